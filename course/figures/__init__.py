@@ -1,0 +1,24 @@
+"""The course's pictures: `figures.heat_map(...)` and, for one lesson's topic, `figures.vectors.arrows(...)`.
+
+The modules of the topics are imported when they are first asked for, matplotlib when something is first drawn.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from course.figures.base import PALETTE, bars, curves, heat_map, html, row, show
+
+__all__ = ["PALETTE", "bars", "curves", "heat_map", "html", "row", "show"]
+
+_TOPICS = frozenset(module.name for module in iter_modules(__path__))
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in _TOPICS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_TOPICS})

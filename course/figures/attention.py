@@ -1,0 +1,210 @@
+"""Pictures of lesson 03: a look-up in a table, attention step by step, who looks at whom, outputs in a plane.
+
+Also `built_in`, PyTorch's own attention, which draws these pictures until the learner's passes its examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+
+from course.figures.base import INK, LINES, MARKERS, PALETTE, STYLE, heat_map, row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STEPS = ("1 query and keys", "2 scores", "3 weights", "4 weighted sum")
+
+
+def built_in(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """PyTorch's unscaled attention: output (..., T, V) and weights (..., T, S).
+
+    The built-in does not return its weights. With an identity matrix for values its output is the weights.
+    """
+    one_hot = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
+    one_hot = one_hot.expand(*key.shape[:-2], -1, -1)
+    output, weights = (
+        F.scaled_dot_product_attention(query, key, values, scale=1.0) for values in (value, one_hot)
+    )
+    return output, weights
+
+
+def lookup(
+    token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, words: Sequence[str]
+) -> Figure:
+    """The table (N, D) on the left, the rows that `token_ids` (T,) picks on the right, lines between them.
+
+    `vectors` (T, D) is what came out of the look-up; `words` names the N rows.
+    """
+    from matplotlib.patches import ConnectionPatch
+
+    ids = token_ids.tolist()
+    limit = float(table.detach().abs().max())
+    figure, (left, right) = row(2, width=3.6, height=0.9 + 0.42 * max(len(table), len(ids)))
+    names = [f"{i}  {word}" for i, word in enumerate(words)]
+    heat_map(table, ax=left, rows=names, kind="scores", limit=limit, title="the table: one row a token")
+    names = [f"id {i}" for i in ids]
+    heat_map(vectors, ax=right, rows=names, kind="scores", limit=limit, title="the sentence, looked up")
+    left.set_anchor("W")
+    right.set_anchor("E")
+    for place, i in enumerate(ids):
+        figure.add_artist(
+            ConnectionPatch(
+                (table.shape[1] - 0.45, i), (-1.75, place), "data", "data", axesA=left, axesB=right,
+                arrowstyle="-|>", color=PALETTE[place % 6], linestyle=LINES[place % len(LINES)],
+                linewidth=1.3,
+            )
+        )  # fmt: skip
+    return figure
+
+
+def step(
+    number: int,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    weights: torch.Tensor,
+    output: torch.Tensor,
+    words: Sequence[str],
+    asking: str,
+    names: tuple[Sequence[str], Sequence[str]],
+) -> Figure:
+    """One of the four steps of one query's attention; every step has one row a word, in the same place.
+
+    `query` (K,), `key` (S, K), `value` (S, V), `weights` (S,), `output` (V,); `words` names the S rows, `asking`
+    the word whose query it is, `names` the columns of keys and of values.
+    """
+    figure, (ax,) = row(1, width=3.4, height=3.7)
+    scores = key @ query
+    if number == 1:
+        _with_extra_row(ax, key, query, words, f"{asking} asks", names[0], above=True)
+        ax.set_title(f"1  what “{asking}” asks for,\nand what each key offers", pad=8)
+    elif number == 2:
+        _sideways_bars(ax, scores, words)
+        ax.set_title("2  scores: the query\ndotted with every key", pad=8)
+    elif number == 3:
+        _sideways_bars(ax, weights, words, limits=(0, 1.18))
+        ax.set_title("3  weights: the softmax\nof the scores", pad=8)
+    elif number == 4:
+        parts = weights[:, None] * value
+        _with_extra_row(ax, parts, output, words, "their sum", names[1], above=False)
+        ax.set_title("4  every value times its weight,\nand the sum: the output", pad=8)
+    else:
+        raise ValueError(f"number is {number}; the steps are 1 to 4")
+    return figure
+
+
+def who_looks_at_whom(
+    weights: torch.Tensor, asking: Sequence[str], answering: Sequence[str], title: str = ""
+) -> Figure:
+    """Weights (T, S) twice: as lines from each query to the keys, the wider the heavier, and as a heat map."""
+    count_t, count_s = weights.shape
+    figure, (lines, cells) = row(2, width=3.9, height=max(2.6, 0.6 + 0.48 * max(count_t, count_s)))
+    span = max(count_t, count_s) - 1 or 1
+    left = [span - (t + 0.5) * (span + 1) / count_t + 0.5 for t in range(count_t)]
+    right = [span - (s + 0.5) * (span + 1) / count_s + 0.5 for s in range(count_s)]
+    for t, line in enumerate(weights.detach().tolist()):
+        for s, weight in enumerate(line):
+            if weight >= 0.02:  # thinner ones would not be seen
+                lines.plot(
+                    (0.02, 0.98), (left[t], right[s]), color=PALETTE[t % 6], linewidth=9 * weight,
+                    alpha=0.75, solid_capstyle="butt", linestyle="-",
+                )  # fmt: skip
+    for places, names, x, side in ((left, asking, 0.0, "right"), (right, answering, 1.0, "left")):
+        for y, name in zip(places, names, strict=True):
+            lines.text(x, y, name, ha=side, va="center", fontsize=10)
+    lines.text(0.0, span + 0.9, "queries", ha="right", va="center", fontsize=9, style="italic")
+    lines.text(1.0, span + 0.9, "keys", ha="left", va="center", fontsize=9, style="italic")
+    lines.set(xlim=(-0.45, 1.45), ylim=(-0.6, span + 1.2))
+    lines.axis("off")
+    heat_map(weights, ax=cells, rows=asking, columns=answering)
+    if title:
+        figure.suptitle(title, fontsize=10.5)
+    return figure
+
+
+def in_the_plane(
+    ax: Axes,
+    values: torch.Tensor,
+    outputs: dict[str, torch.Tensor],
+    names: Sequence[str] | None = None,
+    title: str = "",
+) -> Axes:
+    """Values (S, 2) as circles in the plane, joined in their order, and outputs (2,) or (n, 2) as named markers.
+
+    An output with several rows is drawn as a path.
+    """
+    points = values.detach().tolist()
+    around = [*points, points[0]]
+    ax.fill(*zip(*around, strict=True), color="#f0f0f0", zorder=0)
+    ax.plot(*zip(*around, strict=True), color="#999999", linewidth=1, linestyle=(0, (2, 2)), zorder=1)
+    centre = values.detach().mean(0)
+    for i, point in enumerate(values.detach()):
+        away = point - centre
+        x, y = (point + 0.22 * away / away.norm().clamp_min(1e-6)).tolist()
+        ax.plot(*point.tolist(), "o", color="white", markeredgecolor=INK, markersize=9, zorder=2)
+        ax.text(x, y, names[i] if names else f"v{i}", ha="center", va="center", fontsize=10)
+    for i, (name, output) in enumerate(outputs.items()):
+        path = output.detach().reshape(-1, 2)
+        ax.plot(
+            *path.T.numpy(), color=PALETTE[i % 6], marker=MARKERS[1:][i % 6], linestyle=LINES[i % len(LINES)],
+            markersize=11 - 2 * i if len(path) == 1 else 5, linewidth=1.6, label=name, zorder=4 + i,
+        )  # fmt: skip
+    ax.set_aspect("equal")
+    ax.margins(0.2)
+    ax.set_title(title)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=9)
+    return ax
+
+
+def _with_extra_row(
+    ax: Axes,
+    cells: torch.Tensor,
+    extra: torch.Tensor,
+    words: Sequence[str],
+    label: str,
+    columns: Sequence[str],
+    *,
+    above: bool,
+) -> None:
+    """A map of one row a word and, across a gap, one more row: the query above it or the sum below it."""
+    gap = torch.full_like(cells[:1], torch.nan)
+    rows = [extra[None], gap, cells] if above else [cells, gap, extra[None]]
+    names = [label, "", *words] if above else [*words, "", label]
+    limit = float(torch.cat([cells, extra[None]]).abs().max())
+    heat_map(torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=False)
+    place = 1 if above else len(words)
+    ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=3)
+    for r, line in enumerate(torch.cat(rows).tolist()):
+        for c, number in enumerate(line):
+            if r != place:
+                dark = abs(number) > 0.62 * limit
+                text = f"{number:.2f}".replace("-", "−").replace("−0.00", "0.00")
+                ax.text(c, r, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+
+
+def _sideways_bars(
+    ax: Axes,
+    values: torch.Tensor,
+    words: Sequence[str],
+    limits: tuple[float, float] | None = None,
+) -> None:
+    places = range(len(words))
+    drawn = ax.barh(places, values.tolist(), color=PALETTE[0], height=0.62)
+    ax.bar_label(drawn, [f"{v:.2f}".replace("-", "−") for v in values.tolist()], padding=3, fontsize=9)
+    ax.set_yticks(places, list(words))
+    ax.invert_yaxis()
+    ax.axvline(0, color="#666666", linewidth=0.8)
+    ax.tick_params(left=False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.set_xticks([])
+    if limits:
+        ax.set_xlim(*limits)
+    else:
+        ax.margins(x=0.22)

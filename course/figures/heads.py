@@ -1,0 +1,203 @@
+"""Pictures for multi-head attention: what heads can reach, which cells each one owns, where each one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from course.figures.base import INK, LINES, MARKERS, PALETTE, curves, heat_map, ink_on, row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
+
+
+def reach(
+    reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: torch.Tensor
+) -> Figure:
+    """One panel for each entry of `reached`: outputs (n, 2) as dots, the two `values` (2, 2), and `wanted` (2,)."""
+    figure, panels = row(len(reached), width=3.3, height=3.4)
+    for ax, (title, outputs) in zip(panels, reached.items(), strict=True):
+        across, up = outputs.detach().double().unbind(-1)
+        ax.plot(across, up, ".", color=PALETTE[0], markersize=5, alpha=0.7)
+        for name, value in zip(("value 1", "value 2"), values.tolist(), strict=True):
+            ax.plot(*value, MARKERS[1], color=INK, markersize=8)
+            ax.annotate(name, value, (8, 6), textcoords="offset points")
+        ax.plot(*wanted.tolist(), "*", color=PALETTE[1], markersize=16, markeredgecolor=INK)
+        ax.annotate("wanted", wanted.tolist(), (-12, 11), textcoords="offset points", ha="center")
+        ax.set(xlim=(-0.2, 1.45), ylim=(-0.2, 1.3), xticks=[0, 1], yticks=[0, 1], aspect="equal")
+        ax.set(title=title, xlabel="colour", ylabel="shape")
+    return figure
+
+
+def owners(maps: Mapping[str, torch.Tensor], rows: Sequence[str]) -> Figure:
+    """Which head gets which number: one table for each entry of `maps`, (T, D) integers, the head of each cell."""
+    tokens, width = next(iter(maps.values())).shape
+    figure, panels = row(len(maps), width=1.4 + 0.42 * width, height=1.0 + 0.42 * tokens)
+    for ax, (title, heads) in zip(panels, maps.items(), strict=True):
+        for t in range(tokens):
+            for d in range(width):
+                _owned_cell(ax, d, t, int(heads[t, d]))
+        ax.set(xlim=(-0.5, width - 0.5), ylim=(tokens - 0.5, -0.5), aspect="equal")
+        ax.set_xticks(range(width), [str(d) for d in range(width)])
+        ax.set_yticks(range(tokens), list(rows))
+        ax.tick_params(length=0, labeltop=True, labelbottom=False)
+        ax.spines[:].set_visible(False)
+        ax.set_title(title, pad=8)
+    return figure
+
+
+def packed(n_heads: int, tokens: int, width: int) -> Figure:
+    """`X` times one packed matrix gives the heads' columns side by side: three grids, the bands numbered by head."""
+    figure, (ax,) = row(1, width=9.2, height=3.6)
+    share = width // n_heads
+    x = 0.0
+    for name, height, banded, sign in (
+        (f"$X$\n({tokens}, {width})", tokens, False, "@"),
+        (f"$W_Q$\n({width}, {width})", width, True, "="),
+        (f"$Q = X\\,W_Q$\n({tokens}, {width})", tokens, True, ""),
+    ):
+        top = (width - height) / 2
+        for r in range(height):
+            for d in range(width):
+                _owned_cell(ax, x + d, top + r, d // share if banded else None, number=False)
+        if banded:
+            for h in range(n_heads):
+                middle = x + h * share + share / 2 - 0.5
+                ax.text(middle, top - 0.9, f"head {h}", ha="center", va="bottom", fontsize=9)
+        ax.text(x + width / 2 - 0.5, top + height + 0.1, name, ha="center", va="top")
+        ax.text(x + width + 1.0, width / 2 - 0.5, sign, ha="center", va="center", fontsize=18)
+        x += width + 3
+    ax.set(xlim=(-1, x - 2), ylim=(width + 1.8, -2.0), aspect="equal")
+    ax.axis("off")
+    return figure
+
+
+def shapes(steps: Sequence[tuple[str, str]]) -> Figure:
+    """The way of a tensor as a row of boxes: each step is (what is done, the shape that comes out)."""
+    from matplotlib.patches import FancyBboxPatch
+
+    figure, (ax,) = row(1, width=9.6, height=1.5)
+    for i, (done, shape) in enumerate(steps):
+        ax.add_patch(
+            FancyBboxPatch(
+                (i - 0.36, -0.24), 0.72, 0.48, boxstyle="round,pad=0.02",
+                facecolor="#e8f0f7", edgecolor=PALETTE[0], linewidth=1.2,
+            )
+        )  # fmt: skip
+        ax.text(i, 0, shape, ha="center", va="center", fontsize=8.5)
+        ax.text(i if i == 0 else i - 0.5, 0.38, done, ha="center", va="bottom", fontsize=8.5)
+        if i:
+            ax.annotate("", (i - 0.39, 0), (i - 0.61, 0), arrowprops={"arrowstyle": "->"})
+    ax.set(xlim=(-0.5, len(steps) - 0.5), ylim=(-0.4, 0.8))
+    ax.axis("off")
+    return figure
+
+
+def side_by_side(
+    weights: torch.Tensor,
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str] | None = None,
+    titles: Sequence[str] | None = None,
+    blocked: torch.Tensor | None = None,
+) -> Figure:
+    """One heat map for each head of `weights` (H, T, S); the words of the rows stand beside the first only."""
+    columns = columns or rows
+    panel = max(2.2, 0.42 * len(columns) + 0.3)
+    figure, panels = row(len(weights), width=panel, height=panel + 0.8)
+    for h, ax in enumerate(panels):
+        heat_map(
+            weights[h], ax=ax, rows=rows if h == 0 else None, columns=columns, blocked=blocked,
+            title=titles[h] if titles else f"head {h}",
+        )  # fmt: skip
+    return figure
+
+
+def looks(
+    weights: torch.Tensor, words: Sequence[str], query: int, titles: Sequence[str]
+) -> Figure:
+    """From one word to every word: a line for each weight of `weights` (H, T, T), as thick as the weight.
+
+    One panel a head. The words stand twice, as queries on the left, as keys on the right; the other queries' lines
+    are faint. The chosen query's weights are written beside the keys.
+    """
+    figure, panels = row(len(weights), width=2.5, height=0.75 + 0.36 * len(words))
+    for h, ax in enumerate(panels):
+        for t in range(len(words)):
+            for s in range(len(words)):
+                weight, chosen = float(weights[h, t, s]), t == query
+                if weight > 0.02:
+                    ax.plot(
+                        (0, 1), (t, s), color=PALETTE[h % len(PALETTE)] if chosen else "#bbbbbb",
+                        linewidth=max(0.6, 5 * weight) if chosen else 2 * weight,
+                        zorder=2 if chosen else 1, solid_capstyle="round",
+                    )  # fmt: skip
+        for t, word in enumerate(words):
+            heavy = "bold" if t == query else "normal"
+            ax.text(-0.06, t, word, ha="right", va="center", fontsize=9, fontweight=heavy)
+            weight = float(weights[h, query, t])
+            note = f"{word}  {weight:.2f}" if weight >= 0.005 else word
+            shade = INK if weight >= 0.005 else "#777777"
+            ax.text(1.06, t, note, ha="left", va="center", fontsize=9, color=shade)
+        ax.set(xlim=(-0.85, 2.15), ylim=(len(words) - 0.4, -0.6), title=titles[h])
+        ax.axis("off")
+    return figure
+
+
+def losses(
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    floors: Mapping[str, tuple[float, str]],
+    every: int,
+) -> Figure:
+    """Loss curves, one panel a task: the mean over each `every` steps. `floors` draws a named level in a panel."""
+    figure, axes = row(len(panels), width=3.6, height=3.0)
+    for ax, (title, runs) in zip(axes, panels.items(), strict=True):
+        means = {
+            name: torch.tensor(run).unflatten(0, (-1, every)).mean(1) for name, run in runs.items()
+        }
+        length = len(next(iter(means.values())))
+        steps = [every * (i + 0.5) for i in range(length)]
+        _curves_with_legend(ax, steps, means)
+        if title in floors:
+            level, name = floors[title]
+            ax.axhline(level, color="#666666", linewidth=1.0, linestyle=(0, (2, 2)))
+            ax.annotate(
+                name, (1.0, level), (0, 4), xycoords=("axes fraction", "data"),
+                textcoords="offset points", ha="right", fontsize=8.5, color="#444444",
+            )  # fmt: skip
+        ax.set(title=title, xlabel="step")
+        ax.set_ylim(bottom=-0.05 * ax.get_ylim()[1])
+    axes[0].set_ylabel("training loss")
+    return figure
+
+
+def _curves_with_legend(ax: Axes, x: Sequence[float], ys: Mapping[str, torch.Tensor]) -> None:
+    """Curves that end on top of each other: a legend tells them apart, where names at the ends would collide."""
+    for i, (name, y) in enumerate(ys.items()):
+        ax.plot(
+            list(x), y.tolist(), color=PALETTE[i], linestyle=LINES[i], linewidth=1.8, label=name,
+            marker=MARKERS[i], markersize=5, markevery=(i, 3), markerfacecolor="none",
+        )  # fmt: skip
+    ax.grid(color="#dddddd", linewidth=0.6)
+    ax.legend(frameon=False, fontsize=8.5)
+
+
+def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Rectangle
+
+    colour: Any = "#f2f2f2" if head is None else to_rgba(PALETTE[head % len(PALETTE)], 0.55)
+    hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
+    ax.add_patch(
+        Rectangle(
+            (x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1
+        )
+    )
+    if number and head is not None:
+        flat = tuple(0.45 + 0.55 * v for v in to_rgba(PALETTE[head % len(PALETTE)])[:3])
+        ax.text(x, y, str(head), ha="center", va="center", color=ink_on((*flat, 1.0)))

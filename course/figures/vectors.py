@@ -1,0 +1,149 @@
+"""Lesson 01's pictures: two vectors as arrows, as columns of products, as rows and columns of a matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from course.figures.base import PALETTE, heat_map, row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
+
+
+def arrows(
+    a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit: float = 3.2
+) -> Axes:
+    """`a` and `b`, (2,) each, as arrows from the origin, and the shadow that `b` throws on the line through `a`."""
+    points = {"a": _pair(a), "b": _pair(b)}
+    (ax_, ay), (bx, by) = points["a"], points["b"]
+    share = (ax_ * bx + ay * by) / (ax_ * ax_ + ay * ay)
+    foot = (share * ax_, share * ay)
+    ax.axline((0, 0), (ax_, ay), color="#bbbbbb", linewidth=0.8)
+    ax.plot([bx, foot[0]], [by, foot[1]], color="#777777", linestyle=":", linewidth=1.5)
+    ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=7, solid_capstyle="butt")
+    for (name, (x, y)), colour in zip(points.items(), PALETTE, strict=False):
+        _arrow(ax, x, y, colour)
+        length = math.hypot(x, y) or 1.0
+        ax.text(
+            x + 0.32 * x / length, y + 0.32 * y / length, name, color=colour,
+            ha="center", va="center", fontsize=12, fontweight="bold",
+        )  # fmt: skip
+    ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal", title=title)
+    _bare(ax)
+    return ax
+
+
+def multiply_and_add(a: torch.Tensor, b: torch.Tensor, total: float) -> Figure:
+    """Three rows of numbers, `a`, `b` and their products, and beside them the sum of the products."""
+    products = a * b
+    figure, (ax,) = row(1, width=1.9 + 0.75 * len(a), height=1.9)
+    table = torch.stack([a, b, products])
+    heat_map(table, ax=ax, rows=["a", "b", "a × b"], kind="scores", numbers=True)
+    ax.axhline(1.5, color="#222222", linewidth=1.5)
+    ax.text(
+        len(a) - 0.3, 2, f"add: {total:g}".replace("-", "−"), va="center", fontsize=12,
+        fontweight="bold",
+    )  # fmt: skip
+    return figure
+
+
+def one_cell(
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    scores: torch.Tensor,
+    i: int,
+    j: int,
+    *,
+    query_names: Sequence[str],
+    key_names: Sequence[str],
+) -> Figure:
+    """Row `i` of the queries, row `j` of the keys, and the cell (i, j) of the scores that they make, framed."""
+    columns = queries.shape[-1]
+    figure, axes = row(3, width=3.3, height=3.1)
+    heat_map(queries, ax=axes[0], rows=query_names, kind="scores", title=f"queries: row {i}")
+    heat_map(keys, ax=axes[1], rows=key_names, kind="scores", title=f"keys: row {j}")
+    heat_map(
+        scores, ax=axes[2], rows=query_names, columns=key_names, kind="scores",
+        title=f"scores: cell ({i}, {j})",
+    )  # fmt: skip
+    _frame(axes[0], i, 0, columns)
+    _frame(axes[1], j, 0, columns)
+    _frame(axes[2], i, j, 1)
+    return figure
+
+
+def territories(
+    keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor, *, ax: Axes, title: str = ""
+) -> Axes:
+    """Two-dimensional keys, (S, 2), as arrows, and around them a ring that says which key wins where.
+
+    `winners`, (N,), holds the index of the winning key for N query directions that go round evenly from 0 degrees.
+    """
+    from matplotlib.patches import Wedge
+
+    step = 360 / len(winners)
+    found = winners.tolist()
+    start = 0
+    while start < len(found):
+        end = start
+        while end < len(found) and found[end] == found[start]:
+            end += 1
+        key = int(found[start])
+        ax.add_patch(
+            Wedge(
+                (0, 0), 3.0, (start - 0.5) * step, (end - 0.5) * step, width=0.55,
+                facecolor=PALETTE[key % 6], hatch=HATCHES[key % 6], edgecolor="white",
+            )
+        )  # fmt: skip
+        middle = math.radians((start + end - 1) / 2 * step)
+        if (end - start) * step > 12:
+            _label(ax, 3.4 * math.cos(middle), 3.4 * math.sin(middle), names[key])
+        start = end
+    for index, key in enumerate(keys):
+        x, y = _pair(key)
+        _arrow(ax, x, y, PALETTE[index % 6])
+        length = math.hypot(x, y) or 1.0
+        _label(ax, x + 0.25 * x / length, y + 0.25 * y / length, names[index])
+    ax.set(xlim=(-4.1, 4.1), ylim=(-3.8, 3.8), aspect="equal", title=title)
+    _bare(ax)
+    return ax
+
+
+def _pair(vector: torch.Tensor) -> tuple[float, float]:
+    x, y = vector.detach().tolist()
+    return x, y
+
+
+def _arrow(ax: Axes, x: float, y: float, colour: str) -> None:
+    look: dict[str, Any] = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.2}
+    ax.annotate("", (x, y), (0, 0), arrowprops={**look, "shrinkA": 0, "shrinkB": 0})
+
+
+def _label(ax: Axes, x: float, y: float, text: str) -> None:
+    ax.text(x, y, text, ha="center", va="center", fontsize=10, fontweight="bold")
+
+
+def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(
+        Rectangle(
+            (c - 0.5, r - 0.5), columns, 1, fill=False, edgecolor="#000000", linewidth=2.5,
+            clip_on=False, zorder=5,
+        )
+    )  # fmt: skip
+
+
+def _bare(ax: Axes) -> None:
+    """A plane with its two axes and no numbers on them."""
+    ax.axhline(0, color="#dddddd", linewidth=0.8, zorder=0)
+    ax.axvline(0, color="#dddddd", linewidth=0.8, zorder=0)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)

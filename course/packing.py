@@ -1,0 +1,151 @@
+"""Values to bytes and back: JSON for the structure, safetensors for the numbers.
+
+Covers: None, bool, int, float, str, list, tuple, dict, tensors of any dtype that safetensors knows
+(with the order of their strides, so that a non-contiguous argument arrives non-contiguous) and `Node`,
+a tagged record. Unpacking builds nothing else and runs no code, so bytes from a stranger are safe to read;
+what they claim is for the reader to check.
+
+Does not cover: what a node means (`course.probe`), whether a value is right (`course.compare`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+
+MAX_BYTES = 16 * 2**20
+MAX_DEPTH = 32
+
+
+class PackingError(ValueError):
+    """A value cannot be packed, or bytes are not a packed value. The message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A record that is more than plain data: a reference, a specimen, a generator, a foreign object."""
+
+    kind: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self.fields[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def pack(value: Any) -> bytes:
+    """Pack `value`. Raises PackingError for what is not covered (see the module)."""
+    tensors: dict[str, torch.Tensor] = {}
+    text = json.dumps(_encode(value, tensors, 0)).encode()
+    try:
+        body = save_tensors(tensors)
+    except Exception as error:
+        raise PackingError(f"safetensors cannot hold these tensors: {error}") from None
+    blob = len(text).to_bytes(8, "little") + text + body
+    if len(blob) > MAX_BYTES:
+        raise PackingError(f"{len(blob)} bytes are more than the {MAX_BYTES} allowed")
+    return blob
+
+
+def unpack(blob: bytes) -> Any:
+    """Undo `pack`. Raises PackingError, and nothing else, for whatever `pack` did not make."""
+    if len(blob) > MAX_BYTES:
+        raise PackingError(f"{len(blob)} bytes are more than the {MAX_BYTES} allowed")
+    size = int.from_bytes(blob[:8], "little")
+    if len(blob) < 8 + size:
+        raise PackingError("truncated")
+    try:
+        return _decode(json.loads(blob[8 : 8 + size]), load_tensors(blob[8 + size :]), 0)
+    except PackingError:
+        raise
+    except Exception as error:
+        raise PackingError(f"not a packed value: {type(error).__name__}: {error}") from None
+
+
+def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise PackingError(f"nested deeper than {MAX_DEPTH} levels")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value) if abs(value) < 2**63 else {"$": "big", "text": hex(value)[:64]}
+    if isinstance(value, float):
+        return float(value)  # json writes NaN and Infinity, and reads them back
+    if isinstance(value, torch.Tensor):
+        key = str(len(tensors))
+        order, dense = _layout(value)
+        plain = value.detach().as_subclass(torch.Tensor)
+        if not (plain.device.type == "cpu" and value.is_contiguous()):
+            plain = plain.cpu().permute(order).contiguous()
+        elif plain.is_conj() or plain.is_neg():
+            plain = plain.resolve_conj().resolve_neg()
+        # safetensors refuses tensors that share memory, and a copy is small
+        tensors[key] = plain.clone()
+        record: dict[str, Any] = {"$": "tensor", "key": key}
+        if order != list(range(value.ndim)):
+            record["order"] = order
+        if not dense:
+            record["dense"] = False
+        return record
+    if isinstance(value, (list, tuple)):
+        items = [_encode(item, tensors, depth + 1) for item in value]
+        return items if isinstance(value, list) else {"$": "tuple", "items": items}
+    if isinstance(value, dict):
+        pairs = [[_encode(k, tensors, depth + 1), _encode(v, tensors, depth + 1)] for k, v in value.items()]
+        return {"$": "dict", "items": pairs}
+    if isinstance(value, Node):
+        return {"$": "node", "kind": value.kind, "fields": _encode(value.fields, tensors, depth + 1)}
+    raise PackingError(f"a {type(value).__name__} cannot be packed")
+
+
+def _decode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
+    if depth > 2 * MAX_DEPTH:
+        raise PackingError("nested too deeply")
+    if isinstance(value, list):
+        return [_decode(item, tensors, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value["$"]
+    if kind == "tensor":
+        return _restride(tensors[value["key"]], value.get("order"), value.get("dense", True))
+    if kind == "tuple":
+        return tuple(_decode(item, tensors, depth + 1) for item in value["items"])
+    if kind == "dict":
+        return {_decode(k, tensors, depth + 1): _decode(v, tensors, depth + 1) for k, v in value["items"]}
+    if kind == "node":
+        fields = _decode(value["fields"], tensors, depth + 1)
+        if not (isinstance(value["kind"], str) and isinstance(fields, dict)):
+            raise PackingError("malformed node")
+        return Node(value["kind"], fields)
+    if kind == "big":
+        return int(str(value["text"]), 16)
+    raise PackingError(f"unknown record {kind!r}")
+
+
+def _layout(tensor: torch.Tensor) -> tuple[list[int], bool]:
+    """The dimensions from the longest stride to the shortest, and whether no memory lies between elements."""
+    if tensor.is_contiguous() or tensor.layout != torch.strided:
+        return list(range(tensor.ndim)), True
+    order = sorted(range(tensor.ndim), key=lambda d: -tensor.stride(d))
+    return order, tensor.permute(order).is_contiguous()
+
+
+def _restride(tensor: torch.Tensor, order: list[int] | None, dense: bool) -> torch.Tensor:
+    if not dense and tensor.ndim:
+        wide = tensor.new_zeros((*tensor.shape[:-1], 2 * tensor.shape[-1]))
+        wide[..., ::2] = tensor
+        tensor = wide[..., ::2]
+    if order is not None:
+        if sorted(order) != list(range(tensor.ndim)):
+            raise PackingError("malformed order of dimensions")
+        tensor = tensor.permute([order.index(d) for d in range(len(order))])
+    return tensor

@@ -1,0 +1,155 @@
+"""How a report on one exercise looks: the same in the learner's `check`, in grading and in feedback.
+
+As HTML with inline styles, which needs nothing around it, or as text. A state is told by a mark and a word before
+it is told by a colour.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from html import escape
+
+MARKS = {
+    "right": ("✓", "right", "#0b6b3a"),
+    "partly right": ("◐", "partly right", "#8a5300"),
+    "wrong": ("✗", "not right yet", "#a3182f"),
+    "not started": ("○", "not started", "#4a5568"),
+    "not allowed": ("⊘", "not allowed", "#a3182f"),
+    "not reached": ("–", "not reached", "#4a5568"),
+    "needs a person": ("!", "needs a person", "#5b2a91"),
+}
+FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
+
+
+class Points(float):
+    """Points earned: prints as one plain float, which is what nbgrader reads from a cell's output."""
+
+    total: float
+
+    def __new__(cls, earned: float, total: float) -> Points:
+        made = super().__new__(cls, earned)
+        made.total = total
+        return made
+
+    def __repr__(self) -> str:
+        return float.__repr__(self)
+
+    def _repr_html_(self) -> str:
+        return f'<span style="{FONT};color:#4a5568">{self:g} of {self.total:g} points</span>'
+
+
+@dataclass
+class Row:
+    """One criterion or example. `status` is a key of MARKS; `details` are sentences or lines of code output."""
+
+    name: str
+    status: str
+    points: str = ""
+    details: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """One exercise. `headline` is the named mistake or the one sentence that matters most."""
+
+    exercise: str
+    status: str
+    earned: float
+    points: float
+    rows: list[Row] = field(default_factory=list)
+    headline: str = ""
+    see: str = ""
+    notes: list[str] = field(default_factory=list)
+    footnote: str = ""
+
+    def to_html(self) -> str:
+        mark, word, colour = MARKS[self.status]
+        parts = [
+            f'<div role="group" aria-label="{escape(self.exercise)}: {word}" style="{FONT};color:#1a202c;'
+            f'background:#fff;border:1px solid #cbd5e0;border-left:6px solid {colour};border-radius:4px;'
+            'padding:8px 12px;margin:4px 0;max-width:60em">',
+            '<div style="display:flex;justify-content:space-between;gap:1em;align-items:baseline">'
+            f'<span><b style="color:{colour}">{mark} {word}</b> &nbsp;<code style="background:none;color:#1a202c">'
+            f"{escape(self.exercise)}</code></span>"
+            f'<span style="white-space:nowrap">{self.earned:g} of {self.points:g} points</span></div>',
+        ]
+        if self.headline:
+            parts.append(f'<p style="margin:6px 0;color:#1a202c"><b>{_prose(self.headline)}</b></p>')
+        if self.see:
+            parts.append(f'<p style="margin:6px 0;color:#1a202c">Look at: {_prose(self.see)}</p>')
+        if self.rows:
+            parts.append('<ul style="list-style:none;margin:6px 0;padding:0">')
+            parts += [_row_html(row) for row in self.rows]
+            parts.append("</ul>")
+        parts += [f'<p style="margin:6px 0;color:#1a202c">{_prose(note)}</p>' for note in self.notes]
+        if self.footnote:
+            parts.append(f'<p style="margin:6px 0 0;color:#4a5568;font-size:12px">{_prose(self.footnote)}</p>')
+        return "".join([*parts, "</div>"])
+
+    def to_text(self) -> str:
+        mark, word, _ = MARKS[self.status]
+        lines = [f"{mark} {word}: {self.exercise}, {self.earned:g} of {self.points:g} points"]
+        lines += [f"  {self.headline}"] if self.headline else []
+        lines += [f"  Look at: {self.see}"] if self.see else []
+        for row in self.rows:
+            lines.append(f"  {MARKS[row.status][0]} {row.name}{f' ({row.points})' if row.points else ''}")
+            lines += [f"      {line}" for detail in row.details for line in detail.splitlines()]
+        lines += [f"  {note}" for note in self.notes]
+        lines += [f"  {self.footnote}"] if self.footnote else []
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+
+def display(shown: Report) -> None:
+    """Show a report: as HTML in a notebook, as text elsewhere."""
+    if in_notebook():
+        from IPython.display import display as show
+
+        show(shown)
+    else:
+        print(shown.to_text())
+
+
+def in_notebook() -> bool:
+    """Whether a front end that shows HTML is listening."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _row_html(row: Row) -> str:
+    mark, word, colour = MARKS[row.status]
+    points = f'<span style="color:#4a5568;white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
+    head = (
+        '<div style="display:flex;justify-content:space-between;gap:1em"><span>'
+        f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {_prose(row.name)}</span>{points}</div>'
+    )
+    body = "".join(
+        f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;font-size:13px;background:#f7fafc;color:#1a202c;'
+        f'padding:4px 8px;border-radius:3px">{escape(detail)}</pre>'
+        for detail in row.details
+    )
+    return f'<li style="margin:2px 0;color:#1a202c">{head}{body}</li>'
+
+
+def _prose(text: str) -> str:
+    """Escaped, with `code` and *emphasis* as in Markdown."""
+    pieces = []
+    for index, piece in enumerate(text.split("`")):
+        if index % 2:
+            pieces.append(f'<code style="background:#edf2f7;color:#1a202c;padding:0 3px">{escape(piece)}</code>')
+        else:
+            words = escape(piece).split("*")
+            balanced = len(words) % 2 == 1
+            pieces.append(
+                "".join(f"<em>{w}</em>" if i % 2 and balanced else w for i, w in enumerate(words))
+                if balanced
+                else "*".join(words)
+            )
+    return "".join(pieces)

@@ -1,0 +1,1 @@
+"""The grading engine. A student never installs it."""

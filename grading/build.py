@@ -1,0 +1,169 @@
+"""Builds the assignments from their texts, and exports what the learner's own `check` needs.
+
+    source/NN_lesson.py        -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
+    grader_tests/NN_lesson.py  -> course/examples/NN_lesson.examples (visible examples, outcomes of mistakes, hints)
+
+Same input, same bytes: cell ids come from the cells' places, nothing comes from the clock or the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import torch
+from nbformat import NotebookNode
+
+from course.packing import Node, pack
+from course.probe import Program, run
+
+from .judge.case import Case, in_words, program
+from .judge.examine import prepare_case
+from .judge.exercise import Exercise, load_lesson
+
+KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+EXAMPLE_SEED = 0
+HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
+
+
+class BuildError(ValueError):
+    """A lesson's text breaks a rule of docs/authors.md; the message names the file, the cell and the remedy."""
+
+
+def lessons(root: Path) -> list[str]:
+    """Names of the lessons, in order: those with a text in source/."""
+    return sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py"))
+
+
+def read_lesson(path: Path) -> NotebookNode:
+    """A lesson's text as a notebook with stable cell ids."""
+    notebook = jupytext.read(path, fmt="py:percent")
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNELSPEC))
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell, name in zip(notebook.cells, _ids(notebook), strict=True):
+        cell["id"] = name
+        cell.metadata.pop("lines_to_next_cell", None)  # jupytext's own bookkeeping
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def grade_id(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def build_lesson(root: Path, name: str) -> bool:
+    """Build one assignment; returns whether anything changed. Raises BuildError."""
+    text = root / "source" / f"{name}.py"
+    notebook = read_lesson(text)
+    tests = root / "grader_tests" / f"{name}.py"
+    _hold_to_the_rules(notebook, text, list(load_lesson(tests).exercises.values()))
+    target = root / "source" / name / f"{name}.ipynb"
+    changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
+    return _write(root / "course" / "examples" / f"{name}.examples", export_examples(tests)) or changed
+
+
+def export_examples(tests: Path) -> bytes:
+    """What `course.checking` reads: data only, no code of oracle, mistakes or alternatives."""
+    lesson = load_lesson(tests)
+    return pack({"lesson": lesson.name, "exercises": {n: _exported(e) for n, e in lesson.exercises.items()}})
+
+
+def _exported(exercise: Exercise) -> dict[str, Any]:
+    prepared = [(name, prepare_case(exercise, case, 0, EXAMPLE_SEED)) for name, case in exercise.visible()]
+    cases = []
+    for name, p in prepared:
+        if p.case.holds:
+            raise BuildError(f"{exercise.name}: visible example {name!r} is judged by a function, which is not data")
+        r = p.reference
+        cases.append({
+            "name": name, "text": spelled_out(p.case), "program": p.program(exercise).to_plain(),
+            "exact": r.exact.to_plain(), "native": r.native.to_plain(), "wrong": r.wrong, "undefined": r.undefined,
+            "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None, "pure": r.pure,
+            "mutates": sorted(r.mutates),
+        })  # fmt: skip
+    mistakes = [
+        {"name": m.name, "text": m.text, "see": m.see,
+         "outcomes": [run(p.program(exercise), {exercise.name: m.answer}).to_plain() for _, p in prepared]}
+        for m in exercise.mistakes
+    ]  # fmt: skip
+    return {
+        "points": exercise.points, "hints": list(exercise.hints), "see": exercise.see, "cases": cases,
+        "mistakes": [{**m, "outcomes": [_without_lines(o) for o in m["outcomes"]]} for m in mistakes],
+    }  # fmt: skip
+
+
+def _without_lines(outcome: dict[str, Any]) -> dict[str, Any]:
+    """An observed error holds the line of code that raised it, which here is a line of a mistake."""
+    if outcome["raised"]:
+        outcome["raised"] = {**outcome["raised"], "line": ""}
+    return outcome
+
+
+def spelled_out(case: Case) -> str:
+    """A visible case as the call a learner could type, where its tensors are small."""
+
+    def show(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            numbers = value.tolist()
+            return f"torch.tensor({numbers})" if value.numel() <= 24 else f"<{tuple(value.shape)}>"
+        if isinstance(value, Node):
+            return show(case.inputs[value.name]) if value.kind == "ref" and value.name in case.inputs else value.kind
+        return repr(value)
+
+    plain = program(case)
+    if case.text or len(plain.steps) > 1:
+        return in_words(case)
+    _, target, args, kwargs = plain.steps[0]
+    listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
+    return f"{target.name}({', '.join(listed)})"
+
+
+def _ids(notebook: NotebookNode) -> Iterator[str]:
+    """A graded cell's id is its grade_id; any other's tells its heading and its place under it."""
+    heading, place, taken = "top", 0, set()
+    for cell in notebook.cells:
+        found = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+        if found:
+            heading, place = re.sub(r"[^a-z0-9]+", "-", found.group(1).lower()).strip("-")[:40] or "section", 0
+        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id(cell)) or f"{heading}-{place}"
+        place += 1
+        if name in taken:
+            name = f"{name[:50]}-{hashlib.sha256(f'{heading}{place}{len(taken)}'.encode()).hexdigest()[:8]}"
+        taken.add(name)
+        yield name[:64]
+
+
+def _hold_to_the_rules(notebook: NotebookNode, text: Path, exercises: list[Exercise]) -> None:
+    cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
+    order = [g for g in cells if cells[g].metadata.nbgrader.get("solution")]
+    if order != [e.name for e in exercises]:
+        raise BuildError(f"{text.name}: solution cells {order} and exercises {[e.name for e in exercises]} differ")
+    for exercise in exercises:
+        check = cells.get(f"check_{exercise.name}")
+        if check is None or not check.metadata.nbgrader.get("locked"):
+            raise BuildError(f"{text.name}: {exercise.name} needs a locked grade cell check_{exercise.name}")
+        if check.metadata.nbgrader.get("points") != exercise.points:
+            raise BuildError(
+                f"{text.name}: check_{exercise.name} has {check.metadata.nbgrader.get('points')} points, "
+                f"grader_tests says {exercise.points}"
+            )
+    headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
+    for exercise in exercises:
+        for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
+            if see not in headings:
+                raise BuildError(f"{text.name}: {exercise.name} points to the heading {see!r}, which is not there")
+
+
+def _write(path: Path, content: bytes) -> bool:
+    if path.exists() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return True

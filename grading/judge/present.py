@@ -1,0 +1,33 @@
+"""A verdict as a report for the learner: criteria, the first failing case, the named mistake; no expected values."""
+
+from __future__ import annotations
+
+from course.report import Report, Row
+
+from .verdict import ExerciseVerdict
+
+
+def report(verdict: ExerciseVerdict) -> Report:
+    rows = []
+    for criterion in verdict.criteria:
+        details = []
+        if criterion.status == "wrong" and verdict.status not in ("not started", "not allowed"):
+            details = [f"{criterion.case}\n{criterion.finding}" if criterion.case else criterion.finding]
+        elif criterion.status == "not reached":
+            details = [criterion.finding]
+        status = criterion.status if verdict.status != "not started" else "not started"
+        rows.append(Row(criterion.name, status, f"{criterion.earned:g} of {criterion.points:g}", details))
+    notes = list(verdict.notes)
+    if verdict.followed_through:
+        names = " and ".join(f"`{name}`" for name in verdict.followed_through)
+        notes.append(f"Judged with a right {names} in place of yours, so that one mistake costs once.")
+    if verdict.internal:
+        notes.append(f"This exercise could not be judged, which is not your fault: {verdict.internal}")
+    shown = Report(
+        verdict.exercise, verdict.status, verdict.earned, verdict.points, rows,
+        headline=verdict.explanation, see=verdict.see if verdict.status not in ("right", "not started") else "",
+        notes=notes,
+    )  # fmt: skip
+    if not verdict.sandboxed:
+        shown.footnote = "Graded without the sandbox."
+    return shown

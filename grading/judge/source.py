@@ -1,0 +1,112 @@
+"""Reads submitted code, without running it: what an answer calls, and whether it names what is not allowed.
+
+Only the exercise's own definition is read, with the learner's definitions that it reaches: a scratch cell that
+compares an answer with `torch.softmax` costs nothing. A second guard stands around the call itself
+(`course.probe.Watch`); each catches what slips past the other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from course.probe import is_forbidden
+
+MATMUL = "matmul"
+
+
+class Source:
+    """The code of a notebook's cells, in order, up to and with the cell under judgement."""
+
+    def __init__(self, cells: Iterable[str], exercises: Iterable[str] = ()) -> None:
+        self.exercises = frozenset(exercises)
+        self.modules: dict[str, str] = {}  # local name -> dotted path of what was imported
+        self.definitions: dict[str, ast.AST] = {}  # the last definition of each top-level name
+        for cell in cells:
+            for statement in parse(cell):
+                self._note(statement)
+
+    def _note(self, statement: ast.stmt) -> None:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    local = alias.asname or alias.name.split(".")[0]
+                    self.modules[local] = alias.name if alias.asname else local
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    self.modules[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+            self.definitions[statement.name] = statement
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for name in (n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
+                self.definitions[name] = statement
+        elif isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
+            for child in ast.iter_child_nodes(statement):
+                if isinstance(child, ast.stmt):
+                    self._note(child)
+
+    def reachable(self, name: str) -> set[str]:
+        """Names of top-level definitions that `name` uses, directly or through others; with `name` itself."""
+        return self._reach(name, frozenset())
+
+    def not_allowed(self, name: str, patterns: Iterable[str]) -> list[str]:
+        """What the answer to `name` uses of the forbidden, each as it is written; other exercises' answers not read."""
+        patterns = list(patterns)
+        found: list[str] = []
+        if patterns:
+            for reached in self._reach(name, self.exercises - {name}):
+                found += [text for text in self._uses(self.definitions[reached], patterns) if text not in found]
+        return sorted(found)
+
+    def _reach(self, name: str, stop: frozenset[str]) -> set[str]:
+        reached: set[str] = set()
+        todo = [name]
+        while todo:
+            current = todo.pop()
+            if current in reached or current in stop or current not in self.definitions:
+                continue
+            reached.add(current)
+            todo += [n.id for n in ast.walk(self.definitions[current]) if isinstance(n, ast.Name)]
+        return reached
+
+    def _uses(self, tree: ast.AST, patterns: list[str]) -> Iterator[str]:
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.MatMult):
+                if is_forbidden(MATMUL, patterns):
+                    yield "@"
+            elif isinstance(node, ast.Attribute):
+                if any(is_forbidden(part, patterns) for part in self._torch_parts(node)):
+                    yield ast.unparse(node)[:80]
+            elif isinstance(node, ast.Name) and node.id in self.modules:
+                path = self.modules[node.id].split(".")
+                if path[0] == "torch" and any(is_forbidden(part, patterns) for part in path[1:]):
+                    yield node.id
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) > 1:
+                named = node.args[1]
+                if isinstance(named, ast.Constant) and is_forbidden(str(named.value), patterns):
+                    yield ast.unparse(node)[:80]
+
+    def _torch_parts(self, node: ast.Attribute) -> list[str]:
+        """The parts of a dotted name that may be torch's: none for another library's or the learner's own object."""
+        inner: ast.AST = node
+        while isinstance(inner, (ast.Attribute, ast.Call, ast.Subscript)):
+            if isinstance(inner, ast.Attribute) and inner.attr == "numpy":
+                return []
+            inner = inner.func if isinstance(inner, ast.Call) else inner.value
+        root = inner.id if isinstance(inner, ast.Name) else ""
+        if root in self.modules:
+            path = self.modules[root].split(".")
+            return [*path[1:], node.attr] if path[0] == "torch" else []
+        return [] if root in ("self", "cls") or root in self.definitions else [node.attr]
+
+
+def parse(cell: str) -> list[ast.stmt]:
+    """The statements of a cell; magics and shell lines are dropped, a cell that cannot be parsed has none."""
+    lines = ["" if line.lstrip().startswith(("%", "!")) else line for line in cell.splitlines()]
+    for text in (cell, "\n".join(lines)):
+        try:
+            return ast.parse(text).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return []

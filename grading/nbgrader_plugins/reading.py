@@ -1,0 +1,285 @@
+"""Reads whatever was handed in under the name of a notebook, and never raises.
+
+What can be read is read: any encoding, nbformat 2 to 4, cells without ids, broken outputs (they are dropped unread,
+since grading clears them). What cannot be read becomes a notebook with one markdown cell that says what is wrong and
+what to do, and `nb.metadata["attention_course"]["unreadable"]` holds the reason, so that the exercises go to a person
+and the other submissions are graded. Nothing of the student's own `attention_course` metadata survives.
+
+Which cell belongs to which exercise is not decided here but in `repair`.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import stat
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat.notebooknode import NotebookNode
+from traitlets import Integer
+
+RECORD = "attention_course"  # the key of our metadata in a notebook, and of the same in nbconvert's resources
+MAX_BYTES = 64 * 2**20
+MAX_CELLS = 5_000
+MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
+CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+SURROGATES = re.compile("[\ud800-\udfff]")
+CELL_TYPES = {"code": "code", "raw": "raw", "heading": "markdown", "html": "markdown"}
+CELL_TYPES |= {"markdown": "markdown", "plaintext": "markdown"}
+
+AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved file again."
+OTHER_FILES = (
+    (b"PK\x03\x04", "a zip archive (or an office document)"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x1f\x8b", "a compressed archive"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"<!doctype", "a web page"),
+    (b"<html", "a web page"),
+    (b"{\\rtf", "a text document"),
+)
+
+
+class Unreadable(Exception):
+    """The file is no notebook that can be read; `args[0]` says why and what to do, in sentences."""
+
+
+class SubmissionExporter(NotebookExporter):
+    """The exporter of `nbgrader autograde`: as nbconvert's, but it reads what students really hand in."""
+
+    max_bytes = Integer(
+        MAX_BYTES, help="A notebook file larger than this is not read but left to a person."
+    ).tag(config=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._leave_out_links()
+
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        resources = ResourcesDict() if resources is None else resources
+        if self._was_written_by_nbgrader(filename, resources):
+            return super().from_filename(filename, resources, **kw)
+        nb = read_submission(filename, self.max_bytes)
+        resources[RECORD] = nb.metadata[RECORD]
+        if "unreadable" in nb.metadata[RECORD]:
+            self.log.warning("%s: %s", filename, nb.metadata[RECORD]["unreadable"])
+        folder, name = os.path.split(filename)
+        resources["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
+        return self.from_notebook_node(nb, resources, **kw)
+
+    def _was_written_by_nbgrader(self, filename: str, resources: dict[str, Any]) -> bool:
+        """Autograde reads twice: what was handed in, then what it made of that, which is sound and keeps its record."""
+        coursedir, ids = getattr(self.parent, "coursedir", None), resources.get("nbgrader")
+        if coursedir is None or not ids:
+            return False
+        step = coursedir.autograded_directory
+        folder = coursedir.format_path(step, ids["student"], ids["assignment"])
+        return os.path.abspath(os.path.dirname(filename)) == os.path.abspath(folder)
+
+    def _leave_out_links(self) -> None:
+        """Have nbgrader ignore the links out of a submission, and what is no ordinary file, beside the notebook.
+
+        nbgrader copies what stands beside a notebook and follows links: it would copy any file of the grader's, stop
+        at a link that leads nowhere, and never end at a pipe. The exporter is made after the submissions were
+        listed and before anything is copied.
+        """
+        coursedir = getattr(self.parent, "coursedir", None)
+        for folder in getattr(self.parent, "assignments", None) or ():
+            for place, _, names in os.walk(folder):
+                for path in (os.path.join(place, name) for name in names):
+                    if coursedir is not None and not _is_file_within(path, folder):
+                        self.log.warning("%s is left out: a link out of the submission", path)
+                        coursedir.ignore = [*coursedir.ignore, glob.escape(path)]
+
+
+def read_submission(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> NotebookNode:
+    """The notebook at `path` as valid nbformat 4.5 without outputs; its metadata holds the record (see above)."""
+    repairs: list[str] = []
+    try:
+        content = _parse(_bytes_of(os.fspath(path), max_bytes), repairs)
+        cells = _cells_of(content, repairs)
+    except Unreadable as reason:
+        return unreadable_notebook(str(reason))
+    metadata = _as_dict(content.get("metadata"))
+    kept = {key: _plain(metadata[key]) for key in ("kernelspec", "language_info") if key in metadata}
+    return _notebook(cells, {**kept, RECORD: {"repairs": repairs}})
+
+
+def unreadable_notebook(reason: str) -> NotebookNode:
+    """A notebook that says why there is no other."""
+    text = (
+        "**This notebook could not be read, so nothing in it was graded.**\n\n"
+        f"{reason}\n\nA person will look at it. Until then its points are open: neither given nor lost."
+    )
+    cell = {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": text}
+    return _notebook([cell], {RECORD: {"repairs": [], "unreadable": reason}})
+
+
+def _notebook(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> NotebookNode:
+    version = {"nbformat": 4, "nbformat_minor": 5}
+    return nbformat.from_dict({**version, "metadata": metadata, "cells": cells})
+
+
+def _is_file_within(path: str, folder: str) -> bool:
+    """Whether `path` is an ordinary file whose real place is in `folder`."""
+    real, home = os.path.realpath(path), os.path.realpath(folder)
+    return real.startswith(home + os.sep) and os.path.isfile(real)
+
+
+def _bytes_of(path: str, max_bytes: int) -> bytes:
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            raise Unreadable(f"What was handed in under this name is a folder, not a file. {AGAIN}")
+        if os.path.islink(path) and not _is_file_within(path, os.path.dirname(path)):
+            raise Unreadable(
+                "What was handed in is a link to a file somewhere else, not the file. Hand in the notebook itself."
+            )
+        about = os.stat(path)
+        if not stat.S_ISREG(about.st_mode):
+            raise Unreadable(f"What was handed in is no ordinary file. {AGAIN}")
+        if about.st_size > max_bytes:
+            raise Unreadable(
+                f"The file is very large: {about.st_size / 1e6:.0f} MB. "
+                "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
+            )
+        with open(path, "rb") as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:
+        raise Unreadable(f"The file could not be opened ({error.strerror}). {AGAIN}") from error
+
+
+def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
+    if not data.strip(b"\0 \t\r\n"):
+        raise Unreadable(f"The file is empty. {AGAIN}")
+    text = _decode(data, repairs).strip("\0 \t\r\n")
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Unreadable(_why_not_json(data, text, error)) from error
+    except (RecursionError, ValueError) as error:
+        raise Unreadable(f"The file is no notebook: its content is nested or long beyond use. {AGAIN}") from error
+    if not isinstance(content, dict):
+        raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+    return content
+
+
+def _decode(data: bytes, repairs: list[str]) -> str:
+    encoding = json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        encoding, text = "Windows or Latin-1", data.decode("latin-1")
+    if not encoding.startswith("utf-8"):
+        repairs.append(
+            f"The file was not saved as UTF-8 but, it seems, as {encoding}; letters with accents may look wrong."
+        )
+    return text
+
+
+def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:16].lower()
+    for beginning, what in OTHER_FILES:
+        if start.startswith(beginning.lower()):
+            return f"The file is no notebook but {what}. Hand in the file that ends in .ipynb."
+    if not text.startswith("{"):
+        return f"The file is no notebook: a notebook is JSON and begins with a brace. {AGAIN}"
+    if re.search(r"^<{7} ", text, re.MULTILINE):
+        return (
+            "The file holds the marks of an unresolved merge (<<<<<<<), so it is no notebook any more. "
+            "Choose one of the two versions, check that it opens, and hand it in again."
+        )
+    if error.msg.startswith("Unterminated") or error.pos >= len(text):
+        return f"The file is cut off: it ends in the middle, at line {text.count(chr(10)) + 1}. {AGAIN}"
+    return f"The file is damaged: it is not valid JSON from line {error.lineno} on. {AGAIN}"
+
+
+def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any]]:
+    """The cells, each with what grading needs and nothing that could be malformed."""
+    raw = content.get("cells")
+    if raw is None and isinstance(content.get("worksheets"), list):  # nbformat 2 and 3
+        raw = [
+            cell
+            for sheet in content["worksheets"]
+            if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
+            for cell in sheet["cells"]
+        ]
+        repairs.append("The notebook was saved in an old format; it was converted.")
+    if not isinstance(raw, list):
+        raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+    if len(raw) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}")
+    found = [cell for cell in raw if isinstance(cell, dict)]
+    if len(found) < len(raw):
+        repairs.append(f"Entries that are no cells were left out: {len(raw) - len(found)}.")
+    taken: set[str] = set()
+    return [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
+
+
+def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
+    stated = raw.get("cell_type")
+    kind = CELL_TYPES.get(stated if isinstance(stated, str) else "", "raw")
+    source = _text(raw.get("source", raw.get("input", "")))
+    if stated == "heading":
+        level = raw.get("level")
+        source = "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 1) + " " + source
+    cell = {
+        "cell_type": kind,
+        "id": _free_id(raw.get("id"), f"cell-{number}", taken),
+        "metadata": _plain(_as_dict(raw.get("metadata"))),
+        "source": source,
+    }
+    if kind == "code":
+        return {**cell, "execution_count": None, "outputs": []}
+    attachments = _attachments(raw.get("attachments"))
+    return {**cell, "attachments": attachments} if attachments else cell
+
+
+def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
+    name = wanted if isinstance(wanted, str) and CELL_ID.fullmatch(wanted) else otherwise
+    while name in taken:
+        name = f"{name[:60]}-2" if name == wanted else f"{otherwise}-{len(taken)}"
+    taken.add(name)
+    return name
+
+
+def _attachments(raw: Any) -> dict[str, dict[str, str]]:
+    return {
+        _clean(name): {_clean(kind): _text(data) for kind, data in bundle.items()}
+        for name, bundle in _as_dict(raw).items()
+        if isinstance(bundle, dict) and bundle
+    }
+
+
+def _text(value: Any) -> str:
+    """A text, which a notebook may hold as a list of lines."""
+    lines = value if isinstance(value, list) else [value]
+    text = "".join(line for line in lines if isinstance(line, str))
+    return _clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs, which JSON can spell and no file can hold."""
+    return SURROGATES.sub("\ufffd", text)
+
+
+def _plain(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """A copy of JSON data that can be copied, compared and written again, whatever it was."""
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, dict):
+        return {_clean(k): _plain(v, depth - 1) for k, v in value.items()} if depth else {}
+    if isinstance(value, list):
+        return [_plain(item, depth - 1) for item in value] if depth else []
+    return value
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

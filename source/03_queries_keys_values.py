@@ -1,0 +1,830 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation: {extension: .py, format_name: percent}
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
+# ---
+
+# %% [markdown]
+# # 3 · Queries, keys and values
+#
+# A word's vector says what the word means on its own. In a sentence a word means more than that: a *step* is one
+# thing in "one step" and another in "every step of the ladder". **How can a word take in what the words around it
+# say, and settle for itself which of them to listen to?** The answer is attention, and by the end of this lesson
+# you will have written it, used it between two sentences, and designed queries that fetch exactly what you want.
+#
+# **You will build** five functions: `embed`, `simple_attention`, `project_qkv`, `attention` and `query_for`.
+#
+# **It takes** about an hour: {{minutes}}.
+#
+# **You need** dot products as a measure of similarity (lesson 1), softmax (lesson 2) and matrix multiplication.
+
+# %%
+try:
+    import course
+except ModuleNotFoundError:  # a fresh Colab machine
+    get_ipython().run_line_magic("pip", "install -q attention-course")
+import torch
+from course import begin, check, figures, hint, interactive, progress, use
+begin("03_queries_keys_values")
+
+# %% [markdown]
+# The letters of all shapes in this lesson, for reference:
+#
+# | letter | counts | | letter | counts |
+# |---|---|---|---|---|
+# | $N$ | words in the vocabulary | | $K$ | numbers in a query or key |
+# | $T$ | query positions | | $V$ | numbers in a value |
+# | $S$ | key positions | | `...` | any leading dimensions, such as a batch, or none |
+# | $D$ | numbers in a word vector | | | |
+#
+# ## From words to vectors
+#
+# A network adds and multiplies numbers, so a sentence first becomes numbers, in two steps. A **vocabulary** gives
+# every word an integer, its **token id**. Then an **embedding table** $E$ of shape $(N, D)$ gives every id a vector:
+# row $i$ of the table belongs to token $i$. With ids $t_1, \dots, t_T$ the sentence is the matrix
+#
+# $$X = \begin{pmatrix} E_{t_1} \\ \vdots \\ E_{t_T} \end{pmatrix}, \qquad X \text{ of shape } (T, D).$$
+#
+# In a trained model $D$ is in the hundreds or thousands and every number is learned. Here $D = 3$, and we chose the
+# numbers so that you can read them: how much a word has to do with *someone*, with *moving*, with *how many*.
+# PyTorch's table is called `nn.Embedding`.
+
+# %%
+meanings = {  # someone, moving, how many
+    "Your": [1.8, 0.2, 0.3],
+    "my": [1.7, 0.1, 0.2],
+    "journey": [0.6, 1.6, 0.2],
+    "starts": [0.1, 1.2, 0.4],
+    "ends": [0.1, 1.1, 0.2],
+    "with": [0.3, 0.1, 0.2],
+    "one": [0.3, 0.1, 1.7],
+    "step": [0.1, 1.4, 1.0],
+}
+vocabulary = list(meanings)
+table = torch.tensor(list(meanings.values()))  # (N, D)
+sentence = "Your journey starts with one step".split()
+token_ids = torch.tensor([vocabulary.index(word) for word in sentence])  # (T,)
+
+layer = torch.nn.Embedding.from_pretrained(table)
+x = layer(token_ids)  # (T, D)
+print("token ids ", token_ids.tolist())
+print("table     ", tuple(table.shape))
+print("sentence x", tuple(x.shape))
+print("'journey' ", x[1].tolist())
+
+# %% [markdown]
+# ### Exercise 1: `embed`
+#
+# Write the look-up yourself: for ids of any shape, the rows of the table that they name. A small example for paper:
+#
+# $$E = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
+# \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
+#
+# Ids of shape $(2, 5)$, say two sentences of five words, give a result of shape $(2, 5, D)$.
+
+# %% [markdown]
+# Stuck? Uncomment the next line and run it. Run it again for the next hint.
+
+# %%
+# hint(embed)
+
+# %% nbgrader={"grade": false, "grade_id": "embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    """The row of the table that each token id names.
+
+    token_ids: (...), int64, each from 0 to N - 1.
+    table: (N, D), one row for each token of the vocabulary.
+    Returns (..., D). Gradients reach the rows of the table that were looked up.
+    """
+    ### BEGIN SOLUTION
+    return table[token_ids]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(embed)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(embed)
+### END HIDDEN TESTS
+
+# %% tags=["demo"]
+lookup = use(embed, torch.nn.functional.embedding)
+again = torch.tensor([vocabulary.index(word) for word in "one step starts with one step".split()])
+vectors = lookup(again, table)
+figures.show(
+    figures.attention.lookup(again, table, vectors, vocabulary),
+    alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of one, step, "
+    "starts and with to the six places of the sentence on the right; the rows of one and step are used twice.",
+    caption=f"“one step starts with one step”: a look-up copies rows, some of them twice. By {lookup.whose}.",
+)
+
+# %% [markdown]
+# **Predict first.** The table is learned: in training each row moves along its gradient. In the sentence above,
+# *one* occurs twice and *Your* not at all. Add up all the numbers of the looked-up vectors and ask for the gradient
+# of that sum with respect to the table. What stands in the row of *one*? In the row of *Your*?
+#
+# <details><summary>Answer</summary>
+#
+# In the row of *one* there are 2s: it was copied to two places, and the gradients of both places come back and add
+# up. In the row of *Your* there are 0s: it took no part. A rare word's vector therefore learns from few sentences,
+# and a word that never occurs in training keeps the random vector that it began with.
+#
+# </details>
+
+# %% tags=["demo"]
+lookup = use(embed, torch.nn.functional.embedding)
+learned = table.clone().requires_grad_()
+lookup(again, learned).sum().backward()
+ax = figures.heat_map(
+    learned.grad, rows=vocabulary, columns=["someone", "moving", "how many"], kind="scores", size=(4.2, 3.6)
+)
+figures.show(
+    ax,
+    alt="The gradient of the table, one row a word: 2 for one and step, 1 for starts and with, 0 for Your, my, "
+    "journey and ends.",
+    caption="The gradient of the sum: each row counts how often its word was looked up.",
+)
+
+# %% [markdown]
+# ## One word listens to all the others
+#
+# Take the word *journey*, at place $i$, and let it listen. First it **scores** every word $x_j$ of the sentence,
+# itself included, by a dot product, which is large for similar vectors. Softmax turns the scores into **weights**
+# that are positive and sum to 1. The **context vector** $c_i$ is the average of all words with these weights:
+#
+# $$s_{ij} = x_i \cdot x_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{k} e^{s_{ik}}}, \qquad c_i = \sum_{j} a_{ij}\, x_j$$
+#
+# Here $s_{ij}$ and $a_{ij}$ are numbers and $c_i$ has the shape of $x_i$, $(D,)$. As a loop, word for word:
+
+# %%
+place = sentence.index("journey")
+scores = torch.zeros(len(sentence))  # (T,)
+for j, other in enumerate(x):
+    scores[j] = torch.dot(x[place], other)
+
+weights = torch.softmax(scores, dim=0)  # (T,), sums to 1
+
+context = torch.zeros(3)  # (D,)
+for weight, other in zip(weights, x):
+    context += weight * other
+
+print("journey before:", x[place].tolist())
+print("journey after: ", [round(number, 2) for number in context.tolist()])
+
+# %% tags=["demo"]
+fig, (left, right) = figures.row(2, width=4.2, height=2.9)
+figures.bars(scores, sentence, ax=left, title="scores of “journey” with every word")
+figures.bars(weights, sentence, ax=right, title="weights: softmax of the scores", limit=1)
+figures.show(
+    fig,
+    alt="Two bar charts over the six words. The scores of journey are 1.44, 2.96, 2.06, 0.38, 0.68 and 2.5. Its "
+    "weights are 0.09, 0.41, 0.17, 0.03, 0.04 and 0.26: journey, step and starts count most.",
+    caption="“journey” listens most to itself and to the other two words that move.",
+)
+
+# %% [markdown]
+# ### Exercise 2: `simple_attention`
+#
+# The loop did one word. Do all of them at once, with matrices instead of loops. In equations,
+#
+# $$A = \operatorname{softmax}\!\left(X X^\top\right), \qquad C = A X,$$
+#
+# where $A$, of shape $(T, T)$, holds the weights, one row for each word that listens, each row summing to 1; and
+# $C$, of shape $(T, D)$, holds the context vectors. Let it work for a whole batch, $X$ of shape $(\dots, T, D)$,
+# too: no word listens to words of another sentence.
+#
+# A small example for paper: for $X = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ the scores are
+# $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, so each word gives itself the weight $e / (e + 1) \approx 0.73$ and
+# the other one 0.27, and $C \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
+
+# %%
+# hint(simple_attention)
+
+# %% nbgrader={"grade": false, "grade_id": "simple_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def simple_attention(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Every word's context vector: the average of all words, weighted by their similarity to it.
+
+    x: (..., T, D), T words of D numbers each.
+    Returns context (..., T, D) and weights (..., T, T). Each row of the weights sums to 1.
+    """
+    ### BEGIN SOLUTION
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights @ x, weights
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_simple_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(simple_attention)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(simple_attention)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# One run gives all six context vectors, and the row of *journey* is what the loop gave:
+
+# %% tags=["demo"]
+attend_simply = use(simple_attention, lambda x: figures.attention.built_in(x, x, x))
+all_contexts, all_weights = attend_simply(x)
+torch.testing.assert_close(all_contexts[place], context)
+ax = figures.heat_map(all_weights, rows=sentence, columns=sentence, size=(5.0, 4.0))
+figures.show(
+    ax,
+    alt="A six by six heat map of weights with the numbers written on it. Your gives itself 0.69 and one gives "
+    "itself 0.57; journey, starts and step share their weight among the three of them.",
+    caption="Row: the word that listens. Column: the word it listens to. Each row sums to 1. "
+    f"By {attend_simply.whose}.",
+)
+
+# %% [markdown]
+# **Predict first.** The score of *journey* with *step* is the score of *step* with *journey*: a dot product does not
+# mind the order. Is the matrix of *weights* symmetric too?
+#
+# <details><summary>Answer</summary>
+#
+# No: *journey* gives *step* the weight 0.26, *step* gives *journey* 0.24. The scores are the same, but each row is
+# divided by a sum of its own. Rows sum to 1, columns need not.
+#
+# </details>
+#
+# This is attention already, and it has three shortcomings that no training can mend, because there is nothing in it
+# to train:
+#
+# 1. **It is mutual.** If *journey* is to look at *Your*, to learn whose journey it is, then *Your* must look back
+#    just as hard, score for score.
+# 2. **Like seeks like.** A word finds what resembles it. What it *lacks*, it cannot ask for. Most often it finds
+#    itself.
+# 3. **Heard is told.** The vector by which a word is found is also all that it hands over.
+
+# %% [markdown]
+# ## Three roles for one word
+#
+# So give every word three vectors instead of one, for three roles:
+#
+# | role | the question that it answers | in a library |
+# |---|---|---|
+# | **query** $q_i$ | What am I looking for? | the words you type into the catalogue |
+# | **key** $k_j$ | By what can I be found? | the words on the catalogue card |
+# | **value** $v_j$ | What do I hand over when I am found? | the book |
+#
+# A query is compared with keys, never with values; what comes back is made of values, never of keys. Each role is
+# a view of the same word, through a matrix of its own that training can shape:
+#
+# $$Q = X W_q, \qquad K = X W_k, \qquad V = X W_v$$
+#
+# with $W_q$ and $W_k$ of shape $(D, K)$, so that queries and keys can be dotted with each other, and $W_v$ of shape
+# $(D, V)$. (It is custom that the letters $K$ and $V$ name both the matrices and their widths; which one is meant is
+# always plain from the context.)
+#
+# Here are three matrices chosen by hand. Follow *journey*, which is (0.6, 1.6, 0.2) in *someone*, *moving*, *how
+# many*: what moves asks above all **whose** it is, and its query says so.
+
+# %%
+W_q = torch.tensor([[0.0, 0.0], [1.2, 0.3], [-1.0, 1.0]])  # (D, K): asks "whose?" and "how many?"
+W_k = torch.tensor([[1.5, 0.0], [-0.5, -1.0], [0.0, 1.5]])  # (D, K): answers "whose?" and "how many?"
+W_v = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])  # (D, V): hands over the someone and the how many
+
+# %% [markdown]
+# ### Exercise 3: `project_qkv`
+#
+# Look at $X$ through the three matrices. For paper, one word with $D = 2$, $K = 1$, $V = 3$:
+#
+# $$x = \begin{pmatrix} 1 & 2 \end{pmatrix},\quad
+# W_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix},\quad W_k = \begin{pmatrix} 0 \\ 3 \end{pmatrix},\quad
+# W_v = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 1 \end{pmatrix} \quad\longrightarrow\quad
+# q = (1),\quad k = (6),\quad v = (1, 2, 3)$$
+
+# %%
+# hint(project_qkv)
+
+# %% nbgrader={"grade": false, "grade_id": "project_qkv", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def project_qkv(
+    x: torch.Tensor, W_q: torch.Tensor, W_k: torch.Tensor, W_v: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Each word as a query, as a key and as a value.
+
+    x: (..., T, D); W_q and W_k: (D, K); W_v: (D, V).
+    Returns query (..., T, K), key (..., T, K) and value (..., T, V).
+    """
+    ### BEGIN SOLUTION
+    return x @ W_q, x @ W_k, x @ W_v
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_project_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(project_qkv)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(project_qkv)
+### END HIDDEN TESTS
+
+# %% tags=["demo"]
+project = use(project_qkv, figures.attention.built_in_projections)
+query, key, value = project(x, W_q, W_k, W_v)
+fig, axes = figures.row(3, width=3.0, height=3.9)
+asks, hands_over = ["whose?", "how many?"], ["someone", "how many"]
+figures.heat_map(query, ax=axes[0], rows=sentence, columns=asks, kind="scores", limit=2.6, title="query: asks")
+figures.heat_map(key, ax=axes[1], rows=sentence, columns=asks, kind="scores", limit=2.6, title="key: answers")
+figures.heat_map(value, ax=axes[2], rows=sentence, columns=hands_over, kind="scores", limit=2.6, title="value: hands over")
+figures.show(
+    fig,
+    alt="Three heat maps with one row a word. As a query journey is 1.72 for whose and 0.68 for how many. As a key "
+    "Your is 2.6 for whose and one is 2.45 for how many. As a value Your is 1.8 someone and one is 1.7 how many.",
+    caption=f"The same six words in their three roles. By {project.whose}.",
+)
+
+# %% [markdown]
+# *journey* asks "whose?", *Your* answers it; *step* asks most of all "how many?", and *one* answers. As a key,
+# *journey* answers nothing at all. Asking and answering have come apart, which is what we wanted.
+#
+# A practical word: `nn.Linear` keeps its weight the other way round, as (out, in), and computes `x @ weight.T`. Who
+# copies such a weight into a matrix $W_q$ must transpose it. With $D \ne K$ a forgotten transpose stops with an
+# error; with square matrices it runs and is silently wrong. The GPT-2 that many people load has its weights as
+# (in, out), in a layer that the `transformers` library calls `Conv1D`
+# ([huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311)).
+
+# %%
+linear = torch.nn.Linear(3, 2, bias=False)
+print("nn.Linear(3, 2) keeps its weight as", tuple(linear.weight.shape), "and W_q is", tuple(W_q.shape))
+linear.weight.data = W_q.T
+print("with the transpose, the largest difference is", (linear(x) - x.matmul(W_q)).abs().max().item())
+
+# %% [markdown]
+# ## Attention
+#
+# Put the roles where the one vector stood before. Every query scores all keys, softmax turns each query's scores
+# into weights, and the output averages the *values*:
+#
+# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(Q K^\top\right) V$$
+#
+# Shapes: $(T, K)$ times $(K, S)$ gives scores $(T, S)$, softmax runs along the keys, $S$, and weights $(T, S)$ times
+# values $(S, V)$ give the output, $(T, V)$. So $K$ must agree between queries and keys, $S$ between keys and values,
+# and that is all. It is a dictionary whose look-up is soft: not the one entry whose key matches, but all of them,
+# each as far as its key matches.
+#
+# **Predict first.** One query and two entries, whose values are their keys:
+#
+# $$q = (1, 2, 3), \qquad K = V = \begin{pmatrix} 4 & 5 & 6 \\ 7 & 8 & 9 \end{pmatrix}$$
+#
+# The second key points in much the same direction and is longer. About what weights do you expect: 40 and 60 %, 10
+# and 90 %, something else? Work out both scores before you go on.
+
+# %%
+q = torch.tensor([1.0, 2.0, 3.0])
+two_keys = torch.tensor([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
+two_scores = torch.stack([torch.dot(q, k) for k in two_keys])
+two_weights = torch.softmax(two_scores, dim=0)
+print("scores ", two_scores.tolist())
+print("weights", [f"{weight:.9f}" for weight in two_weights.tolist()])
+print("output ", (two_weights[0] * two_keys[0] + two_weights[1] * two_keys[1]).tolist())
+
+# %% [markdown]
+# <details><summary>What happened</summary>
+#
+# The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and $50$. Softmax looks at differences, and a difference of 18
+# is a factor of $e^{18}$, about 66 million. The first entry gets the weight 0.000000015, and the output is, to seven
+# digits, the second value. Divide the query by 10 and the scores are 3.2 and 5.0, the weights 14 and 86 %. How large
+# scores ought to be is the subject of lesson 4; today we take them as they come.
+#
+# </details>
+#
+# ### Exercise 4: `attention`
+#
+# Write it for any leading dimensions. Queries and keys may differ in number ($T \ne S$), values may be wider or
+# narrower than keys ($V \ne K$). No scaling yet. For paper:
+#
+# $$q = (1, 0), \quad K = \begin{pmatrix} \ln 3 & 0 \\ 0 & 5 \end{pmatrix}, \quad
+# V = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
+# \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
+
+# %%
+# hint(attention)
+
+# %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """For every query the average of the values, weighted by how well their keys match the query. Not scaled.
+
+    query: (..., T, K); key: (..., S, K); value: (..., S, V).
+    Returns output (..., T, V) and weights (..., T, S). Each row of the weights sums to 1.
+    """
+    ### BEGIN SOLUTION
+    scores = query @ key.mT
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check(attention)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(attention)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Step by step
+#
+# Now watch one query on its way: it meets the keys, the scores become weights, the weights average the values. In
+# the four pictures each word keeps its row. With the sliders you can follow any word of the sentence; try *step*,
+# which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+project = use(project_qkv, figures.attention.built_in_projections)
+
+
+def one_query(word, step):
+    query, key, value = project(x, W_q, W_k, W_v)
+    output, weights = attend(query, key, value)
+    i = sentence.index(word)
+    fig = figures.attention.step(
+        step, query[i], key, value, weights[i], output[i],
+        words=sentence, asking=word, names=(["whose?", "how many?"], ["someone", "how many"]),
+    )  # fmt: skip
+    best = sentence[int(weights[i].argmax())]
+    alt = [
+        f"The query of {word}, {query[i, 0]:.2f} for whose and {query[i, 1]:.2f} for how many, above all six keys.",
+        f"The scores of {word} with the six words as bars; the highest belongs to {best}.",
+        f"The weights as bars: {word} gives {best} the most, {weights[i].max():.2f}.",
+        f"Every value times its weight, and their sum: {output[i, 0]:.2f} someone, {output[i, 1]:.2f} how many.",
+    ][step - 1]
+    return fig, alt
+
+
+one_query("journey", 4)
+interactive.slider(
+    one_query, word=sentence, step=[1, 2, 3, 4], start={"word": "journey", "step": 1},
+    strip=[{"step": step} for step in (1, 2, 3, 4)],
+)  # fmt: skip
+
+# %% [markdown]
+# And all words at once, as lines and as a map. Compare it with the map of `simple_attention` above: the diagonal is
+# gone, and nothing is mutual any more. *journey* gives *Your* 0.88, and *Your* gives *journey* 0.09 back.
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+project = use(project_qkv, figures.attention.built_in_projections)
+output, found = attend(*project(x, W_q, W_k, W_v))
+figures.show(
+    figures.attention.who_looks_at_whom(found, sentence, sentence),
+    alt="On the left lines from every word as a query to every word as a key, the wider the heavier the weight: "
+    "journey and starts lead to Your, step and one lead to one. On the right the same weights as a heat map.",
+    caption=f"Who looks at whom, through W_q and W_k. By {attend.whose}.",
+)
+
+# %% [markdown]
+# **Predict first.** What is the output of attention if the values are the identity matrix, $V = I$ of shape $(S, S)$?
+#
+# <details><summary>Answer</summary>
+#
+# The weights: $A I = A$. This is more than a trick. PyTorch's `F.scaled_dot_product_attention` does not return its
+# weights, and this is how to get them out of it; the pictures of this lesson do so until your `attention` passes.
+#
+# </details>
+#
+# ## Two sentences: cross-attention
+#
+# Nothing in the equation says that queries and keys come from the same sentence. In translation they do not: the
+# half-finished French sentence asks, the English one answers. Queries come from the text that is being written, keys
+# and values from the text that is being read. It is easily told the wrong way round; a survey of language models
+# that many read did so at first
+# ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
+#
+# Take "un seul pas", which is "one single step": $T = 3$ queries. The English sentence gives $S = 6$ keys and values.
+
+# %%
+french = ["un", "seul", "pas"]
+french_x = torch.tensor([[0.2, 0.1, 1.7], [0.4, 0.2, 1.5], [0.1, 1.3, 1.2]])  # (T, D), in the same three meanings
+french_queries = 2 * french_x  # longer queries choose more sharply; lesson 4 is about how sharply
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+translated, alignment = attend(french_queries, x, x)
+print("queries", tuple(french_queries.shape), " keys and values", tuple(x.shape))
+print("weights", tuple(alignment.shape), " output", tuple(translated.shape))
+figures.show(
+    figures.attention.who_looks_at_whom(alignment, french, sentence),
+    alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: un "
+    "gives one 0.87, seul gives one 0.77, pas gives step 0.62 and journey 0.17.",
+    caption=f"T = 3 queries, S = 6 keys. By {attend.whose}.",
+)
+
+# %% [markdown]
+# Two French words look at the same English one, and *with* is looked at by none. That is as it should be: each query
+# spends exactly 1, each key gets what it gets. The output has one vector for each *query*; the length of the other
+# sentence has gone from its shape, because it was averaged away.
+
+# %% [markdown]
+# ## Design a query
+#
+# Until now the queries were given. Turn it around: the keys are given, and *you* say which values you want. Which
+# query fetches them?
+#
+# With keys of length 1 at right angles to each other it is easy: take the wanted key itself, made longer so that it
+# wins clearly, or the sum of two such keys for the average of both. Does this do for any keys?
+
+# %%
+def copy_the_keys(keys, targets):
+    """A first idea: eight times the sum of the wanted keys."""
+    return 8 * sum(keys[target] for target in targets)
+
+
+square_keys = torch.eye(3)
+slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+fig, axes = figures.row(2, width=4.2, height=2.7)
+for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("keys at right angles", "slanted keys")):
+    wanted_query = copy_the_keys(keys, [0])
+    _, weights_of_keys = attend(wanted_query[None], keys, keys)
+    figures.bars(weights_of_keys[0], ["key 0", "key 1", "key 2"], ax=ax, title=name, limit=1)
+figures.show(
+    fig,
+    alt="Two bar charts of weights for a query that wants key 0. With keys at right angles key 0 gets 1. With slanted "
+    "keys it gets 0, and key 1 gets 1.",
+    caption="A query that copies key 0. Among slanted keys, key 1 points partly the same way, is longer, and wins.",
+)
+
+# %% [markdown]
+# No. A query must please the wanted keys *and* avoid the others, so think of the scores first and of the query
+# second. You want high, equal scores for the targets and zero for the rest. The scores are $K q$: for keys $K$ of
+# shape $(S, K)$ and wanted scores $s$ of shape $(S,)$ that is a system of linear equations,
+#
+# $$K q = s, \qquad s_j = \begin{cases} c & \text{if } j \text{ is a target} \\ 0 & \text{otherwise} \end{cases}$$
+#
+# and it has a solution for every $s$ if the rows of $K$ are linearly independent. The number $c$ is yours to
+# choose: how large must it be for the targets to get 99 % of the weight? With $m$ targets among $S$ keys they get
+# $m e^c / (m e^c + S - m)$.
+#
+# ### Exercise 5: `query_for`
+#
+# Given such keys and a list of indices, build the query. Attention (unscaled) must then give all targets the same
+# weight, to within 0.001, and together at least 0.99. For paper: keys $(1, 0)$ and $(1, 1)$, target 0. You
+# want $q_1 = 10$ and $q_1 + q_2 = 0$, so $q = (10, -10)$. It leans away from the key that it must not find. Many
+# queries are right; any of them will do.
+
+# %%
+# hint(query_for)
+
+# %% nbgrader={"grade": false, "grade_id": "query_for", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def query_for(keys: torch.Tensor, targets: list[int]) -> torch.Tensor:
+    """A query with which unscaled attention retrieves the average of the targets' values.
+
+    keys: (S, K), with linearly independent rows (so S <= K), condition number under 100.
+    targets: distinct indices into the rows of keys, at least one.
+    Returns (K,). The targets get equal weights, to within 1e-3, and together at least 0.99.
+    """
+    ### BEGIN SOLUTION
+    scores = keys.new_zeros(len(keys))
+    scores[targets] = math.log(1000 * len(keys))  # all others together then get at most 1 / 1000
+    return torch.linalg.pinv(keys) @ scores
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_query_for", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check(query_for)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(query_for)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### What one query cannot do
+#
+# **Predict first.** Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between, $(\tfrac12, \tfrac12)$. They
+# are not linearly independent. Is there a query that gives the third key the highest weight?
+#
+# <details><summary>Answer</summary>
+#
+# No. Its score is the average of the other two scores, whatever the query, and an average is never above both. A
+# key that lies between others cannot be found on its own. That is one reason to give keys many dimensions: with $K$
+# of them, $K$ keys can each be found, and so can any group of them.
+#
+# </details>
+#
+# Now suppose that four values are the corners of a square, each with a key of its own. You ask for the average of
+# $v_0$ and $v_2$, opposite corners. Then for the average of $v_1$ and $v_3$.
+
+# %%
+corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
+corner_keys = torch.eye(4)  # (S, K)
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+design = use(query_for, copy_the_keys)
+
+
+def fetch(*targets):
+    return attend(design(corner_keys, list(targets))[None], corner_keys, corners)[0][0]
+
+
+fig, axes = figures.row(3, width=3.1, height=3.5)
+asked = [
+    ("one head asks for v0 and v2", {"its output": fetch(0, 2)}),
+    ("one head asks for v1 and v3", {"its output": fetch(1, 3)}),
+    ("two heads ask for v0 and for v2", {"output of head 1": fetch(0), "output of head 2": fetch(2)}),
+]
+for ax, (title, outputs) in zip(axes, asked):
+    figures.attention.in_the_plane(ax, corners, outputs, title=title)
+figures.show(
+    fig,
+    alt="Three squares with values at their corners. For v0 and v2 the output lies in the centre; for v1 and v3 it "
+    "lies in the centre too. Two heads that ask for v0 and v2 separately have their outputs on those corners.",
+    caption=f"Different questions, the same answer; only two heads keep the two apart. By {design.whose}.",
+)
+
+# %% [markdown]
+# Both answers are the centre of the square, the very same vector. Whatever comes after attention sees that vector
+# only, and cannot know which pair it was made of. **One head gives one average for each query.** It can average two
+# things, but it cannot average them and also keep them apart: that would take two averages, so two queries, so two
+# heads. Lesson 6 builds them.
+#
+# Could a cleverer query do better? The weights are positive and sum to 1, so the output never leaves the space
+# between the values (the shaded square), and every point reached is one point. Let the query slide from "only $v_0$"
+# to "only $v_2$" and see what attention can say in between:
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+design = use(query_for, copy_the_keys)
+
+
+def lean(lean):
+    way = torch.linspace(0, lean, 20)[:, None]
+    queries = (1 - way) * design(corner_keys, [0]) + way * design(corner_keys, [2])
+    output, weights = attend(queries, corner_keys, corners)
+    fig, (bars, plane) = figures.row(2, width=2.1, height=2.9)
+    figures.bars(weights[-1], ["v0", "v1", "v2", "v3"], ax=bars, title="weights", limit=1.1)
+    figures.attention.in_the_plane(plane, corners, {"output": output[-1]})
+    plane.plot(*output.detach().T, linewidth=1, color="black", linestyle=":")
+    v0, v2 = weights[-1, 0], weights[-1, 2]
+    return fig, f"v0 has the weight {v0:.2f} and v2 has {v2:.2f}; the output lies on the diagonal between them."
+
+
+interactive.slider(lean, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0.0, 0.5, 1.0])
+
+# %% [markdown]
+# ## Is it a bug?
+#
+# **1.** In a transformer written from scratch, one packed matrix made queries, keys and values in one go. One
+# function returned the three parts as `q, k, v`; the caller wrote `q, v, k = ...`. A reader reported it
+# ([jsbaan/transformer-from-scratch#1](https://github.com/jsbaan/transformer-from-scratch/issues/1)). Keys and values
+# swapped everywhere: was the trained model broken?
+#
+# Decide, then run this:
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+generator = torch.Generator().manual_seed(3)
+packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by side
+
+
+def as_declared(packed):
+    q, k, v = (x @ packed).chunk(3, dim=-1)
+    return attend(q, k, v)[0]
+
+
+def as_called(packed):
+    q, v, k = (x @ packed).chunk(3, dim=-1)
+    return attend(q, k, v)[0]
+
+
+first, second, third = packed.chunk(3, dim=-1)
+renamed = torch.cat([first, third, second], dim=-1)
+print("same weights, outputs equal:              ", torch.allclose(as_declared(packed), as_called(packed)))
+print("blocks 2 and 3 exchanged, outputs equal:  ", torch.allclose(as_declared(packed), as_called(renamed)))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# For a model trained from scratch it was no bug: *key* and *value* are names for blocks of random numbers until
+# training shapes them. The block that is used as a key learns to be one, whatever it is called, and exchanging two
+# blocks turns one program into the other exactly. The author said so, and corrected the names all the same.
+#
+# It becomes a bug as soon as weights come from elsewhere: the first line printed says that with the *same* weights
+# the two programs disagree. Order is a convention, and conventions matter where two pieces of code meet.
+#
+# </details>
+#
+# **2.** "Query, key and value are the same in this attention block", said a report labelled *bug*, about the line
+# `self.attn(x, x, x)[0]`, "although they should be three projections"
+# ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question stands at
+# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at what `nn.MultiheadAttention` owns:
+
+# %%
+module = torch.nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
+for name, parameter in module.named_parameters():
+    print(f"{name:16}", tuple(parameter.shape))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# No bug. The module projects by itself: `in_proj_weight` has $3 D$ rows, which are $W_q$, $W_k$ and $W_v$ on top of
+# each other (and transposed, like those of `nn.Linear`). `self.attn(x, x, x)` says which *sentences* the roles are
+# taken from: all three from $x$. Cross-attention would be `self.attn(x, other, other)`. Your `attention` and
+# `F.scaled_dot_product_attention` do not project; to them you pass queries, keys and values that are ready.
+#
+# </details>
+
+# %% [markdown]
+# ## Seen in the wild
+#
+# Three mistakes that ran for weeks without an error, because every shape was right.
+#
+# **The values were made and not used.** In a diffusion model that others build upon, the last product took the
+# layer's input for the values. Value and input have the same shape, so nothing complained
+# ([hmdolatabadi/denoising_diffusion#1](https://github.com/hmdolatabadi/denoising_diffusion/issues/1)).
+# ```diff
+# - out = weighted_sum(weights, input)
+# + out = weighted_sum(weights, value)
+# ```
+#
+# **The answer was thrown away.** When a cache was added to a model for audio, the call gained a second result, and
+# the first was given a name that nobody read again. Attention ran, cost its time, and changed nothing
+# ([lucidrains/audiolm-pytorch#265](https://github.com/lucidrains/audiolm-pytorch/pull/265), noticed by another
+# reader in [#268](https://github.com/lucidrains/audiolm-pytorch/issues/268)).
+# ```diff
+# - attended, cache = attend(x, cache=cache)
+# + x, cache = attend(x, cache=cache)
+#   x = x + residual
+# ```
+#
+# **Softmax ran over the queries.** In a much-read collection of annotated papers, weights of shape (batch, query,
+# key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up with
+# almost nothing. Trained both ways, the model made images of the same measured quality
+# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Years after
+# the correction, somebody reported the *right* line as the mistake
+# ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
+# ```diff
+# - weights = scores.softmax(dim=1)   # scores: (batch, query, key, head)
+# + weights = scores.softmax(dim=2)
+# ```
+#
+# A loss curve shows none of the three. Two cheap questions do. *Do the weights of each query sum to 1?* finds the
+# third. *Which matrices get a gradient?* finds the other two, and with them a relative: scores that were detached
+# from the graph, so that the output is right and nothing learns where to look.
+
+# %% tags=["demo"]
+attend = use(attention, figures.attention.built_in)
+project = use(project_qkv, figures.attention.built_in_projections)
+
+
+def right(q, k, v):
+    return attend(q, k, v)[0]
+
+
+def values_not_used(q, k, v):
+    return attend(q, k, x)[0][:, :2]
+
+
+def answer_thrown_away(q, k, v):
+    attended, _ = attend(q, k, v)
+    return x[:, :2]
+
+
+def scores_detached(q, k, v):
+    return attend(q.detach(), k.detach(), v)[0]
+
+
+heads = [right, values_not_used, answer_thrown_away, scores_detached]
+cotangent = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
+norms = torch.zeros(len(heads), 3)
+for r, head in enumerate(heads):
+    matrices = [W.clone().requires_grad_() for W in (W_q, W_k, W_v)]
+    wanted = (head(*project(x, *matrices)) * cotangent).sum()
+    if wanted.requires_grad:
+        gradients = torch.autograd.grad(wanted, matrices, allow_unused=True)
+        norms[r] = torch.stack([torch.zeros(()) if g is None else g.norm() for g in gradients])
+
+ax = figures.heat_map(
+    norms, rows=[head.__name__.replace("_", " ") for head in heads], columns=["W_q", "W_k", "W_v"],
+    kind="scores", blocked=norms == 0, size=(5.0, 2.6),
+)  # fmt: skip
+figures.show(
+    ax,
+    alt="The size of the gradient for each of the three matrices. The right version has one for all three. With "
+    "values not used W_v has none; with the answer thrown away none of them has; with scores detached W_q and W_k "
+    "have none.",
+    caption="Hatched: no gradient arrives, so nothing is learned there. A test of four lines that finds months.",
+)
+
+# %% [markdown]
+# ## Summary
+#
+# - A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where its word stood.
+# - Attention scores, normalises, averages: every query gets the average of all values, weighted by how well the keys match it.
+# - Query, key and value are three views of a word (what it seeks, how it is found, what it hands over), through matrices that are learned.
+# - Queries may come from one sentence and keys and values from another; the output has one vector a query, of the width of the values.
+# - A query can be designed to fetch any group of independent keys, but one head says one average at a time.
+#
+# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(Q K^\top\right) V$$
+#
+# Read on: [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2, for the equation as it was
+# published; [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473),
+# where attention between two sentences began; [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
+# for how the built-in spells it.
+#
+# Next: the worked example gave one entry 99.9999985 % for being a little longer. Lesson 4 measures why long vectors
+# make attention deaf, and divides by the square root that mends it.
+
+# %%
+progress()

@@ -1,0 +1,1067 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation: {extension: .py, format_name: percent}
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
+# ---
+
+# %% [markdown]
+# # Lesson 6: Multi-head attention
+#
+# Read "step" in *Your journey starts with one step*. To understand it you look to the word before it (*one* step), and
+# to the other thing that the sentence is about (a *journey*). Those are two questions. Attention as you have built it
+# asks one: each word gets one set of weights, and so one average of everything it looks at. **How can a word ask
+# several questions at once, and keep the answers apart, for the price of one?**
+#
+# You will first see what one set of weights cannot do, however it is trained. Then you build attention with several
+# *heads*, three times over: from bare tensors, as an `nn.Module`, and with PyTorch's own layer. All three will hold
+# the same weights and give the same numbers, and you will know how to prove it. On the way you meet a bug that trains
+# beautifully, and learn to catch it.
+#
+# **Time:** about an hour (8 minutes for each of the five exercises, 20 of reading at 200 words a minute, half a minute
+# of running). **You need:** queries, keys and values (lesson 3), the scale (lesson 4), masks (lesson 5). Nothing from
+# your earlier notebooks has to be copied.
+#
+# | letter | meaning |
+# |---|---|
+# | $B$ | the batch: how many sentences at once |
+# | $T$, $S$ | how many queries, how many keys; equal where a sentence attends to itself |
+# | $D$ | the width of the model: how many numbers describe a word |
+# | $H$ | the number of heads |
+# | $K$ | the width of one head, $K = D / H$; papers call it $d_k$ |
+
+# %%
+try:
+    import course
+except ModuleNotFoundError:  # a fresh Colab machine
+    get_ipython().run_line_magic("pip", "install -q attention-course")
+import torch
+from course import begin, check, figures, hint, interactive, progress, use
+
+begin("06_multi_head")
+
+# %%
+import torch.nn.functional as F
+from torch import nn
+
+words = "Your journey starts with one step".split()
+
+# %% [markdown]
+# ## 1. What one head cannot do
+#
+# Take the smallest case there is. Two words lie before you. Each is described by two facts, its *colour* and its
+# *shape*; so a value is a point $(\text{colour}, \text{shape})$ in the plane. You want **the colour of word 1 and the
+# shape of word 2**. Say that word 1 has colour 1 and no shape, $(1, 0)$, and word 2 has shape 1 and no colour, $(0,
+# 1)$. Then you want $(1, 1)$.
+#
+# One head has one pair of weights, $w$ and $1 - w$. Two heads have two pairs: let one head carry the colours and the
+# other the shapes, each with weights of its own.
+#
+# **Predict first.** Try every possible weight. Which points of the plane can one head reach? Which can two?
+#
+# <details><summary>Answer, once you have decided</summary>
+#
+# One head reaches the straight line between the two values, and nothing else: an average of two points lies between
+# them. Two heads choose the first coordinate and the second one independently. They reach the whole square, and its
+# corner $(1, 1)$.
+#
+# </details>
+
+# %% tags=["demo"]
+generator = torch.Generator().manual_seed(0)
+values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): the colour and the shape of word 1, of word 2
+w = torch.rand(250, 2, generator=generator)  # 250 times the weight that each of two heads gives to word 1
+
+one = w[:, :1] * values[0] + (1 - w[:, :1]) * values[1]  # (250, 2): one weight for both facts
+two = w * values[0] + (1 - w) * values[1]  # (250, 2): a weight for the colour and one for the shape
+figures.show(
+    figures.heads.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
+    "Two panels with colour across and shape upwards. With one head the dots lie on the straight line from value 1 at "
+    "(1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two heads they fill the square, star included.",
+    "Each dot is what attention puts out for one choice of weights. One head averages; it cannot mix and match.",
+)
+
+# %% [markdown]
+# Could a clever $W_V$ or $W_O$ rescue the single head? No, and the reason takes three lines.
+#
+# <details><summary>Why no matrix helps</summary>
+#
+# Let $M$ be everything that happens to a value on its way out, $M = W_V W_O$. With weights $a$ and $b$ one head puts
+# out $a\,x_1 M + b\,x_2 M$: both words go through the *same* matrix, apart from a factor. To keep the colour of word 1
+# you need $a M = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$, and to keep the shape of word 2 $b M = \begin{pmatrix}
+# 0 & 0 \\ 0 & 1 \end{pmatrix}$. Those two are not multiples of each other, so no $a$, $b$ and $M$ will do. Two heads
+# have two matrices, and the equation has a solution at once.
+#
+# </details>
+#
+# In section 7 you will watch this happen in training: a single head gets stuck at a loss that we can compute
+# beforehand, and a second head, without a single additional parameter, brings it down to nothing.
+
+# %% [markdown]
+# ## 2. Two heads by hand
+#
+# So give attention several heads. Head $h$ has its own three matrices, each of shape $(D, K)$, and does on its own
+# what you know from lesson 4. With $X$ the sentence, $(T, D)$:
+#
+# $$ \text{head}_h = \operatorname{softmax}\!\left( \frac{Q_h K_h^\top}{\sqrt{d_k}} \right) V_h, \qquad
+#    Q_h = X\, W_Q^{(h)}, \quad K_h = X\, W_K^{(h)}, \quad V_h = X\, W_V^{(h)} $$
+#
+# Each head returns $(T, K)$. Its width is $K = D / H$, so that the $H$ answers, laid side by side, are as wide as a
+# word again. One last matrix $W_O$, $(D, D)$, mixes them:
+#
+# $$ \operatorname{MultiHead}(X) = [\, \text{head}_0,\; \text{head}_1,\; \dots,\; \text{head}_{H-1} \,]\; W_O $$
+#
+# (As before, the matrix of all keys is written $K_h$ and its width $d_k$ in the equation; in code the width is `K`.)
+# Here are two heads, with every matrix written out.
+
+# %%
+T, D, H = 6, 8, 2
+K = D // H
+generator = torch.Generator().manual_seed(6)
+
+
+def matrix(rows, columns):
+    """A random matrix (rows, columns) that keeps the size of what it is multiplied with."""
+    return torch.randn(rows, columns, generator=generator) * rows**-0.5
+
+
+def one_head(query, key, value):
+    """(..., T, K), (..., S, K), (..., S, K) -> what the head puts out (..., T, K), its weights (..., T, S)."""
+    weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1)
+    return weights @ value, weights
+
+
+X = torch.randn(T, D, generator=generator)
+W_q0, W_k0, W_v0 = 3 * matrix(D, K), matrix(D, K), matrix(D, K)  # head 0
+W_q1, W_k1, W_v1 = 3 * matrix(D, K), matrix(D, K), matrix(D, K)  # head 1
+W_o = matrix(D, D)
+
+out_0, weights_0 = one_head(X @ W_q0, X @ W_k0, X @ W_v0)  # (T, K), (T, T)
+out_1, weights_1 = one_head(X @ W_q1, X @ W_k1, X @ W_v1)
+by_hand = torch.cat([out_0, out_1], dim=-1) @ W_o  # (T, D)
+print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_hand.shape))
+
+# %% tags=["demo"]
+figures.show(
+    figures.heads.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
+    "Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
+    "Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps have nothing to do with "
+    "each other.",
+)
+
+# %% [markdown]
+# The matrices are random, so neither pattern means anything yet. The point is that there are two of them.
+#
+# ### One matrix for all heads
+#
+# Two heads made two products $X W_Q^{(0)}$ and $X W_Q^{(1)}$. Put the two matrices side by side, as one matrix $W_Q$
+# of shape $(D, D)$, and a single product gives both:
+#
+# $$ X\, [\, W_Q^{(0)},\; W_Q^{(1)} \,] = [\, X W_Q^{(0)},\; X W_Q^{(1)} \,] $$
+#
+# For that is how a matrix product works: each *column* of the result needs only the same column of the right-hand
+# matrix. The heads never touch each other; they merely share a table.
+
+# %% tags=["demo"]
+figures.show(
+    figures.heads.packed(n_heads=2, tokens=T, width=D),
+    "X, a plain grid of 6 by 8, times W_Q, a grid of 8 by 8 whose left half belongs to head 0 and right half to head "
+    "1, equals Q, a grid of 6 by 8 with the same two halves.",
+    "Every head owns a band of columns, in the matrix and in the result.",
+)
+
+# %%
+W_q, W_k, W_v = (torch.cat(pair, dim=1) for pair in [(W_q0, W_q1), (W_k0, W_k1), (W_v0, W_v1)])
+
+
+def from_tensors(x, W_q, W_k, W_v, W_o, n_heads):
+    """Level 1: x (..., T, D) and four matrices (D, D) -> output (..., T, D), weights (..., H, T, T)."""
+    bands = [(x @ W).chunk(n_heads, dim=-1) for W in (W_q, W_k, W_v)]  # for each: H tensors (..., T, K)
+    outputs, weights = zip(*(one_head(q, k, v) for q, k, v in zip(*bands)))
+    return torch.cat(outputs, dim=-1) @ W_o, torch.stack(weights, dim=-3)
+
+
+packed, packed_weights = from_tensors(X, W_q, W_k, W_v, W_o, n_heads=2)
+torch.testing.assert_close(packed, by_hand)
+torch.testing.assert_close(packed_weights, torch.stack([weights_0, weights_1]))
+print("The packed matrices give the same numbers as the separate ones.")
+
+# %% [markdown]
+# One thing is still clumsy: the loop over heads. Matrix products in PyTorch treat all leading dimensions as a batch.
+# If the heads were such a dimension, in a tensor $(B, H, T, K)$, then a single `one_head` would serve every head of
+# every sentence at once. All that is missing is a way to get there, and a way back.
+
+# %% [markdown]
+# ## 3. Splitting and merging
+#
+# A projected sentence is $(B, T, D)$, and $D = H \cdot K$: in each word's row stand the $K$ numbers of head 0, then
+# the $K$ numbers of head 1, and so on. We want $(B, H, T, K)$.
+#
+# **Predict first.** `Q.reshape(B, H, T, K)` has exactly the shape we want, and runs without complaint. In the table of
+# six words and eight numbers, which numbers does head 0 get?
+#
+# <details><summary>Answer, once you have decided</summary>
+#
+# The first three words, whole. A tensor lies in memory as one long tape, row after row, and `reshape` moves nothing:
+# it cuts the tape into pieces of the new sizes. The first half of the tape is "Your", "journey" and "starts", with all
+# of their eight numbers; so head 0 sees half the sentence, chopped into six pieces that it takes for six words, and
+# head 1 the other half. Head 0 was to get *half of every word*.
+#
+# </details>
+
+# %% tags=["demo"]
+whole_words = torch.arange(T * D).div(T * K, rounding_mode="floor").view(T, D)
+bands = torch.arange(D).div(K, rounding_mode="floor").expand(T, D)
+figures.show(
+    figures.heads.owners({"what we want": bands, "reshape(B, H, T, K)": whole_words}, words),
+    "Two tables of six words by eight numbers, the head that owns each number written into it. What we want: head 0 "
+    "owns the left four columns, head 1 the right four. Reshape alone: head 0 owns the first three rows, head 1 the "
+    "last three.",
+    "Which head gets which number. Both cuts have the right shape; only one of them is a cut between heads.",
+)
+
+# %% [markdown]
+# This is the best known mistake in multi-head attention, and its danger is that *nothing happens*: no error, the right
+# shape, and, as section 8 shows, a loss that falls. People ask for good reason whether the detour is needed at all
+# ([hyunwoongko/transformer#15](https://github.com/hyunwoongko/transformer/issues/15)).
+#
+# The remedy has two steps. First cut each word's row into $H$ pieces and leave the words where they are; that is what
+# the tape looks like. Then exchange two dimensions.
+#
+# ### Exercise 1: `split_heads`
+#
+# **On paper.** One sentence of two words, $D = 4$, and $H = 2$ heads:
+#
+# | | number 0 | number 1 | number 2 | number 3 |
+# |---|---|---|---|---|
+# | word 0 | 1 | 2 | 3 | 4 |
+# | word 1 | 5 | 6 | 7 | 8 |
+#
+# Head 0 gets $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8
+# \end{pmatrix}$. (If your head 0 holds 1, 2, 3 and 4, you have cut between words.)
+#
+# Not every width can be shared out: with $D = 10$ and $H = 4$ no whole $K$ exists. Raise a `ValueError` then, and name
+# in its message the argument that was wrong, and its value.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(split_heads)
+
+# %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """Cut every word's row into one piece for each head.
+
+    x: (B, T, D). Returns (B, H, T, D // H) with H = n_heads: piece h of each row goes to head h, in order.
+    Raises ValueError unless n_heads divides D.
+    """
+    ### BEGIN SOLUTION
+    batch, tokens, width = x.shape
+    if n_heads < 1 or width % n_heads:
+        raise ValueError(f"n_heads is {n_heads}, which does not divide the width {width} of x")
+    return x.reshape(batch, tokens, n_heads, width // n_heads).transpose(1, 2)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(split_heads)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(split_heads)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The way back undoes it: exchange the two dimensions again, and write the pieces of each word one after the other. A
+# trap lies on it. `transpose` does not move a number either; it only changes the *strides*, the notes on how far to
+# walk along the tape for the next row, the next column. After it, the tape is in the old order, and the new order
+# exists in the notes alone.
+
+# %%
+small = torch.arange(8).view(1, 2, 2, 2)  # (B, H, T, K)
+print("before:", small.stride(), "  after transpose(1, 2):", small.transpose(1, 2).stride())
+try:
+    small.transpose(1, 2).view(1, 2, 4)
+except RuntimeError as error:
+    print("view:", error)
+
+# %% [markdown]
+# `view` promises never to move a number, and merging two dimensions whose numbers do not lie side by side would have
+# to. So it refuses. `reshape` makes the same promise only as long as it can keep it, and copies otherwise;
+# `.contiguous()` copies explicitly. The error is a friend: it stands exactly where a silent mistake would be easy.
+#
+# ### Exercise 2: `merge_heads`
+#
+# **On paper.** Take the result of exercise 1 back. With head 0 holding $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$
+# and head 1 holding $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$, word 0 is $(1, 2, 3, 4)$ again, and word 1 is
+# $(5, 6, 7, 8)$. The heads come in order, and what you are given may lie in memory in any order.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(merge_heads)
+
+# %% nbgrader={"grade": false, "grade_id": "merge_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge_heads(x: torch.Tensor) -> torch.Tensor:
+    """Write the pieces of every word one after the other, head 0 first: the inverse of `split_heads`.
+
+    x: (B, H, T, K), contiguous or not. Returns (B, T, H * K).
+    """
+    ### BEGIN SOLUTION
+    return x.transpose(1, 2).flatten(2)  # (B, T, H, K) -> (B, T, H * K); copies where it has to
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(merge_heads)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(merge_heads)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now the loop can go. Below, all heads are computed at once, with your two functions as soon as they pass; until then
+# with a stand-in that knows how to cut for two heads, and for nothing else. The result must be what the separate
+# matrices gave.
+
+# %%
+split = use(split_heads, otherwise=lambda x, n_heads: torch.stack([x[..., :K], x[..., K:]], dim=1))
+merge = use(merge_heads, otherwise=lambda x: torch.cat([x[:, 0], x[:, 1]], dim=-1))
+
+batch = X[None]  # (1, T, D): a batch of one sentence
+query, key, value = split(batch @ W_q, 2), split(batch @ W_k, 2), split(batch @ W_v, 2)  # (1, H, T, K)
+output, weights = one_head(query, key, value)  # (1, H, T, K), (1, H, T, T)
+torch.testing.assert_close(merge(output)[0] @ W_o, by_hand)
+torch.testing.assert_close(weights[0], packed_weights)
+print(f"All heads at once: the same numbers again. (split: {split.whose}; merge: {merge.whose}.)")
+
+# %% [markdown]
+# ## 4. A module
+#
+# A layer that is to be trained needs parameters, and a place to keep them. Here is the whole way of a sentence through
+# the module that you are about to write, with the shape after each step:
+
+# %% tags=["demo"]
+figures.show(
+    figures.heads.shapes([
+        ("", "x\n(B, T, D)"), ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"), ("split", "(B, H, T, K)"),
+        ("q · kᵀ / √K", "scores\n(B, H, T, S)"), ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
+        ("· v", "(B, H, T, K)"), ("merge", "(B, T, D)"), ("W_o", "output\n(B, T, D)"),
+    ]),
+    "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, T, D); split into (B, "
+    "H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values (B, H, T, K); merged (B, T, D); output (B, "
+    "T, D).",
+    "From x to output. Keys and values have S rows instead of T where they come from another sentence.",
+)
+
+# %% [markdown]
+# Three details decide whether it is right.
+#
+# - **The scale** is that of one head, $1/\sqrt{K}$ with $K = D/H$. Dividing by $\sqrt{D}$ is the commonest mistake of
+#   all: nothing fails, the heads are merely blurred.
+# - **The context.** Queries come from `x`. Keys and values come from `context`, $(B, S, D)$, where one is given
+#   (*cross-attention*: a translation looks at the sentence that it translates), and from `x` where none is.
+# - **The mask** is the one of lesson 5: boolean, `True` = blocked. It need not be $(B, H, T, S)$, only *broadcast* to
+#   it. A causal mask $(T, S)$ is good for every head of every sentence, a padding mask $(B, 1, 1, S)$ for every head
+#   and every query. A row that is blocked throughout has weights 0 and output 0, never NaN.
+#
+# ### Exercise 3: `MultiHeadAttention`
+#
+# The four projections are `nn.Linear(d_model, d_model, bias=False)` and have the names `W_q`, `W_k`, `W_v` and `W_o`.
+# Dropout falls on the weights, as in lesson 4: in training mode only, entry by entry, and the weights that you return
+# are the ones that you applied. You may use `split_heads` and `merge_heads`, `torch.softmax`, and `nn.Dropout`; not
+# allowed are `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
+#
+# **On paper.** $D = 2$, $H = 2$, so $K = 1$, and all four matrices are the identity. One sentence of two words:
+# $x_0 = (0, 0)$ and $x_1 = (\log 3, 8)$.
+#
+# | | scores of word 0 | its weights | scores of word 1 | its weights |
+# |---|---|---|---|---|
+# | head 0 sees $0$ and $\log 3$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; (\log 3)^2 = 1.21$ | $0.23,\; 0.77$ |
+# | head 1 sees $0$ and $8$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; 64$ | $0.00,\; 1.00$ |
+#
+# So the output is $\bigl(\tfrac12 \log 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \log 3,\; 8) = (0.85, 8)$ for
+# word 1. Each head kept to its own column.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(MultiHeadAttention)
+
+# %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(nn.Module):
+    """Attention with several heads, over a sentence or from one sentence to another.
+
+    Parameters: W_q, W_k, W_v, W_o, each an nn.Linear(d_model, d_model, bias=False). Dropout falls on the weights.
+    Raises ValueError unless n_heads divides d_model.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if n_heads < 1 or d_model % n_heads:
+            raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
+        self.n_heads = n_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, d_model, bias=False)
+        self.W_v = nn.Linear(d_model, d_model, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+        self.dropout = nn.Dropout(dropout)
+        ### END SOLUTION
+
+    def forward(
+        self, x: torch.Tensor, context: torch.Tensor | None = None, mask: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """x: (B, T, D); context: (B, S, D), or None for x itself; mask: bool, broadcasts to (B, H, T, S), True = blocked.
+
+        Returns the output (B, T, D) and the weights that were applied (B, H, T, S).
+        """
+        ### BEGIN SOLUTION
+        context = x if context is None else context
+        query = split_heads(self.W_q(x), self.n_heads)  # (B, H, T, K)
+        key = split_heads(self.W_k(context), self.n_heads)  # (B, H, S, K)
+        value = split_heads(self.W_v(context), self.n_heads)  # (B, H, S, K)
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, H, T, S)
+        if mask is None:
+            weights = torch.softmax(scores, dim=-1)
+        else:  # blocked twice: the second time empties the rows in which everything was blocked
+            lowest = torch.finfo(scores.dtype).min
+            weights = torch.softmax(scores.masked_fill(mask, lowest), dim=-1).masked_fill(mask, 0.0)
+        weights = self.dropout(weights)
+        return self.W_o(merge_heads(weights @ value)), weights
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_MultiHeadAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+check(MultiHeadAttention)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(MultiHeadAttention)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 5. Three levels, one result
+#
+# PyTorch has this layer built in, as `nn.MultiheadAttention` (with a small h in "head"). Once you have written your
+# own you can read its manual with profit, because you know which questions to ask:
+#
+# | | from tensors | your module | `nn.MultiheadAttention` |
+# |---|---|---|---|
+# | you write | every product | `forward`, once | nothing |
+# | parameters | tensors that you look after | `W_q`, `W_k`, `W_v`, `W_o` | `in_proj_weight` $(3D, D)$ and `out_proj.weight` $(D, D)$ |
+# | a matrix is | $(D, D)$, used as `x @ W` | `nn.Linear.weight`, used as `x @ weight.T` | the same; queries', keys' and values' rows stacked, in this order |
+# | input | $(…, T, D)$ | $(B, T, D)$ | $(T, B, D)$, unless `batch_first=True` |
+# | a mask for each sentence | up to you | broadcasts | a mask for each head of each sentence, $(B \cdot H, T, S)$ |
+# | a fully blocked row | up to you | 0 | NaN |
+# | weights returned | $(…, H, T, S)$ | $(B, H, T, S)$ | $(B, T, S)$, the *mean* over heads, unless `average_attn_weights=False` |
+# | use it to | understand | try something new | go fast |
+#
+# Two of these differences have cost people days. Without `batch_first=True` the first dimension is taken for the
+# sentence and the second for the batch: attention then runs *across* unrelated sentences, and every shape is right
+# ([karttikeya/minREV#4](https://github.com/karttikeya/minREV/issues/4)). And the default average over heads throws
+# away exactly what the heads were made to keep apart.
+#
+# To compare the three, dress the built-in layer in our conventions:
+
+# %%
+class BuiltIn(nn.Module):
+    """Level 3: PyTorch's layer, called as this lesson calls attention."""
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+
+    def forward(self, x, context=None, mask=None):
+        context = x if context is None else context
+        if mask is not None:  # one mask (T, S) for each head of each sentence
+            heads = self.layer.num_heads
+            mask = mask.expand(len(x), heads, x.shape[1], context.shape[1]).flatten(0, 1)
+        return self.layer(x, context, context, attn_mask=mask, average_attn_weights=False)
+
+
+@torch.no_grad()
+def give_weights(module, W_q, W_k, W_v, W_o):
+    """Copy four matrices (D, D), each used as x @ W, into level 2 or level 3. Returns the module."""
+    if isinstance(module, BuiltIn):
+        module.layer.in_proj_weight.copy_(torch.cat([W_q.T, W_k.T, W_v.T]))  # (3D, D)
+        module.layer.out_proj.weight.copy_(W_o.T)
+    else:
+        for linear, W in zip((module.W_q, module.W_k, module.W_v, module.W_o), (W_q, W_k, W_v, W_o)):
+            linear.weight.copy_(W.T)
+    return module
+
+
+Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
+
+# %% [markdown]
+# Why the transpose? `nn.Linear(D, D)` keeps its matrix as (what comes out, what goes in), the other way round from a
+# matrix that is written to the right of $x$. For square matrices no shape warns you if you forget it.
+#
+# Now the proof. All three levels get the same four matrices and the same two sentences. At every step they must agree:
+# the output, the weights of every head, and, going back, the gradient that reaches the input.
+
+# %%
+levels = {
+    "from tensors": lambda x: from_tensors(x, W_q, W_k, W_v, W_o, n_heads=H),
+    "module": give_weights(Heads(D, H), W_q, W_k, W_v, W_o),
+    "built-in": give_weights(BuiltIn(D, H), W_q, W_k, W_v, W_o),
+}
+sentences = torch.randn(2, T, D, generator=generator)
+direction = torch.randn(2, T, D, generator=generator)  # the gradient that arrives at the output
+results = {}
+for name, attention in levels.items():
+    x = sentences.clone().requires_grad_()
+    output, weights = attention(x)
+    (gradient,) = torch.autograd.grad(output, x, direction)
+    results[name] = {"output": output, "weights": weights, "gradient": gradient}
+
+for name in ("module", "built-in"):
+    for what, expected in results["from tensors"].items():
+        torch.testing.assert_close(results[name][what], expected)
+        error = (results[name][what] - expected).abs().max().item()
+        print(f"{name:9} {what:9} {tuple(expected.shape)!s:15} differs from level 1 by at most {error:.0e}")
+print("Level 2 is", Heads.whose)
+
+# %% [markdown]
+# Differences of a few units in the seventh digit are rounding: the same sums, added up in another order. And these are
+# the parameters, by name and shape. Count the numbers: the same four matrices, packed differently.
+
+# %%
+for name in ("module", "built-in"):
+    for parameter, tensor in levels[name].named_parameters():
+        print(f"{name:9} {parameter:22} {tuple(tensor.shape)}")
+
+# %% [markdown]
+# ### Full size
+#
+# Two sentences of 32 words, width 512, eight heads; then the same sentences attending to others, of 20 words.
+
+# %%
+layer = Heads(512, 8)
+long = torch.randn(2, 32, 512, generator=generator)
+others = torch.randn(2, 20, 512, generator=generator)
+with torch.no_grad():
+    for name, context in {"itself": None, "another sentence": others}.items():
+        output, weights = layer(long, context)
+        print(f"attending to {name}: output {tuple(output.shape)}, weights {tuple(weights.shape)}")
+
+# %% [markdown]
+# ### Exercise 4: `load_torch_weights`
+#
+# Above, weights went from our matrices into the built-in layer. You will want the other direction more often: somebody
+# trained a model with `nn.MultiheadAttention`, and you want to look inside with your own code.
+#
+# Copy the weights of `theirs`, an `nn.MultiheadAttention(D, H, bias=False)`, into `ours`, a module with `W_q`, `W_k`,
+# `W_v` and `W_o`, and return `ours`. Afterwards both compute the same, and each lives its own life: training one must
+# not move the other. So *copy numbers into* the parameters that are there.
+#
+# **On paper.** $D = 1$: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
+# is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(load_torch_weights)
+
+# %% nbgrader={"grade": false, "grade_id": "load_torch_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Module:
+    """Copy the weights of PyTorch's layer into a module with W_q, W_k, W_v and W_o.
+
+    theirs: nn.MultiheadAttention(D, H, bias=False), left as it is; its in_proj_weight is (3 * D, D).
+    Returns ours, which then computes the same as theirs and shares no memory with it.
+    """
+    ### BEGIN SOLUTION
+    packed = theirs.in_proj_weight.chunk(3)  # the rows of the queries, the keys, the values: each (D, D)
+    weights = dict(zip(("W_q", "W_k", "W_v"), packed), W_o=theirs.out_proj.weight)
+    with torch.no_grad():
+        for name, weight in weights.items():
+            getattr(ours, name).weight.copy_(weight)
+    return ours
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_load_torch_weights", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(load_torch_weights)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(load_torch_weights)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Does it hold at full size, and with a mask? Eight heads, width 512, no word seeing a later one. Note that both
+# layers take `True` for "blocked"; `F.scaled_dot_product_attention`, one level below, would take it for "may look".
+
+# %%
+def by_state_dict(ours, theirs):
+    """What the comparison uses until your function passes: the built-in layer once more, with the same state."""
+    ours = BuiltIn(theirs.embed_dim, theirs.num_heads)
+    ours.layer.load_state_dict(theirs.state_dict())
+    return ours
+
+
+load = use(load_torch_weights, otherwise=by_state_dict)
+theirs = nn.MultiheadAttention(512, 8, bias=False, batch_first=True)
+ours = load(Heads(512, 8), theirs)
+causal = torch.ones(32, 32, dtype=torch.bool).triu(diagonal=1)
+with torch.no_grad():
+    output, weights = ours(long, mask=causal)
+    expected, average = theirs(long, long, long, attn_mask=causal)  # average: (B, T, S)
+torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
+torch.testing.assert_close(weights.mean(dim=1), average, atol=1e-5, rtol=1e-4)
+print(f"Equal outputs {tuple(output.shape)}; weights {tuple(weights.shape)} against {tuple(average.shape)}.")
+print("Weights moved by", load.whose)
+
+# %% [markdown]
+# ### Predict first: weights in training mode
+#
+# With dropout, in training mode, what do the weights of one query sum to?
+#
+# <details><summary>Answer, once you have decided</summary>
+#
+# To almost anything; to 1 only on average. Dropout strikes out some entries of the row and enlarges all others by
+# $1/(1 - p)$. Nothing normalises afterwards, and nothing should: that the *expected* sum is 1 is the point of the
+# factor. It surprises people often enough to be reported as a bug
+# ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
+#
+# </details>
+
+# %% tags=["demo"]
+with torch.random.fork_rng(devices=[]), torch.no_grad():
+    torch.manual_seed(1)
+    noisy = Heads(D, H, dropout=0.25).train()
+    print("training:  ", noisy(sentences)[1][0, 0].sum(-1))
+    print("evaluating:", noisy.eval()(sentences)[1][0, 0].sum(-1))
+
+# %% [markdown]
+# ## 6. Where heads look
+#
+# What would a head do with its freedom? Let us set four heads by hand, each with a clear question, and see them side
+# by side. Each word is described by 16 numbers: its place (4 numbers), its kind (determiner, noun, verb or
+# preposition; 4 numbers), a constant 1, and seven zeros.
+#
+# - Head 0 asks for **the word before**. A place is coded as two points on circles, and one step back is a rotation;
+#   lesson 7 makes a whole method of this idea.
+# - Head 1 asks for **the word after**: the same rotation, the other way.
+# - Head 2 asks for **words of the same kind**.
+# - Head 3 asks for **the first word**, whoever is asking.
+
+# %%
+def place(position):
+    """Two points on circles, (T, 4): one turns by 30 degrees a word, the other by 60."""
+    angle = position[:, None] * torch.tensor([torch.pi / 6, torch.pi / 3])  # (T, 2)
+    return torch.cat([angle.cos(), angle.sin()], dim=-1)
+
+
+position = torch.arange(6.0)
+kind = F.one_hot(torch.tensor([0, 1, 2, 3, 0, 1]), 4).float()  # Your, one | journey, step | starts | with
+sentence = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)], dim=-1)[None]  # (1, 6, 16)
+
+# With these matrices every head looks at places or at kinds; a rotation by one step is a (4, 4) matrix.
+back, ahead = (torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1))
+questions, answers = torch.zeros(16, 16), torch.zeros(16, 16)  # W_q, W_k; head h owns columns 4h to 4h + 3
+questions[0:4, 0:4], answers[0:4, 0:4] = 20 * back, torch.eye(4)
+questions[0:4, 4:8], answers[0:4, 4:8] = 20 * ahead, torch.eye(4)
+questions[4:8, 8:12], answers[4:8, 8:12] = 20 * torch.eye(4), torch.eye(4)
+questions[8, 12:16], answers[0:4, 12:16] = 20 * place(torch.zeros(1))[0], torch.eye(4)
+asking = ["the word before", "the word after", "the same kind", "the first word"]
+
+four_heads = give_weights(Heads(16, 4), questions, answers, torch.eye(16), torch.eye(16))
+with torch.no_grad():
+    _, looks = four_heads(sentence)  # (1, 4, 6, 6)
+
+# %% tags=["demo"]
+figures.show(
+    figures.heads.side_by_side(looks[0], rows=words, titles=asking),
+    "Four heat maps over the six words. The word before: a bright line just under the diagonal. The word after: a "
+    "bright line just over it. The same kind: bright pairs for Your and one, journey and step, and the diagonal for "
+    "starts and with. The first word: a bright first column.",
+    f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
+)
+figures.show(
+    figures.heads.side_by_side(looks[0].mean(0, keepdim=True), rows=words, titles=["mean over heads"]),
+    "One heat map, the mean of the four. Its first column is somewhat brighter than the rest; the four patterns can "
+    "no longer be told apart.",
+    "The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
+)
+
+# %% [markdown]
+# Choose a word and follow its lines: four questions, four answers, at the same time. The thickness of a line is the
+# weight.
+
+# %%
+def lines_from(word):
+    """The figure of where one word looks, head by head, and what it shows."""
+    place_of_word = words.index(word)
+    fig = figures.heads.looks(looks[0], words, place_of_word, asking)
+    most = [words[int(row.argmax())] for row in looks[0, :, place_of_word]]
+    seen = ", ".join(f"{question}: {answer}" for question, answer in zip(asking, most))
+    return fig, f"Lines from the word {word} in four panels. The thickest one of each leads to: {seen}."
+
+
+# %% tags=["demo"]
+interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=words)
+
+# %% [markdown]
+# Real heads are not set by hand, and most are less tidy than these. But "the previous word", "the first word" and "a
+# word like this one" are among the patterns that people do find in trained models
+# ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you will see one grow.
+
+# %% [markdown]
+# ## 7. Two questions, measured
+#
+# Now section 1 as an experiment. Each of eight words carries six random numbers and knows its place. The task: report
+# the numbers of the word before, **and** those of the word before that one. Those are two questions. The layer has
+# width 32, and so $4 \cdot 32^2$ parameters, however many heads share them.
+#
+# For a single head the loss that remains can be computed beforehand.
+#
+# <details><summary>Why a single head stops at 0.5</summary>
+#
+# Say it gives weight $a$ to the word before, whose numbers are $c_1$, and $b$ to the one before that, $c_2$; all
+# numbers have mean 0 and variance 1. All it can hand on are multiples of $a c_1 + b c_2$. The best guess for $c_1$ from
+# this leaves the mean squared error $1 - \frac{a^2}{a^2 + b^2}$; the best guess for $c_2$ leaves $1 -
+# \frac{b^2}{a^2 + b^2}$. The two always add up to 1. So whatever the weights, the mean over both halves of the answer
+# is exactly $\frac12$: the head may choose *which* question to answer, or answer both badly, and it is all the same.
+#
+# </details>
+#
+# **Predict first.** One head stops at 0.5. What about 2 heads, 4, 8, 16 and 32, in a layer of width 32?
+#
+# <details><summary>Answer, once you have decided</summary>
+#
+# Two heads are enough, and more do no harm, up to a point. With 32 heads each has width $K = 1$: a query that is a
+# single number can say "more" or "less", but hardly "the third of eight". Each head is then too narrow to ask its
+# question precisely. Heads are free in parameters, not in width.
+#
+# </details>
+
+# %% tags=["demo"]
+def learn_two_questions(n_heads, steps=300):
+    """Train a layer of width 32 to report the two words before; returns its losses and the weights it ends with."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layer, read = Heads(32, n_heads), nn.Linear(32, 12)
+    optimizer = torch.optim.Adam([*layer.parameters(), *read.parameters()], lr=0.01)
+    places = torch.eye(8).expand(64, 8, 8)
+    losses = []
+    for _ in range(steps):
+        content = torch.randn(64, 8, 6, generator=generator)
+        x = F.pad(torch.cat([content, places], dim=-1), (0, 18))  # (64, 8, 32)
+        wanted = torch.cat([content.roll(1, dims=1), content.roll(2, dims=1)], dim=-1)  # (64, 8, 12)
+        output, weights = layer(x)
+        loss = F.mse_loss(read(output), wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, weights.detach()
+
+
+runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
+reached = {n: sum(losses[-20:]) / 20 for n, (losses, _) in runs.items()}
+figures.show(
+    figures.heads.losses(
+        {"report the two words before": {f"{n} head{'s' * (n > 1)}": runs[n][0] for n in (1, 2)}},
+        {"report the two words before": (0.5, "the floor for one head: 0.5")}, every=10,
+        bars={"loss reached, by number of heads": {str(n): loss for n, loss in reached.items()}},
+    ),
+    f"Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to {reached[2]:.3f}. Right, bars: "
+    "the loss reached is " + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items()) + " heads.",
+    f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
+)
+
+# %% tags=["demo"]
+numbered = [f"place {i}" for i in range(8)]
+figures.show(
+    figures.heads.side_by_side(runs[2][1].mean(0), rows=numbered, columns=[str(i) for i in range(8)]),
+    "The weights of the two heads after training, over eight places, mean over 64 sentences. One head has a bright "
+    "line one step under the diagonal, the other two steps under it; both lines continue at the top right corner.",
+    "What the two heads learned, unasked: they divided the two questions between them.",
+)
+
+# %% [markdown]
+# Nobody told head 0 to take one question and head 1 the other. Whichever head is a little better at one of them by
+# chance gets the stronger gradient for it, and the other is left with what remains.
+
+# %% [markdown]
+# ## 8. A bug that trains
+#
+# You know the wrong split from section 3: cut by `reshape` alone. There is a wrong merge to match it: put the heads
+# together by `reshape` alone, without exchanging heads and words first. Here are both. The first splits wrongly, and
+# merges in the same wrong way, so that at least every number returns to its place. The second splits rightly and merges
+# wrongly.
+
+# %%
+class WrongHeads(nn.Module):
+    """Multi-head attention with one of two mistakes, "split" or "merge". Every shape is right."""
+
+    def __init__(self, d_model, n_heads, mistake):
+        super().__init__()
+        self.n_heads, self.mistake = n_heads, mistake
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+
+    def forward(self, x, context=None, mask=None):
+        B, T, D = x.shape
+        allowed = None if mask is None else ~mask  # this function takes True for "may look"
+        queries_keys_values = [projection(x) for projection in (self.W_q, self.W_k, self.W_v)]
+        if self.mistake == "split":  # whole words go to each head
+            cut = [t.reshape(B, self.n_heads, T, D // self.n_heads) for t in queries_keys_values]
+            heads = F.scaled_dot_product_attention(*cut, attn_mask=allowed)
+        else:
+            bands = zip(*(t.chunk(self.n_heads, dim=-1) for t in queries_keys_values))
+            heads = torch.stack([F.scaled_dot_product_attention(*b, attn_mask=allowed) for b in bands], dim=1)
+        return self.W_o(heads.reshape(B, T, D)), None  # (B, H, T, K) written out head after head, not word after word
+
+
+makers = {
+    "right": lambda: Heads(32, 4),
+    "wrong split": lambda: WrongHeads(32, 4, "split"),
+    "wrong merge": lambda: WrongHeads(32, 4, "merge"),
+}
+
+# %% [markdown]
+# Train all three on three tasks, with sentences of eight random words out of sixteen. **Copy**: say the sentence
+# again. **Reverse**: say it backwards. **Predict**: with a causal mask, say the next word; since the words are random,
+# nobody can do better than guess, and the loss of guessing is $\log 16 = 2.77$.
+#
+# **Predict first.** For each task: will the loss curve give the two bugs away?
+
+# %% tags=["demo"]
+tasks = {  # ids (B, 9) -> inputs (B, 8), targets (B, 8), mask
+    "copy": lambda ids: (ids[:, :8], ids[:, :8], None),
+    "reverse": lambda ids: (ids[:, :8], ids[:, :8].flip(1), None),
+    "predict": lambda ids: (ids[:, :8], ids[:, 1:], torch.ones(8, 8, dtype=torch.bool).triu(1)),
+}
+
+
+def learn(make, task, steps=200):
+    """Train embedding, attention and read-out on one task; returns the losses, and the attention layer."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        parts = nn.ModuleList([nn.Embedding(16, 32), nn.Embedding(8, 32), make(), nn.Linear(32, 16)])
+    embedding, places, attention, read = parts
+    optimizer = torch.optim.Adam(parts.parameters(), lr=0.01)
+    losses = []
+    for _ in range(steps):
+        inputs, targets, mask = task(torch.randint(16, (64, 9), generator=generator))
+        output, _ = attention(embedding(inputs) + places.weight, mask=mask)
+        loss = F.cross_entropy(read(output).flatten(0, 1), targets.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, attention
+
+
+trained = {task: {name: learn(make, tasks[task]) for name, make in makers.items()} for task in tasks}
+guessing = {task: (torch.tensor(16.0).log().item(), "guessing: log 16") for task in ("reverse", "predict")}
+figures.show(
+    figures.heads.losses({t: {n: run[0] for n, run in r.items()} for t, r in trained.items()}, guessing, every=10),
+    "Loss curves of three layers in three tasks. Copy: all three fall to 0 within a few steps. Reverse: right and "
+    "wrong merge fall to 0, wrong split stays at 2.77. Predict: right and wrong split stay at 2.77, wrong merge falls "
+    f"to {trained['predict']['wrong merge'][0][-1]:.2f}, which is impossible without seeing the future.",
+    f"\"right\" is {Heads.whose}. No single task gives both bugs away; copying, the usual first test, gives away none.",
+)
+
+# %% [markdown]
+# Read the three panels slowly.
+#
+# - **Copy** is learned by everybody. The layers around a scrambled one learn to unscramble it. If a falling loss is
+#   your test, both bugs pass.
+# - **Reverse** stops the wrong split: each of its four heads sees two whole words of eight, and the word it needs is in
+#   another one. The wrong merge passes again.
+# - **Predict** stops the wrong merge, in the opposite direction. Its loss *falls*, where it must not. The merge writes
+#   numbers of late words into early words, past the mask. On real text you would see a wonderful training loss, and a
+#   model that cannot write.
+#
+# ### How to catch it
+#
+# Not by training. Look at what the layer *does*, with random weights, before the first step. Three questions, each a
+# line or two long:
+#
+# 1. **Shuffle** the words. Attention that knows no places must shuffle its output in the same way.
+# 2. **Change the last word** under a causal mask. No earlier output may move.
+# 3. **Compare** with a layer that you trust, given the same weights. This is what sections 2, 3 and 5 did all along.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def examine(attention):
+    """The largest difference that each of the three questions finds, for a layer of width 32 with 4 heads."""
+    generator = torch.Generator().manual_seed(5)
+    x = torch.randn(4, 8, 32, generator=generator)
+    order = torch.randperm(8, generator=generator)
+    causal = torch.ones(8, 8, dtype=torch.bool).triu(1)
+    changed = torch.cat([x[:, :-1], torch.randn(4, 1, 32, generator=generator)], dim=1)
+    matrices = [torch.randn(32, 32, generator=generator) / 32**0.5 for _ in range(4)]
+    give_weights(attention, *matrices)
+    reference = give_weights(BuiltIn(32, 4), *matrices)
+
+    def apart(a, b):
+        return (a - b).abs().max().item()
+
+    return {
+        "shuffle": apart(attention(x[:, order])[0], attention(x)[0][:, order]),
+        "change the last word": apart(
+            attention(x, mask=causal)[0][:, :-1], attention(changed, mask=causal)[0][:, :-1]
+        ),
+        "compare": apart(attention(x)[0], reference(x)[0]),
+    }
+
+
+for name, make in makers.items():
+    found = examine(make())
+    verdicts = (f"{question}: {'✗' if size > 1e-4 else '✓'} {size:.0e}" for question, size in found.items())
+    print(f"{name:12}", "   ".join(verdicts))
+
+# %% [markdown]
+# The wrong split even passes the second question: it keeps the words in order, so nothing leaks backwards. Only
+# comparing and shuffling catch both, in a hundredth of a second, before any training. A test that compares two ways to
+# compute the same thing is worth more than any loss curve.
+
+# %% [markdown]
+# ## 9. What heads cost
+#
+# **Predict first.** A layer of width 512 has one head. You give it eight. How many parameters does that add?
+#
+# <details><summary>Answer, once you have decided</summary>
+#
+# None. Eight heads of width 64 share the same four matrices of $512 \times 512$ that one head of width 512 uses: $4
+# \cdot 512^2 = 1\,048\,576$ parameters either way. The products for queries, keys, values and output cost the same,
+# too. What does grow is the number of weights: $H$ maps of $T \times S$ instead of one.
+#
+# </details>
+#
+# To be sure, count. And count well, since "how many parameters does it have?" has two traps. *Frozen* parameters
+# (`requires_grad=False`) are not trained. And a parameter may be *tied*: used in two places, but there is only one of
+# it, as when a language model reads words in and writes words out with the same table.
+#
+# ### Exercise 5: `count_parameters`
+#
+# **On paper.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6. `nn.Sequential(a,
+# a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# hint(count_parameters)
+
+# %% nbgrader={"grade": false, "grade_id": "count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_parameters(module: nn.Module) -> int:
+    """How many numbers training can change: the elements of all trainable parameters, each parameter counted once.
+
+    Returns an int.
+    """
+    ### BEGIN SOLUTION
+    return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check_count_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(count_parameters)
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade(count_parameters)
+### END HIDDEN TESTS
+
+# %%
+count = use(count_parameters, otherwise=lambda module: nn.utils.parameters_to_vector(module.parameters()).numel())
+for heads in (1, 2, 8, 64):
+    layer = Heads(512, heads)
+    print(f"width 512, {heads:2} heads of width {512 // heads:3}: {count(layer):,} parameters")
+    assert count(layer) == 4 * 512**2
+table = nn.Embedding(1000, 64)
+read_out = nn.Linear(64, 1000, bias=False)
+untied = count(nn.ModuleList([table, read_out]))
+read_out.weight = table.weight  # one table for reading in and for writing out
+print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {count(nn.ModuleList([table, read_out])):,}")
+print("Counted by", count.whose)
+
+# %% [markdown]
+# ## 10. Is it a bug?
+#
+# Somebody reads the paper ("project the queries, keys and values $h$ times with different, learned linear
+# projections"), then PyTorch's source. There the projection of the queries has the shape $(D, D)$, whatever the number
+# of heads is. The report: **`nn.MultiheadAttention` does not handle `n_heads`; there is one projection for all heads,
+# and there ought to be `n_heads` of them, $(D, D \cdot H)$ in all**
+# ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
+#
+# A bug, or not? Decide, and then run the cell. It takes each head's own share out of the packed matrix, runs the heads
+# one by one, each with matrices that no other head uses, and compares.
+
+# %%
+width, n_heads = 24, 3
+theirs = nn.MultiheadAttention(width, n_heads, bias=False, batch_first=True)
+x = torch.randn(1, 5, width, generator=generator)
+with torch.no_grad():
+    outputs = []
+    for h in range(n_heads):
+        mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # the rows of head h in each third
+        q, k, v = (x @ part[mine].T for part in theirs.in_proj_weight.view(3, width, width))  # each (1, 5, 8)
+        outputs.append(one_head(q, k, v)[0])
+    one_by_one = torch.cat(outputs, dim=-1) @ theirs.out_proj.weight.T
+    torch.testing.assert_close(one_by_one, theirs(x, x, x)[0])
+print("Heads one by one, each with its own (24, 8) projections: the same output.")
+
+# %% [markdown]
+# <details><summary>Verdict</summary>
+#
+# Not a bug. The $(D, D)$ matrix *is* $H$ different projections, each of shape $(D, K)$ with $K = D/H$, side by side:
+# the picture of section 2. The same doubt was raised against other implementations
+# ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)), and PyTorch's manual says since
+# then that the width is split across the heads. Heads of the full width $D$ would be possible, too; they would need
+# $H$ times the parameters, and in the paper as well $d_k = d_{\text{model}} / h$.
+#
+# The real bug lies close by: one *head-sized* projection, `nn.Linear(K, K)`, that all heads share. Then the heads do
+# not have different projections, and each sees only its own slice of the word
+# ([aladdinpersson/Machine-Learning-Collection#3](https://github.com/aladdinpersson/Machine-Learning-Collection/issues/3)).
+#
+# </details>
+
+# %% [markdown]
+# ## 11. Seen in the wild
+#
+# **Split by view alone, in three models at once.** [FuxiCTR](https://github.com/reczoo/FuxiCTR/issues/30), a library
+# of recommendation models, cut heads like this, following a blog post:
+#
+# ```diff
+# - query = query.view(batch * heads, -1, width)
+# + query = query.view(batch, length, heads, width).transpose(1, 2)
+# ```
+#
+# Seen from outside: nothing. The models trained, and their scores looked like scores. With one head both lines do the
+# same; the bug needs `num_heads > 1`.
+#
+# **Merged by reshape alone, and the test passed.** In
+# [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were put
+# together without exchanging dimensions first. The test trained the model to copy, and it learned to copy: your first
+# panel in section 8. It took years until a reader noticed the missing line.
+#
+# ```diff
+# - values = values.reshape(batch, length, width)
+# + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
+# ```
+#
+# **Everybody else's mask.** PyTorch's layer wants one mask for each head of each sentence, $(B \cdot H, T, S)$, all
+# heads of the first sentence first. [CLIP4Clip](https://github.com/ArrowLuo/CLIP4Clip/issues/22) repeated the masks in
+# the other order, so that heads got the padding mask of another sentence:
+#
+# ```diff
+# - mask = mask.repeat(n_heads, 1, 1)                    # M0 M1 M2 M0 M1 M2
+# + mask = mask.repeat_interleave(n_heads, dim=0)        # M0 M0 M1 M1 M2 M2
+# ```
+#
+# Seen from outside: the result for a sentence depends on who shares its batch, and with a batch of one all is well.
+# (`BuiltIn` above does it by `expand` and `flatten`, which cannot get the order wrong.)
+
+# %% [markdown]
+# ## Summary
+#
+# $$ \operatorname{MultiHead}(X) = [\, \text{head}_0, \dots, \text{head}_{H-1} \,]\; W_O, \qquad
+#    \text{head}_h = \operatorname{softmax}\!\left( \frac{Q_h K_h^\top}{\sqrt{d_k}} \right) V_h, \qquad
+#    d_k = D / H $$
+#
+# 1. One head averages, and answers one question at a time; several heads answer several, and $W_O$ mixes the answers.
+# 2. All heads' matrices lie side by side in one $(D, D)$ matrix, so heads add no parameters; they divide the width.
+# 3. Split by cutting each word's row and *then* exchanging two dimensions; merge by the same steps backwards.
+# 4. The scale, the softmax, the mask and the dropout belong to each head on its own.
+# 5. A falling loss proves little. Two computations of the same thing, with the same weights, prove a lot.
+#
+# **Read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2, where heads come from ·
+# [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650), in which trained models lose most of
+# their heads and hardly notice ·
+# [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html), whose
+# manual you can now read with a critical eye.
+
+# %%
+progress()
