@@ -12,6 +12,8 @@ from typing import Any
 
 from course import figures
 
+# In a strip a picture may shrink to half its size before the strip is broken into two lines.
+IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
 Range = tuple[float, float, float] | list[Any]
 
 
@@ -45,9 +47,8 @@ def slider(
     if isinstance(strip, Mapping):
         strip = [{name: value} for name, values in strip.items() for value in values]
     shown = [_filled(first, entry) for entry in (strip or _three(choices))]
-    pictures = [_picture(draw, values, _caption(values)) for values in shown]
-    inner = "".join(pictures).replace('<figure style="', '<figure style="flex:1 1 12em;')
-    page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em;align-items:start">{inner}</div>'
+    pictures = [_picture(draw, values, _caption(values), IN_STRIP) for values in shown]
+    page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
     display({"text/html": page, "text/plain": "\n".join(map(_caption, shown))}, raw=True)
     if getattr(get_ipython(), "kernel", None) is not None:
         display(_sliders(draw, choices, first))
@@ -88,10 +89,13 @@ def _caption(values: Mapping[str, Any]) -> str:
 
 
 def _picture(
-    draw: Callable[..., tuple[Any, str]], values: Mapping[str, Any], caption: str = ""
+    draw: Callable[..., tuple[Any, str]],
+    values: Mapping[str, Any],
+    caption: str = "",
+    style: str = "",
 ) -> str:
     figure, alt = draw(**values)
-    return figures.html(figure, alt, caption)
+    return figures.html(figure, alt, caption, style=style)
 
 
 def _sliders(

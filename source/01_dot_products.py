@@ -50,8 +50,9 @@ first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
 figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
 figures.show(
     figure,
-    alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
-    caption="Place by place: 4 − 10 + 18 = 12. The second place votes against; the third outvotes it.",
+    alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, "
+    "minus 10, 18. The sum is 12.",
+    caption="4 − 10 + 18 = 12. The second place votes against; the third outvotes it.",
 )
 
 # %% [markdown]
@@ -101,7 +102,8 @@ def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
     a, b: (K,)
     returns: ()
-    raises: ValueError, naming an argument and its shape, if a or b is not one-dimensional or if their shapes differ
+    raises: ValueError, naming an argument and its shape, if the shapes differ or are not
+        one-dimensional
     """
     ### BEGIN SOLUTION
     if a.ndim != 1:
@@ -136,8 +138,9 @@ for ax, (name, position) in zip(axes, positions.items()):
     figures.vectors.arrows(a, b, ax=ax, title=f"{name}: a · b = {my_dot(a, b).item():g}")
 figures.show(
     figure,
-    alt="Three panels with the arrows a and b. Similar directions: the shadow of b on the line through a lies along a, "
-    "and the dot product is 4. Perpendicular: no shadow, 0. Opposite: the shadow points away from a, minus 5.5.",
+    alt="Three panels with the arrows a and b. Similar directions: the shadow of b on the line "
+    "through a lies along a, and the dot product is 4. Perpendicular: no shadow, 0. Opposite: the "
+    "shadow points away from a, minus 5.5.",
     caption=f"Positive, zero, negative. Dot products by {my_dot.whose}.",
 )
 
@@ -175,23 +178,23 @@ figures.show(
 # %% tags=["demo"]
 def turned(angle: float, length: float) -> torch.Tensor:
     """An arrow of a given length, turned counter-clockwise by an angle in degrees."""
-    radians = torch.deg2rad(torch.tensor(angle))
+    radians = torch.deg2rad(torch.tensor(float(angle)))
     return length * torch.stack([torch.cos(radians), torch.sin(radians)])
 
 
 my_dot = use(dot, torch.dot)
 angles = range(0, 361, 15)
 values = {
-    f"length {length:g}": [my_dot(turned(0.0, 1.0), turned(float(angle), length)).item() for angle in angles]
-    for length in (1.0, 2.0)
+    f"length {length:g}": [my_dot(turned(0, 1), turned(angle, length)).item() for angle in angles]
+    for length in (1, 2)
 }
-ax = figures.curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b", title="|a| = 1")
+ax = figures.curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b")
 ax.set_xticks(range(0, 361, 90))
 figures.show(
     ax,
-    alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice as high and as low "
-    "as the one for length 1; both are zero at 90 and 270 degrees.",
-    caption=f"Direction decides the sign, length the size. Computed by {my_dot.whose}.",
+    alt="Two cosine curves over the angle from 0 to 360 degrees. The one for length 2 goes twice "
+    "as high and as low as the one for length 1; both are zero at 90 and 270 degrees.",
+    caption=f"a has length 1, b the length named. Direction sets the sign. Computed by {my_dot.whose}.",
 )
 
 # %% [markdown]
@@ -203,15 +206,20 @@ my_dot = use(dot, torch.dot)
 
 
 def draw(angle, length):
-    a, b = torch.tensor([2.0, 0.0]), turned(float(angle), length)
-    value = my_dot(a, b).item()
+    a, b = torch.tensor([2.0, 0.0]), turned(angle, length)
+    value = round(my_dot(a, b).item(), 2) + 0.0  # a zero without a minus sign
     figure, (ax,) = figures.row(1, width=3.0, height=3.2)
     figures.vectors.arrows(a, b, ax=ax, title=f"a · b = {value:.2f}")
-    return figure, f"a points right, b is turned by {angle} degrees, {length:g} long; their dot product is {value:.2f}."
+    return figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}."
 
 
-strip = [{"angle": angle} for angle in (0, 60, 90, 150)]
-interactive.slider(draw, angle=(0, 360, 15), length=(0.5, 3.0, 0.5), start={"angle": 60, "length": 2.0}, strip=strip)
+interactive.slider(
+    draw,
+    angle=(0, 360, 15),
+    length=(0.5, 3.0, 0.5),
+    start={"angle": 60, "length": 2.0},
+    strip={"angle": [0, 60, 90, 150]},
+)
 
 # %% [markdown]
 # One more property, and it is why neural networks like this measure so much: the gradient of $\mathbf{a} \cdot
@@ -368,12 +376,13 @@ for vector in vectors:  # one comparison at a time
 
 figure, axes = figures.row(2, width=4.6, height=2.9)
 figures.bars(torch.stack(by_dot), words, ax=axes[0], title="dot product with pet")
-figures.bars(torch.stack(by_cosine), words, ax=axes[1], title="cosine similarity with pet", limit=1.25)
+figures.bars(torch.stack(by_cosine), words, ax=axes[1], title="cosine with pet", limit=1.25)
 figures.show(
     figure,
-    alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten 1.30 and cat 1.26. "
-    "By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. Car, bus and apple are negative in both.",
-    caption=f"The same query, two winners. Computed by {my_dot.whose} and {my_cosine.whose}.",
+    alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
+    "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
+    "Car, bus and apple are negative in both.",
+    caption=f"One query, two winners. Left by {my_dot.whose}; right by {my_cosine.whose}.",
 )
 
 # %% [markdown]
@@ -395,7 +404,8 @@ figures.show(
 # Step through the cells: every score is one row against one row.
 
 # %% tags=["demo"]
-questions = torch.stack([pet, torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])])
+ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
+questions = torch.stack([pet, ride, snack])
 my_dot = use(dot, torch.dot)
 scores = torch.stack([torch.stack([my_dot(q, k) for k in vectors]) for q in questions])
 
@@ -406,13 +416,13 @@ def draw(query, key):
         questions, vectors, scores, query, key, query_names=names, key_names=words
     )
     return figure, (
-        f"The row {names[query]} of three queries and the row {words[key]} of six keys are framed, and so is the cell "
-        f"where they meet in the 3 by 6 matrix of scores: {scores[query, key]:.2f}."
+        f"Framed: the row {names[query]} of three queries, the row {words[key]} of six keys, and "
+        f"their cell in the 3 by 6 matrix of scores, which holds {scores[query, key]:.2f}."
     )
 
 
-strip = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
-interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=strip)
+places = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
+interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 
 # %% [markdown]
 # ### Predict first
@@ -422,7 +432,7 @@ interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=strip)
 #
 # <details><summary>Answer</summary>
 #
-# `(4, 6, 2)`: `.T` reverses *all* dimensions, and the batch ends up last. (PyTorch warns about it, once.) What you
+# `(4, 6, 2)`: `.T` reverses *all* dimensions, and the batch ends up last. (PyTorch warns of it, once.) What you
 # want is `(2, 4, 6)`: only the last two dimensions swapped, the batch left alone. PyTorch has two ways to say that;
 # `help(torch.Tensor.mT)` and `help(torch.transpose)` tell you both.
 #
@@ -481,18 +491,15 @@ from torch.nn import functional as F
 my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w turned over
 my_cosine = use(cosine_similarity, lambda a, b: torch.cosine_similarity(a, b, dim=-1))
 figure, axes = figures.row(2, width=4.5, height=4.1)
-figures.heat_map(
-    my_scores(vectors, vectors), ax=axes[0], rows=words, columns=words, kind="scores", title="dot products"
-)
-figures.heat_map(
-    my_cosine(vectors[:, None], vectors), ax=axes[1], rows=words, columns=words, kind="scores", title="cosines"
-)
+both = {"dot products": my_scores(vectors, vectors), "cosines": my_cosine(vectors[:, None], vectors)}
+for ax, (title, matrix) in zip(axes, both.items()):
+    figures.heat_map(matrix, ax=ax, rows=words, columns=words, kind="scores", title=title)
 figures.show(
     figure,
-    alt="Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of vehicles, and apple by "
-    "itself. Among the dot products the row cat has its largest value, 1.72, at dog, not at cat, 1.19. Among the "
-    "cosines every word has 1 with itself.",
-    caption=f"Left by {my_scores.whose}, right by {my_cosine.whose}.",
+    alt="Two 6 by 6 heat maps of words against words. Both show a block of animals, a block of "
+    "vehicles, and apple by itself. Among the dot products the row cat has its largest value, "
+    "1.72, at dog, not at cat, 1.19. Among the cosines every word has 1 with itself.",
+    caption=f"Left by {my_scores.whose}; right by {my_cosine.whose}.",
 )
 
 # %% [markdown]
@@ -561,8 +568,9 @@ from torch.nn import functional as F
 
 def nearest_angle(queries, keys):
     """A lookup for the plane only, where a direction is one angle."""
-    angle = torch.atan2(keys[:, 1], keys[:, 0]) - torch.atan2(queries[:, 1], queries[:, 0])[:, None]
-    return torch.cos(angle).argmax(dim=-1)
+    of_keys = torch.atan2(keys[:, 1], keys[:, 0])
+    of_queries = torch.atan2(queries[:, 1], queries[:, 0])
+    return torch.cos(of_keys - of_queries[:, None]).argmax(dim=-1)
 
 
 around = torch.deg2rad(torch.arange(360.0))
@@ -570,18 +578,19 @@ directions = torch.stack([torch.cos(around), torch.sin(around)], dim=-1)  # (360
 five = torch.tensor([[2.1, 0.2], [1.1, 1.7], [0.9, 0.5], [-1.6, 0.9], [-0.3, -1.8]])
 my_lookup, my_scores = use(most_similar, nearest_angle), use(similarity_scores, F.linear)
 figure, axes = figures.row(2, width=4.4, height=4.3)
-figures.vectors.territories(
-    five, "ABCDE", my_lookup(directions, five), ax=axes[0], title="highest cosine wins"
-)
-figures.vectors.territories(
-    five, "ABCDE", my_scores(directions, five).argmax(dim=-1), ax=axes[1], title="highest dot product wins"
-)
+winners = {
+    "highest cosine wins": my_lookup(directions, five),
+    "highest dot product wins": my_scores(directions, five).argmax(dim=-1),
+}
+for ax, (title, found) in zip(axes, winners.items()):
+    figures.vectors.territories(five, "ABCDE", found, ax=ax, title=title)
 figures.show(
     figure,
-    alt="Five arrows A to E of different lengths, and a ring that shows which of them wins for a query in each "
-    "direction. By cosine every key has a sector around its own direction. By dot product the short key C, which lies "
-    "between A and B, wins nowhere: its sector is shared out between its longer neighbours.",
-    caption=f"Left by {my_lookup.whose}, right by {my_scores.whose}.",
+    alt="Five arrows A to E of different lengths, and a ring that shows which of them wins for a "
+    "query in each direction. By cosine every key has a sector around its own direction. By dot "
+    "product the short key C, which lies between A and B, wins nowhere: its longer neighbours "
+    "share its sector.",
+    caption=f"Left by {my_lookup.whose}; right by {my_scores.whose}.",
 )
 
 # %% [markdown]
@@ -678,7 +687,8 @@ print("   yours:      ", use(cosine_similarity, torch_cosine)(tall, tiny).item()
 #
 # 1. The dot product multiplies place by place and adds: one number for two vectors.
 # 2. It is length × length × cosine of the angle: positive for alike, 0 for perpendicular, negative for opposite.
-# 3. Cosine similarity divides the lengths out; it is 0 where a vector is 0, in the gradient too no NaN.
+# 3. Cosine similarity divides the lengths out; where a vector is all zeros it is 0, with no
+#    NaN in the gradient either.
 # 4. All queries against all keys is one matrix product, row $i$, column $j$, and only the last two dimensions turn.
 # 5. By dot product a long key is heard more; by cosine all keys are equally loud.
 #

@@ -17,8 +17,7 @@
 #
 # **You need** lesson 1, tensors and broadcasting, and the functions $e^x$ and $\ln x$ from school.
 #
-# **It takes** about 50 minutes: 3,300 words at 200 a minute, four exercises at 8 minutes each, and a few seconds of
-# running.
+# **Time:** about 50 minutes (3,400 words at 200 a minute, 8 minutes for each of the four exercises, seconds to run).
 
 # %%
 try:
@@ -30,7 +29,7 @@ from course import begin, check, figures, hint, interactive, progress, use
 begin("02_softmax")
 
 # %% [markdown]
-# ## Six scores, one unit of attention
+# ## 1. Six scores, one unit of attention
 #
 # Take the sentence *The boat reached the river bank*. What does *bank* mean here? The other words decide it, and
 # *river* most of all. Suppose that the dot products of lesson 1 gave *bank* these scores with the six words:
@@ -59,7 +58,7 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 print("shares:", scores / scores.sum())
 
 # %% [markdown]
-# ## Exponentiate, then divide
+# ## 2. Exponentiate, then divide
 #
 # The exponential function repairs this. $e^x$ is positive for every $x$, it keeps the order, it is as smooth as a
 # function can be. So: exponentiate each score, then divide by the sum. For scores $x = (x_1, \dots, x_n)$,
@@ -108,7 +107,7 @@ print("before:", torch.softmax(scores, dim=-1))
 print("after: ", torch.softmax(scores + 10, dim=-1))
 
 # %% [markdown]
-# ## A thousand is too much
+# ## 3. A thousand is too much
 #
 # So the scores $(1000, 1001, 1002)$ have the same weights as $(0, 1, 2)$. On paper. Here is the formula, word for
 # word, in float32.
@@ -145,13 +144,13 @@ figures.show(
 #
 # Now the largest score is 0 and all others lie below it. Every exponential is between 0 and 1: no overflow. The sum
 # contains $e^0 = 1$, so it lies between 1 and $n$: no division by zero. Exponentials may still be rounded to 0, on
-# the left of the picture, but only for a word whose share would be less than $10^{-45}$, and there 0 is the right
-# answer.
+# the left of the picture, but only for a word whose share would be less than $10^{-45}$ (in float32), and there 0 is
+# a good answer.
 #
 # That last remark has a use. A score of $-\infty$ says *not this one*: $e^{-\infty} = 0$, so the weight is 0 exactly,
 # and the others share the whole. Lesson 5 hides the future from a model in just this way.
 #
-# ## Which dimension?
+# ## 4. Which dimension?
 #
 # In attention the scores of a whole sentence form a matrix, one row for each word that asks, one column for each word
 # that is asked. Softmax then works on many lists at once, and `dim` says which way the lists run. Sums taken along
@@ -165,8 +164,8 @@ for ax, dim in zip(axes, (-1, 0)):
 figures.show(
     fig,
     alt="Two heat maps of weights of the same 3 by 4 scores, each with the sums of its rows and columns. With dim -1 "
-    "each row sums to 1 and the columns to 1.46, 0.58, 0.47 and 0.50; with dim 0 each column sums to 1 and the rows "
-    "to 2.41, 0.97 and 0.62 or so.",
+    "each row sums to 1 and the columns to 1.02, 0.30, 0.46 and 1.23; with dim 0 each column sums to 1 and the rows "
+    "to 1.60, 1.43 and 0.97.",
     caption="The same scores, shared out along each row (left) and along each column (right). Sums of 1 are bold.",
 )
 
@@ -176,9 +175,9 @@ figures.show(
 # `(3,)`, which broadcasts as a *row*; with `keepdim=True` it is `(3, 1)`, which lines up with the lists that it came
 # from.
 #
-# ### Exercise 1: softmax
+# ### Exercise 1: `softmax(x, dim=-1)`
 #
-# Write `softmax(x, dim=-1)`: the weights of the scores `x` along `dim`, as a tensor of the same shape.
+# Write the weights of the scores `x` along `dim`, as a tensor of the same shape.
 #
 # - `x` has any number of dimensions, and `dim` may be any of them, counted from the front or (negative) from the back.
 # - The result is finite for any finite scores, however large, and a score of $-\infty$ gets the weight 0 exactly. (You
@@ -187,11 +186,12 @@ figures.show(
 # - Not allowed in this lesson are torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
 #   and torch.distributions, in any spelling.
 #
-# The example from above, `softmax(torch.tensor([0.0, math.log(2), math.log(5)]))`, is `[0.125, 0.25, 0.625]`; you can
-# use it to try your answer. When you are stuck, uncomment the line in the next cell and run it; run it again for the
+# The example from above, `softmax(torch.tensor([1.0, 2.0, 5.0]).log())`, is `[0.125, 0.25, 0.625]`; you can use it
+# to try your answer. When you are stuck, uncomment the line in the next cell and run it; run it again for the
 # next hint.
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(softmax)
 
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -233,12 +233,12 @@ figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, tit
 figures.show(
     fig,
     alt="Two 6 by 6 heat maps with the words as rows and columns. Left the scores, between -1 and 3. Right the weights: "
-    "each row sums to 1, and the row of bank gives 0.58 to river, 0.21 to boat and 0.13 to itself.",
+    "each row sums to 1, and the row of bank gives 0.58 to river, 0.22 to boat and 0.13 to itself.",
     caption=f"Drawn with {mine.whose}.",
 )
 
 # %% [markdown]
-# ## What comes back through it
+# ## 5. What comes back through it
 #
 # Softmax was to be smooth, so that scores can learn. Let us look at what a gradient sees. The derivative of weight
 # $i$ with respect to score $j$ is
@@ -251,18 +251,16 @@ figures.show(
 # %% tags=["demo"]
 mine = use(softmax, torch.softmax)
 jacobian = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
-fig, axes = figures.row(2, width=4.4, height=3.7)
-figures.bars(mine(scores, dim=-1), words, ax=axes[0], title="weights $p$", limit=1.1)
-axes[0].tick_params(axis="x", rotation=40)
-figures.heat_map(
-    jacobian, ax=axes[1], rows=words, columns=words, kind="scores", limit=0.25,
-    title="$\\partial p_i / \\partial x_j$ (row i, column j)",
+now = mine(scores, dim=-1)
+ax = figures.heat_map(
+    jacobian, rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())], columns=words,
+    kind="scores", limit=0.25, title="change of weight i (row) with score j (column)", size=(6.0, 4.2),
 )
 figures.show(
-    fig,
-    alt="Left the six weights as bars. Right the 6 by 6 Jacobian: positive on the diagonal, greatest for river with "
-    "0.24 and boat with 0.17; negative elsewhere, -0.13 between river and boat; nearly zero for the two articles.",
-    caption=f"Differentiated through {mine.whose}.",
+    ax,
+    alt="The 6 by 6 Jacobian, beside each row the weight: positive on the diagonal, greatest for river with 0.24 and boat "
+    "with 0.17; negative elsewhere, -0.13 between river and boat; nearly zero for the two articles, whose weights are 0.01.",
+    caption=f"Beside each word stands its weight. Differentiated through {mine.whose}.",
 )
 
 # %% [markdown]
@@ -285,7 +283,7 @@ use(softmax, torch.softmax)(x, dim=-1).sum().backward()
 print("gradient of the sum:", x.grad)
 
 # %% [markdown]
-# ## The logarithm of a weight
+# ## 6. The logarithm of a weight
 #
 # A language model is trained by asking how much weight it gave to the word that really came next, and the loss is
 # minus the logarithm of that weight. Probabilities of whole sentences are products of many such weights, and become
@@ -317,15 +315,16 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # **On paper.** For $x = (0, \ln 2, \ln 5)$ again: the weights are $(\tfrac18, \tfrac14, \tfrac58)$, so the result is
 # $(-\ln 8, -\ln 4, \ln \tfrac58) \approx (-2.08, -1.39, -0.47)$. Logarithms of weights are never positive.
 #
-# ### Exercise 2: log_softmax
+# ### Exercise 2: `log_softmax(x, dim=-1)`
 #
-# Write `log_softmax(x, dim=-1)`: the logarithms of the weights along `dim`, as a tensor of the same shape.
+# Write the logarithms of the weights along `dim`, as a tensor of the same shape.
 #
 # - The result is finite for finite scores, as long as the dtype can hold their differences.
 # - A score of $-\infty$ gives $-\infty$, and nothing in that list becomes `nan`.
 # - You may use your own `softmax`, though whether that helps is another matter.
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(log_softmax)
 
 # %% nbgrader={"grade": false, "grade_id": "log_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -360,10 +359,11 @@ small = torch.softmax(pairs, dim=-1)[:, 1]
 fig, axes = figures.row(1, width=6.6, height=3.3)
 figures.curves(
     gap,
-    {"log_softmax": loss, "log of softmax": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
+    {"log_softmax": loss, "": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
     ax=axes[0], xlabel="how far the word is behind", ylabel="loss, $-\\ln p$",
     title="Three ways to take the logarithm, in float32",
 )
+axes[0].annotate("log of softmax ends here:\nthen it is infinite", (102, 102), (10, -34), textcoords="offset points")
 figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
@@ -375,12 +375,12 @@ figures.show(
 # The patch has removed the symptom and kept the disease. From a gap of 21 on, the loss no longer says how wrong the
 # model is, and its gradient is zero: exactly the words that are most wrong are not corrected.
 #
-# Even PyTorch had to learn one more detail. Until 2019 it computed $x - (m + \ln \sum)$ where the formula above says
-# $(x - m) - \ln \sum$. For two equal scores of $10^8$ the sum in the parentheses is rounded to $10^8$, the $\ln 2$ is
-# lost, and the [cross-entropy of a coin toss was 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
-# On paper the two are the same.
+# One detail more, which even PyTorch once had wrong: it computed $x - (m + \ln \sum)$ where the formula above says
+# $(x - m) - \ln \sum$. On paper the two are the same. In float32, for two equal scores of $10^8$, the sum in the
+# parentheses is rounded to $10^8$, the $\ln 2$ is lost, and a user found that the
+# [cross-entropy of a coin toss was 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
 #
-# ## Temperature
+# ## 7. Temperature
 #
 # Softmax is a compromise between "the winner takes all" and "equal shares for all". The *temperature* $T > 0$ moves
 # it between the two: divide all scores by $T$ first,
@@ -402,9 +402,9 @@ figures.show(
 # **On paper.** Take $x = (0, \ln 3)$, with the weights $(\tfrac14, \tfrac34)$ at $T = 1$. At $T = \tfrac12$ the scores
 # become $(0, 2 \ln 3) = (0, \ln 9)$: weights $(\tfrac1{10}, \tfrac9{10})$. Halving the temperature squares the ratios.
 #
-# ### Exercise 3: softmax_with_temperature
+# ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
 #
-# Write `softmax_with_temperature(x, temperature, dim=-1)`: the softmax of `x / temperature` along `dim`.
+# Write the softmax of `x / temperature` along `dim`.
 #
 # - A `temperature` that is not greater than 0 makes no sense. Raise a `ValueError` that names `temperature` and its
 #   value. `nan` is not greater than 0 either.
@@ -412,6 +412,7 @@ figures.show(
 #   wrong, that costs nothing here: this exercise is judged with a right one.)
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(softmax_with_temperature)
 
 # %% nbgrader={"grade": false, "grade_id": "softmax_with_temperature", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -451,7 +452,7 @@ interactive.slider(
 print("Drawn with", sharpen.whose)
 
 # %% [markdown]
-# ## Entropy: how many words is it looking at?
+# ## 8. Entropy: how many words is it looking at?
 #
 # At $T = 0.3$ *bank* looks at one word, at $T = 5$ at six. In between, at how many? *Entropy* puts a number on it.
 # For weights $p$,
@@ -488,15 +489,16 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Exercise 4: entropy
+# ### Exercise 4: `entropy(p, dim=-1)`
 #
-# Write `entropy(p, dim=-1)`: the entropy in nats of the weights `p` along `dim`. That dimension is gone from the
+# Write the entropy in nats of the weights `p` along `dim`. That dimension is gone from the
 # result.
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
 # - A weight of 0 contributes 0. Nothing becomes `nan`, whatever stands beside it.
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(entropy)
 
 # %% nbgrader={"grade": false, "grade_id": "entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -519,7 +521,7 @@ grade(entropy)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now temperature and entropy in one picture: the weights of the six words, and below them their entropy, as the
+# Now temperature and entropy in one picture: the weights of the six words, and beside them their entropy, as the
 # temperature goes from 0.1 to 100.
 
 # %% tags=["demo"]
@@ -533,16 +535,16 @@ figures.curves(
     ax=axes[0], xlabel="temperature", title="weights", log="x",
 )
 figures.curves(
-    temperatures, {"entropy": spread(weights)}, ax=axes[1], xlabel="temperature", title="entropy (nats)", log="x",
+    temperatures, {"": spread(weights)}, ax=axes[1], xlabel="temperature", title="entropy (nats)", log="x",
 )
-for height, text in ((0.0, "0: one word"), (torch.tensor(6.0).log().item(), "ln 6: six words")):
+for height, text, at, side in ((0.0, "0: one word", 100, "right"), (torch.tensor(6.0).log(), "ln 6: six words", 0.1, "left")):
     axes[1].axhline(height, color="black", linestyle=":", linewidth=1)
-    axes[1].text(0.1, height + 0.03, text, fontsize=9)
+    axes[1].text(at, height + 0.03, text, ha=side)
 axes[1].set_ylim(-0.1, 2.0)
 figures.show(
     fig,
     alt="Left, the weights against temperature: at 0.1 river has all, at 1 it has 0.58, at 100 all five curves meet at "
-    "one sixth. Right, the entropy: 0 at 0.1, 1.2 at temperature 1, and nearly ln 6 = 1.79 from 30 on.",
+    "one sixth. Right, the entropy: 0 at 0.1, 1.15 at temperature 1, and nearly ln 6 = 1.79 from 30 on.",
     caption=f"Drawn with {sharpen.whose} and {spread.whose}. (“the” has the same curve as “The”.)",
 )
 
@@ -556,21 +558,22 @@ figures.show(
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
 hot_to_cold = torch.logspace(2, -1.3, 80).tolist()
-starts = {"river 3, boat 2, bank 1.5": torch.tensor([3.0, 2.0, 1.5]), "river 1, boat 2, bank 1.8": torch.tensor([1.0, 2.0, 1.8])}
-routes = {name: torch.stack([sharpen(three, T) for T in hot_to_cold]) for name, three in starts.items()}
-stops = {f"T = {T:g}": sharpen(three, T) for three, T in zip([*starts.values()] * 2, (1.0, 0.3, 0.25, 0.1))}
-fig, axes = figures.row(1, width=6.2, height=4.4)
-figures.distributions.triangle(spread, routes, ["river", "boat", "bank"], ticks=stops, ax=axes[0])
+starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1.8": [1.0, 2.0, 1.8]}
+first, second = map(torch.tensor, starts.values())
+routes = [torch.stack([sharpen(three, T) for T in hot_to_cold]) for three in (first, second)]
+stops = [(f"T = {T}", sharpen(three, T)) for three, T in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))]
+fig, axes = figures.row(1, width=6.4, height=4.6)
+figures.distributions.triangle(spread, routes, ["river", "boat", "bank"], stops=stops, ax=axes[0])
 figures.show(
     fig,
     alt="A triangle with the corners river, boat and bank, coloured by entropy: highest in the centre, 0 in the corners. "
     "Two paths leave the centre. One bends into the corner of river. The other heads for the middle of the edge between "
     "boat and bank, whose scores are close, and turns along the edge to boat only at low temperatures.",
-    caption=f"Each path is one list of scores, cooling down: {', and dashed '.join(starts)}. Drawn with {spread.whose}.",
+    caption=f"Two lists of scores, cooling down: {', and dashed '.join(starts)}. Coloured by {spread.whose}.",
 )
 
 # %% [markdown]
-# ## Is it a bug?
+# ## 9. Is it a bug?
 #
 # Two reports from real projects. Decide first, then open, then run the proof.
 #
@@ -597,9 +600,9 @@ print("too late: ", unscaled / unscaled.sum())
 print("in time:  ", torch.softmax(scores / T, dim=-1))
 
 # %% [markdown]
-# **"The softmax forgets half of the matrix."** Attention scores form a $T \times S$ matrix, a reader writes to a
-# well-known [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44). Yet the code takes
-# `softmax(dim=-1)`, of each row separately. Should it not flatten the matrix and take one softmax over all of it?
+# **"The softmax forgets half of the matrix."** Attention scores form a matrix, writes a reader of a well-known
+# [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44). Yet the code takes `softmax(dim=-1)`, of
+# each row by itself. Should it not flatten the matrix and take one softmax over all of it?
 #
 # <details><summary>Bug or not?</summary>
 #
@@ -615,7 +618,7 @@ print("each row:    ", torch.softmax(two_rows, dim=-1).sum(dim=-1))
 print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(dim=-1))
 
 # %% [markdown]
-# ## Seen in the wild
+# ## 10. Seen in the wild
 #
 # **The wrong maximum.** A [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
 # subtracted one maximum from a whole batch of scores, for "numeric stability":
@@ -625,8 +628,8 @@ print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(d
 # + shifted = scores - (the largest score of each row)
 # ```
 #
-# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`, which stood in the published
-# notebook for years. The Julia library NNlib, under Flux, had a
+# In a row far below that maximum every exponential is rounded to 0, and 0 / 0 is `nan`, and it stood in the
+# published notebook for years. The Julia library NNlib, under Flux, had a
 # [cousin of it](https://github.com/FluxML/NNlib.jl/pull/43): it subtracted `max(0, maximum)`. Tests with large
 # positive scores passed; the scores (−10000, −10000) gave `nan`. A test of stability needs large scores of *both*
 # signs, in rows that differ.
@@ -660,7 +663,7 @@ covered_up.backward()
 print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 
 # %% [markdown]
-# ## Summary
+# ## 11. Summary
 #
 # 1. Softmax exponentiates and divides: any scores become positive weights with the sum 1, and a lead of $d$ makes a
 #    share $e^d$ times as large.

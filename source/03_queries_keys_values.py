@@ -486,9 +486,8 @@ figures.show(
 #
 # Nothing in the equation says that queries and keys come from the same sentence. In translation they do not: the
 # half-finished French sentence asks, the English one answers. Queries come from the text that is being written, keys
-# and values from the text that is being read. It is easily told the wrong way round; a survey of language models
-# that many read did so at first
-# ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
+# and values from the text that is being read. It is easily told the wrong way round: a survey of language
+# models did so until a reader noticed ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
 #
 # Take "un seul pas", which is "one single step": $T = 3$ queries. The English sentence gives $S = 6$ keys and values.
 
@@ -577,7 +576,7 @@ def query_for(keys: torch.Tensor, targets: list[int]) -> torch.Tensor:
     """
     ### BEGIN SOLUTION
     scores = keys.new_zeros(len(keys))
-    scores[targets] = math.log(1000 * len(keys))  # all others together then get at most 1 / 1000
+    scores[targets] = 20.0  # e^20 to 1 against each of the other keys
     return torch.linalg.pinv(keys) @ scores
     ### END SOLUTION
 
@@ -705,8 +704,8 @@ print("blocks 2 and 3 exchanged, outputs equal:  ", torch.allclose(as_declared(p
 #
 # </details>
 #
-# **2.** "Query, key and value are the same in this attention block", said a report labelled *bug*, about the line
-# `self.attn(x, x, x)[0]`, "although they should be three projections"
+# **2.** A report labelled *bug* says that in a certain attention block query, key and value are all the same, where
+# they should be three projections. It is about the line `self.attn(x, x, x)[0]`
 # ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question stands at
 # [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at what `nn.MultiheadAttention` owns:
 
@@ -728,10 +727,10 @@ for name, parameter in module.named_parameters():
 # %% [markdown]
 # ## Seen in the wild
 #
-# Three mistakes that ran for weeks without an error, because every shape was right.
+# Three mistakes that raised no error, because every shape was right.
 #
-# **The values were made and not used.** In a diffusion model that others build upon, the last product took the
-# layer's input for the values. Value and input have the same shape, so nothing complained
+# **The values were made and not used.** In a diffusion model for images, the last product took the layer's
+# input for the values. Value and input have the same shape, so nothing complained
 # ([hmdolatabadi/denoising_diffusion#1](https://github.com/hmdolatabadi/denoising_diffusion/issues/1)).
 # ```diff
 # - out = weighted_sum(weights, input)
@@ -748,10 +747,10 @@ for name, parameter in module.named_parameters():
 #   x = x + residual
 # ```
 #
-# **Softmax ran over the queries.** In a much-read collection of annotated papers, weights of shape (batch, query,
+# **Softmax ran over the queries.** In a collection of annotated papers, weights of shape (batch, query,
 # key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up with
 # almost nothing. Trained both ways, the model made images of the same measured quality
-# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Years after
+# ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after
 # the correction, somebody reported the *right* line as the mistake
 # ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
 # ```diff
@@ -804,7 +803,7 @@ figures.show(
     alt="The size of the gradient for each of the three matrices. The right version has one for all three. With "
     "values not used W_v has none; with the answer thrown away none of them has; with scores detached W_q and W_k "
     "have none.",
-    caption="Hatched: no gradient arrives, so nothing is learned there. A test of four lines that finds months.",
+    caption="Hatched: no gradient arrives, so nothing is learned there. A test of a few lines that finds what no loss curve shows.",
 )
 
 # %% [markdown]

@@ -1,6 +1,7 @@
 """Pictures of lesson 03: a look-up in a table, attention step by step, who looks at whom, outputs in a plane.
 
-Also `built_in`, PyTorch's own attention, which draws these pictures until the learner's passes its examples.
+Also `built_in` and `built_in_projections`, PyTorch's own, with which these pictures are drawn until the learner's
+functions pass their examples.
 """
 
 from __future__ import annotations
@@ -11,13 +12,11 @@ from typing import TYPE_CHECKING
 import torch
 import torch.nn.functional as F
 
-from course.figures.base import INK, LINES, MARKERS, PALETTE, STYLE, heat_map, row
+from course.figures.base import INK, LINES, MARKERS, PALETTE, heat_map, row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-STEPS = ("1 query and keys", "2 scores", "3 weights", "4 weighted sum")
 
 
 def built_in(
@@ -33,6 +32,13 @@ def built_in(
         F.scaled_dot_product_attention(query, key, values, scale=1.0) for values in (value, one_hot)
     )
     return output, weights
+
+
+def built_in_projections(
+    x: torch.Tensor, *matrices: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
+    """x (..., D) through each matrix (D, width) by PyTorch's linear layer, which wants them as (width, D)."""
+    return tuple(F.linear(x, matrix.mT) for matrix in matrices)
 
 
 def lookup(

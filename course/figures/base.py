@@ -68,8 +68,11 @@ def show(fig: Figure | Axes, alt: str, caption: str = "") -> None:
     display({"text/html": html(fig, alt, caption), "text/plain": alt}, raw=True)
 
 
-def html(fig: Figure | Axes, alt: str, caption: str = "") -> str:
-    """The figure as one HTML element that stands on its own, its picture inside; closes the figure."""
+def html(fig: Figure | Axes, alt: str, caption: str = "", *, style: str = "") -> str:
+    """The figure as one HTML element that stands on its own, its picture inside; closes the figure.
+
+    `style` is CSS for the element; "{width}" in it stands for the picture's width in pixels.
+    """
     import matplotlib.pyplot as plt
 
     figure: Any = fig.figure
@@ -77,14 +80,14 @@ def html(fig: Figure | Axes, alt: str, caption: str = "") -> str:
         plt.close(figure)
         raise ValueError("alt is empty: say in words what the figure shows")
     with plt.rc_context(STYLE), io.BytesIO() as file:
-        # The version of matplotlib is left out of the picture, so that it changes only when it looks different.
+        # The version of matplotlib stays out of the file: it changes only when the picture does.
         figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
         picture = base64.b64encode(file.getvalue()).decode("ascii")
     width = round(figure.get_figwidth() * PIXELS_PER_INCH)
     plt.close(figure)
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return (
-        '<figure style="margin:0.5em 0;max-width:100%">'
+        f'<figure style="margin:0.5em 0;max-width:100%;{style.format(width=width)}">'
         f'<img alt="{escape(alt)}" src="data:image/png;base64,{picture}" '
         f'style="width:{width}px;max-width:100%;height:auto">{below}</figure>'
     )

@@ -1,4 +1,4 @@
-"""Pictures of weights that add up to 1: their sums, their temperature, their place in the triangle of all of them.
+"""Pictures of weights that add up to 1: their sums, their sizes, their place among all there are.
 
 Everything drawn is computed by the caller, so that a lesson draws with the reader's own functions.
 """
@@ -6,7 +6,7 @@ Everything drawn is computed by the caller, so that a lesson draws with the read
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,24 +17,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+TOP = math.sqrt(3) / 2  # height of the triangle whose side is 1
+
 
 def sums(weights: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
-    """A heat map of `weights`, (R, C), with each row's sum written to its right and each column's below it."""
+    """A heat map of `weights`, (R, C), each row's sum to its right and each column's below it."""
     heat_map(weights, ax=ax, title=title)
     rows, columns = weights.shape
-    ends = [(columns - 0.4, r, weights[r].sum(), "left") for r in range(rows)]
-    ends += [(c, rows - 0.2, weights[:, c].sum(), "center") for c in range(columns)]
-    for x, y, total, align in ends:
-        exact = math.isclose(float(total), 1.0, abs_tol=5e-3)
+    places = [(columns - 0.4, float(r), "left") for r in range(rows)]
+    places += [(float(c), rows - 0.2, "center") for c in range(columns)]
+    totals = torch.cat([weights.sum(dim=1), weights.sum(dim=0)]).tolist()
+    for (x, y, side), total in zip(places, totals, strict=True):
         ax.text(
-            x, y, f"{'= ' if align == 'left' else ''}{float(total):.2f}", ha=align, va="center",
-            fontsize=10, weight="bold" if exact else "normal", clip_on=False,
+            x, y, f"= {total:.2f}" if side == "left" else f"{total:.2f}", ha=side, va="center",
+            weight="bold" if math.isclose(total, 1.0, abs_tol=5e-3) else "normal", clip_on=False,
         )  # fmt: skip
     return ax
 
 
 def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
-    """For four number formats, the scores whose exponential is 0, a number, or infinity, on one axis."""
+    """For four number formats, the scores whose exponential is 0, a number, or infinity."""
     figure, (ax,) = row(1, width=width, height=height)
     edge = 130.0
     formats = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -67,9 +69,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
             )  # fmt: skip
     ax.set_yticks(range(len(formats)), [str(dtype).removeprefix("torch.") for dtype in formats])
     ax.axvline(0, color="black", linewidth=1.2)
-    ax.annotate(
-        "", (-edge, 3.72), (0, 3.72), arrowprops={"arrowstyle": "<-", "linewidth": 1.4}
-    )
+    ax.annotate("", (-edge, 3.72), (0, 3.72), arrowprops={"arrowstyle": "<-", "linewidth": 1.4})
     ax.text(-edge / 2, 3.86, "after subtracting the maximum, all scores lie here",
             ha="center", va="bottom", fontsize=9.5)  # fmt: skip
     ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score x; the bars say what exp(x) is")
@@ -79,11 +79,16 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
 
 
 def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> tuple[Figure, str]:
-    """`weights`, (N,), as bars from 0 to 1, with a dashed line at the equal share 1 / N; and its description."""
+    """`weights`, (N,), as bars from 0 to 1, a dashed line at the equal share 1 / N; and its alt.
+
+    `title` begins the alt text: it says what the weights are, e.g. "temperature 0.5".
+    """
     figure, (ax,) = row(1, width=0.95 + 0.52 * len(labels), height=2.7)
-    bars(weights, labels, ax=ax, title=title, limit=1.12)
+    bars(weights, labels, ax=ax, limit=1.12)
     share = 1 / len(labels)
-    ax.axhline(share, color="black", linestyle="--", linewidth=1)
+    ax.axhline(share, color="black", linestyle="--", linewidth=1, zorder=3)
+    for number in ax.texts:  # the line must not strike a number out
+        number.set(zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
     ax.set_yticks([0, 0.5, 1])
     top = int(weights.argmax())
     alt = (
@@ -95,51 +100,61 @@ def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> tuple[Fi
 
 def triangle(
     height_of: Callable[[torch.Tensor], torch.Tensor],
-    paths: Mapping[str, torch.Tensor],
+    paths: Sequence[torch.Tensor],
     corners: Sequence[str],
     *,
-    ticks: Mapping[str, torch.Tensor] | None = None,
+    stops: Sequence[tuple[str, torch.Tensor]] = (),
     ax: Axes,
     title: str = "",
 ) -> Axes:
-    """All ways to share 1 among three, as a triangle: contours of a function, and paths through it.
+    """All ways to share 1 among three: contours of an entropy (0 to ln 3), and paths through it.
 
-    `height_of` maps weights (M, 3) to (M,); each of `paths` is (P, 3), drawn and named; `ticks` are labelled points
-    (3,). `corners` names the three places where one of the weights is 1.
+    `height_of` maps weights (M, 3) to (M,). Each of `paths` is (P, 3), the first solid, the second
+    dashed; `stops` are named points (3,). `corners` names the places where the first, second,
+    third weight is 1.
     """
-    from matplotlib.tri import Triangulation
+    from matplotlib.patches import Polygon
 
-    steps = 60
-    grid = torch.tensor(
-        [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
-    ).float()
-    x, y = _flat(grid / steps)
+    x, y = torch.meshgrid(torch.linspace(0, 1, 161), torch.linspace(0, TOP, 141), indexing="xy")
+    third = y / TOP
+    second = x - third / 2
+    shares = torch.stack([1 - second - third, second, third], dim=-1).clamp(min=0)
+    shares = shares / shares.sum(
+        -1, keepdim=True
+    )  # outside the triangle: its nearest edge, which is clipped
+    heights = height_of(shares.flatten(0, 1)).detach().reshape(x.shape)
     levels = [i * math.log(3) / 8 for i in range(9)]
-    mesh, heights = Triangulation(x, y), height_of(grid / steps).detach().double().numpy()
-    filled = ax.tricontourf(mesh, heights, levels=levels, cmap="cividis", extend="both")
-    ax.tricontour(mesh, heights, levels=levels, colors="white", linewidths=0.5)
-    bar = ax.figure.colorbar(filled, ax=ax, fraction=0.04, pad=0.06, ticks=[0, 0.5, math.log(3)])
+    edge = Polygon([(0, 0), (1, 0), (0.5, TOP)], fill=False, edgecolor="black", linewidth=1)
+    ax.add_patch(edge)
+    plane = x.numpy(), y.numpy(), heights.clamp(1e-6, levels[-1] - 1e-6).numpy()
+    filled = ax.contourf(*plane, levels=levels, cmap="cividis")
+    lines = ax.contour(*plane, levels=levels[1:-1], colors="white", linewidths=0.6)
+    for drawn in (filled, lines):
+        drawn.set_clip_path(edge)
+    bar = ax.figure.colorbar(filled, ax=ax, fraction=0.04, pad=0.08, ticks=[0, 0.5, math.log(3)])
     bar.ax.set_yticklabels(["0", "0.5", "ln 3"])
     bar.set_label("entropy (nats)")
-    for (name, path), style in zip(paths.items(), ("-", "--", "-.", ":"), strict=False):
-        across, up = _flat(path)
-        for colour, line in (("black", 4.0), ("white", 2.2)):
-            ax.plot(across, up, color=colour, linestyle=style, linewidth=line, label=name)
-    for text, point in (ticks or {}).items():
+    for path, style in zip(paths, ("-", "--", "-.", ":"), strict=False):
+        for colour, width in (("black", 4.2), ("white", 2.0)):
+            ax.plot(*_flat(path), color=colour, linestyle=style, linewidth=width)
+    hottest = "T → ∞"
+    for text, point in [(hottest, torch.full((3,), 1 / 3)), *stops]:
         across, up = _flat(point[None])
         ax.plot(across, up, "o", color="white", markeredgecolor="black", markersize=6, zorder=4)
         ax.annotate(
-            text, (across[0], up[0]), (7, 0), textcoords="offset points", fontsize=8.5, va="center",
+            text, (across[0], up[0]), (-8 if text == hottest else 8, 7), textcoords="offset points",
+            ha="right" if text == hottest else "left", va="center", fontsize=8.5,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1},
         )  # fmt: skip
-    for name, (across, up), align, shift in zip(
-        corners, zip(*_flat(torch.eye(3)), strict=True), ("right", "left", "center"),
-        ((-4, -10), (4, -10), (0, 6)), strict=True,
-    ):  # fmt: skip
-        ax.annotate(
-            name, (across, up), shift, textcoords="offset points", ha=align, annotation_clip=False
-        )
-    ax.set(aspect="equal", title=title)
+    for name, at, side, shift in zip(
+        corners,
+        ((0, 0), (1, 0), (0.5, TOP)),
+        ("right", "left", "center"),
+        (-10, -10, 6),
+        strict=True,
+    ):
+        ax.annotate(name, at, (0, shift), textcoords="offset points", ha=side)
+    ax.set(aspect="equal", title=title, xlim=(-0.14, 1.14), ylim=(-0.06, TOP + 0.08))
     ax.axis("off")
     return ax
 
@@ -149,5 +164,5 @@ def _flat(points: torch.Tensor) -> tuple[list[float], list[float]]:
     points = points.detach().double()
     return (
         (points[:, 1] + points[:, 2] / 2).tolist(),
-        (points[:, 2] * math.sqrt(3) / 2).tolist(),
+        (points[:, 2] * TOP).tolist(),
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course.figures.base import INK, LINES, MARKERS, PALETTE, curves, heat_map, ink_on, row
+from course.figures.base import INK, LINES, MARKERS, PALETTE, heat_map, ink_on, row
+from course.figures.base import bars as draw_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,10 +154,15 @@ def losses(
     panels: Mapping[str, Mapping[str, Sequence[float]]],
     floors: Mapping[str, tuple[float, str]],
     every: int,
+    bars: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Figure:
-    """Loss curves, one panel a task: the mean over each `every` steps. `floors` draws a named level in a panel."""
-    figure, axes = row(len(panels), width=3.6, height=3.0)
-    for ax, (title, runs) in zip(axes, panels.items(), strict=True):
+    """Loss curves, one panel a task: the mean over each `every` steps. `floors` draws a named level in a panel.
+
+    `bars` adds panels with one bar for each of the named numbers.
+    """
+    bars = bars or {}
+    figure, axes = row(len(panels) + len(bars), width=3.4 if len(panels) > 1 else 4.2, height=3.0)
+    for ax, (title, runs) in zip(axes, panels.items(), strict=False):
         means = {
             name: torch.tensor(run).unflatten(0, (-1, every)).mean(1) for name, run in runs.items()
         }
@@ -167,12 +173,15 @@ def losses(
             level, name = floors[title]
             ax.axhline(level, color="#666666", linewidth=1.0, linestyle=(0, (2, 2)))
             ax.annotate(
-                name, (1.0, level), (0, 4), xycoords=("axes fraction", "data"),
-                textcoords="offset points", ha="right", fontsize=8.5, color="#444444",
+                name, (0.98, level), (0, 3), xycoords=("axes fraction", "data"),
+                textcoords="offset points", ha="right", va="bottom", fontsize=8.5, color="#444444",
             )  # fmt: skip
         ax.set(title=title, xlabel="step")
-        ax.set_ylim(bottom=-0.05 * ax.get_ylim()[1])
+        top = ax.get_ylim()[1]
+        ax.set_ylim(-0.04 * top, 1.08 * top)
     axes[0].set_ylabel("training loss")
+    for ax, (title, heights) in zip(axes[len(panels) :], bars.items(), strict=True):
+        draw_bars(torch.tensor(list(heights.values())), list(heights), ax=ax, title=title)
     return figure
 
 

@@ -22,11 +22,15 @@ OPEN, CLOSED = "#cfe3f2", "#f4f4f4"
 
 
 def tables(
-    panels: Mapping[str, torch.Tensor], words: Sequence[str] = (), per_row: int = 3
+    panels: Mapping[str, torch.Tensor],
+    words: Sequence[str] = (),
+    per_row: int = 3,
+    stairs: bool = False,
 ) -> Figure:
     """Masks as tables of ✓ (may see) and ✗ (blocked, hatched): a panel for each title, its mask bool (T, S).
 
-    `words` names the S keys; the T queries are named after the last T of them.
+    `words` names the S keys; the T queries are named after the last T of them. `stairs` are drawn where the future
+    begins.
     """
     masks = {title: mask.detach().cpu().bool() for title, mask in panels.items()}
     fig, axes = _grid(list(masks.values()), per_row, cell=0.36, named=bool(words))
@@ -46,6 +50,8 @@ def tables(
                 bbox={"boxstyle": "round,pad=0.1", "facecolor": CLOSED, "edgecolor": "none"}
                 if blocked else None,
             )  # fmt: skip
+        if stairs:
+            _stairs(ax, *mask.shape)
     return fig
 
 
@@ -54,8 +60,12 @@ def weights(
     words: Sequence[str] = (),
     per_row: int = 3,
     cell: float = 0.44,
+    stairs: bool = False,
 ) -> Figure:
-    """Weights as heat maps: for each title the weights (T, S) and, bool (T, S), what is blocked (None: nothing)."""
+    """Weights as heat maps: for each title the weights (T, S) and, bool (T, S), what is blocked (None: nothing).
+
+    `words` and `stairs` as in `tables`.
+    """
     shapes = [values for values, _ in panels.values()]
     fig, axes = _grid(shapes, per_row, cell=cell, named=bool(words))
     for ax, (title, (values, blocked)) in zip(axes, panels.items(), strict=True):
@@ -64,6 +74,8 @@ def weights(
             values, ax=ax, title=title, blocked=blocked, numbers=True,
             rows=names[-values.shape[0] :] if names else None, columns=names or None,
         )  # fmt: skip
+        if stairs:
+            _stairs(ax, *values.shape)
     return fig
 
 
@@ -121,6 +133,14 @@ def _cell(r: int, c: int, **look: object):  # type: ignore[no-untyped-def]
     return Rectangle((c - 0.5, r - 0.5), 1, 1, **look)
 
 
+def _stairs(ax: Axes, T: int, S: int) -> None:
+    """A line between what T queries, the last of S places, may see and what they may not."""
+    across = [place for i in range(T) for place in 2 * [S - T + i + 0.5]] + [S - 0.5]
+    down = [-0.5] + [place for i in range(T) for place in 2 * [i + 0.5]]
+    for width, colour in ((4.5, "white"), (2.2, PALETTE[1])):
+        ax.plot(across, down, color=colour, linewidth=width, solid_capstyle="butt", clip_on=False)
+
+
 def _grid(
     shapes: Sequence[torch.Tensor], per_row: int, cell: float, named: bool
 ) -> tuple[Figure, list[Axes]]:
@@ -128,7 +148,7 @@ def _grid(
     import matplotlib.pyplot as plt
 
     down, across = -(-len(shapes) // per_row), min(per_row, len(shapes))
-    width = max(cell * shape.shape[1] for shape in shapes) + (0.95 if named else 0.3)
+    width = max(1.2, *(cell * shape.shape[1] for shape in shapes)) + (0.95 if named else 0.3)
     height = max(cell * shape.shape[0] for shape in shapes) + (1.15 if named else 0.55)
     with plt.rc_context(STYLE):
         fig, axes = plt.subplots(
@@ -166,7 +186,7 @@ def pytorch_masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Te
     identity = torch.eye(scores.shape[-1], dtype=scores.dtype, device=scores.device)
     identity = identity.expand(*scores.shape[:-2], -1, -1)
     seen = F.scaled_dot_product_attention(scores, identity, identity, attn_mask=~mask, scale=1.0)
-    return seen.nan_to_num(0.0)  # PyTorch before 2.5: NaN where a whole row is blocked
+    return seen.masked_fill(mask, 0.0)  # PyTorch before 2.5: NaN where a whole row is blocked
 
 
 def pytorch_masked_attention(
@@ -177,3 +197,12 @@ def pytorch_masked_attention(
         mask = torch.zeros((), dtype=torch.bool, device=query.device)
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
     return pytorch_masked_softmax(scores, mask) @ value, pytorch_masked_softmax(scores, mask)
+
+
+for _stand_in in (
+    pytorch_causal_mask,
+    pytorch_padding_mask,
+    pytorch_masked_softmax,
+    pytorch_masked_attention,
+):
+    _stand_in.__name__ = "PyTorch"  # what captions say: "PyTorch, until your causal_mask passes"

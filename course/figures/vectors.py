@@ -28,14 +28,17 @@ def arrows(
     ax.axline((0, 0), (ax_, ay), color="#bbbbbb", linewidth=0.8)
     ax.plot([bx, foot[0]], [by, foot[1]], color="#777777", linestyle=":", linewidth=1.5)
     ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=7, solid_capstyle="butt")
-    for (name, (x, y)), colour in zip(points.items(), PALETTE, strict=False):
-        _arrow(ax, x, y, colour)
+    # Where the arrows lie on each other, the wide one still shows, and the names stand on either side.
+    for name, colour, width, side in (("a", PALETTE[0], 4.5, -1), ("b", PALETTE[1], 2.0, 1)):
+        x, y = points[name]
+        _arrow(ax, x, y, colour, width)
         length = math.hypot(x, y) or 1.0
         ax.text(
-            x + 0.32 * x / length, y + 0.32 * y / length, name, color=colour,
-            ha="center", va="center", fontsize=12, fontweight="bold",
+            x + 0.3 * (x - side * y) / length, y + 0.3 * (y + side * x) / length, name,
+            color=colour, ha="center", va="center", fontsize=12, fontweight="bold",
         )  # fmt: skip
-    ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal", title=title)
+    ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
+    ax.set_title(title.replace(" -", " −"))
     _bare(ax)
     return ax
 
@@ -89,31 +92,31 @@ def territories(
     from matplotlib.patches import Wedge
 
     step = 360 / len(winners)
-    found = winners.tolist()
-    start = 0
-    while start < len(found):
-        end = start
-        while end < len(found) and found[end] == found[start]:
-            end += 1
-        key = int(found[start])
+    for first, count, key in _runs(winners.tolist()):
+        begin, end = (first - 0.5) * step, (first + count - 0.5) * step
         ax.add_patch(
             Wedge(
-                (0, 0), 3.0, (start - 0.5) * step, (end - 0.5) * step, width=0.55,
-                facecolor=PALETTE[key % 6], hatch=HATCHES[key % 6], edgecolor="white",
+                (0, 0), 3.0, begin, end, width=0.55, facecolor=PALETTE[key % 6],
+                hatch=HATCHES[key % 6], edgecolor="white",
             )
         )  # fmt: skip
-        middle = math.radians((start + end - 1) / 2 * step)
-        if (end - start) * step > 12:
-            _label(ax, 3.4 * math.cos(middle), 3.4 * math.sin(middle), names[key])
-        start = end
+        middle = math.radians((begin + end) / 2)
+        _label(ax, 3.35 * math.cos(middle), 3.35 * math.sin(middle), names[key])
     for index, key in enumerate(keys):
         x, y = _pair(key)
         _arrow(ax, x, y, PALETTE[index % 6])
         length = math.hypot(x, y) or 1.0
-        _label(ax, x + 0.25 * x / length, y + 0.25 * y / length, names[index])
+        _label(ax, x + 0.2 * (x + y) / length, y + 0.2 * (y - x) / length, names[index])
     ax.set(xlim=(-4.1, 4.1), ylim=(-3.8, 3.8), aspect="equal", title=title)
     _bare(ax)
     return ax
+
+
+def _runs(found: list[int]) -> list[tuple[int, int, int]]:
+    """(first place, length, value) of each run of equal values, going round: the last place is followed by the first."""
+    changes = [i for i in range(len(found)) if found[i] != found[i - 1]] or [0]
+    ends = [*changes[1:], changes[0] + len(found)]
+    return [(begin, end - begin, found[begin]) for begin, end in zip(changes, ends, strict=True)]
 
 
 def _pair(vector: torch.Tensor) -> tuple[float, float]:
@@ -121,8 +124,8 @@ def _pair(vector: torch.Tensor) -> tuple[float, float]:
     return x, y
 
 
-def _arrow(ax: Axes, x: float, y: float, colour: str) -> None:
-    look: dict[str, Any] = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.2}
+def _arrow(ax: Axes, x: float, y: float, colour: str, width: float = 2.2) -> None:
+    look: dict[str, Any] = {"arrowstyle": "-|>", "color": colour, "linewidth": width}
     ax.annotate("", (x, y), (0, 0), arrowprops={**look, "shrinkA": 0, "shrinkB": 0})
 
 

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import stat
+from itertools import chain, count
 from typing import Any
 
 import nbformat
@@ -109,7 +110,9 @@ def read_submission(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) ->
     except Unreadable as reason:
         return unreadable_notebook(str(reason))
     metadata = _as_dict(content.get("metadata"))
-    kept = {key: _plain(metadata[key]) for key in ("kernelspec", "language_info") if key in metadata}
+    kept = {
+        key: _plain(metadata[key]) for key in ("kernelspec", "language_info") if key in metadata
+    }
     return _notebook(cells, {**kept, RECORD: {"repairs": repairs}})
 
 
@@ -165,7 +168,9 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise Unreadable(_why_not_json(data, text, error)) from error
     except (RecursionError, ValueError) as error:
-        raise Unreadable(f"The file is no notebook: its content is nested or long beyond use. {AGAIN}") from error
+        raise Unreadable(
+            f"The file is no notebook: its content is nested or long beyond use. {AGAIN}"
+        ) from error
     if not isinstance(content, dict):
         raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
     return content
@@ -215,7 +220,9 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
     if not isinstance(raw, list):
         raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
     if len(raw) > MAX_CELLS:
-        raise Unreadable(f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}")
+        raise Unreadable(
+            f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}"
+        )
     found = [cell for cell in raw if isinstance(cell, dict)]
     if len(found) < len(raw):
         repairs.append(f"Entries that are no cells were left out: {len(raw) - len(found)}.")
@@ -243,9 +250,9 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 
 
 def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
-    name = wanted if isinstance(wanted, str) and CELL_ID.fullmatch(wanted) else otherwise
-    while name in taken:
-        name = f"{name[:60]}-2" if name == wanted else f"{otherwise}-{len(taken)}"
+    valid = isinstance(wanted, str) and CELL_ID.fullmatch(wanted)
+    names = chain([wanted] if valid else [], [otherwise], (f"{otherwise}-{n}" for n in count(2)))
+    name = next(name for name in names if name not in taken)
     taken.add(name)
     return name
 

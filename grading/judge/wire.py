@@ -1,0 +1,79 @@
+"""The judge's side of the wire: a program becomes one expression, a kernel's reply becomes an observation, or nothing.
+
+What a kernel sends is hostile bytes until it has been read here: capped in size, unpacked without running code, and
+held to the form of an `Observation` field by field.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+from typing import Any
+
+import torch
+
+from course.packing import MAX_BYTES, Node, PackingError, pack, unpack
+from course.probe import Observation, Program
+
+MAX_TEXT = 4 * MAX_BYTES // 3 + 64
+
+
+class Malformed(ValueError):
+    """A reply that is no observation."""
+
+
+def expression(program: Program) -> str:
+    """What the kernel evaluates: looks nothing up in the learner's namespace but the import system."""
+    request = base64.b64encode(pack(program.to_plain())).decode()
+    return f"__import__('course.probe', fromlist=['answer']).answer('{request}')"
+
+
+def read(text: Any) -> Observation:
+    """The observation in the repr of the expression's value. Raises Malformed."""
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise Malformed("too large, or no text")
+    try:
+        plain = unpack(base64.b64decode(ast.literal_eval(text), validate=True))
+        seen = Observation(**plain)
+    except (PackingError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        raise Malformed(f"{type(error).__name__}") from None
+    _hold_to_the_form(seen)
+    return seen
+
+
+def _hold_to_the_form(seen: Observation) -> None:
+    good = (
+        _named(seen.values)
+        and all(isinstance(d, str) and len(d) < 32 for d in _items(seen.devices))
+        and (seen.gradients is None or (_named(seen.gradients) and all(map(_gradient, seen.gradients.values()))))
+        and all(type(i) is int for i in _items(seen.detached))
+        and _named(seen.changed)
+        and all(isinstance(name, str) and len(name) < 200 for name in _items(seen.used))
+        and (seen.raised is None or _error(seen.raised))
+    )
+    if not good:
+        raise Malformed("not of the form of an observation")
+
+
+def _items(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > 1000:
+        raise Malformed("a list was expected")
+    return value
+
+
+def _named(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(key, str) and len(key) < 200 for key in value)
+
+
+def _gradient(value: Any) -> bool:
+    return value is None or (isinstance(value, torch.Tensor) and value.is_floating_point())
+
+
+def _error(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"type", "bases", "message", "line"}
+        and all(isinstance(value[key], str) and len(value[key]) <= 1000 for key in ("type", "message", "line"))
+        and all(isinstance(base, str) for base in _items(value["bases"]))
+        and not isinstance(value, Node)
+    )

@@ -1,0 +1,242 @@
+"""The execute step of `nbgrader autograde`: the learner's cells run in their kernel, the judge decides outside it.
+
+What stands above a grade cell's hidden lines may run in the kernel; the hidden lines never do. A grade cell's outputs
+are replaced by ours: the report, then one finite plain float, which is all that nbgrader reads.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader import utils
+from nbgrader.preprocessors import Execute, SaveAutoGrades
+from traitlets import Dict, Float, Int, Unicode
+
+from course.probe import Observation, Program
+from grading.judge.examine import NoAnswer, examine
+from grading.judge.exercise import Exercise, Lesson, load_lesson
+from grading.judge.present import report
+from grading.judge.source import Source
+from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
+
+from .session import KernelDied, Limits, Session
+
+HIDDEN = "BEGIN HIDDEN TESTS"
+CHECK = "check_"
+METADATA = "attention_course"
+MAX_RESTARTS = 8
+UNSANDBOXED = "local-provisioner"
+
+
+class JudgedExecute(Execute):
+    """Takes the place of nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
+
+    provisioner = Unicode(
+        UNSANDBOXED, help="Kernel provisioner that student code runs under (an entry point of jupyter_client)."
+    ).tag(config=True)
+    provisioner_config = Dict({}, help="Configuration of that provisioner, e.g. its limits.").tag(config=True)
+    seed = Int(0, help="Seed of the hidden cases; change it each term. It is recorded with every grade.").tag(config=True)
+    device = Unicode("cpu", help='Device that answers are judged on: "cpu" or "cuda".').tag(config=True)
+    notebook_seconds = Float(300.0, help="Wall time for one notebook, all cells and calls.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        name = resources["nbgrader"]["notebook"]
+        grade_cells = [cell for cell in nb.cells if is_judged(cell)]
+        unreadable = nb.metadata.get(METADATA, {}).get("unreadable")
+        if unreadable:
+            for cell in grade_cells:
+                write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), unreadable))
+            return nb, resources
+        try:
+            lesson = load_lesson(self._root() / "grader_tests" / f"{name}.py")
+            self._grade(nb, lesson, resources)
+        except Exception as error:
+            # Ours, not the student's: what has no verdict yet waits for a person, and the batch goes on
+            self.log.error("%s could not be judged: %s", name, traceback.format_exc())
+            why = f"{type(error).__name__}: {error}"
+            for cell in grade_cells:
+                if not has_verdict(cell):
+                    write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), why))
+        return nb, resources
+
+    def _grade(self, nb: NotebookNode, lesson: Lesson, resources: ResourcesDict) -> None:
+        notes = nb.metadata.setdefault(METADATA, {})
+        sandboxed = self.provisioner != UNSANDBOXED
+        notes.update(seed=self.seed, sandboxed=sandboxed)
+        demos = self._unchanged_demos(lesson.name)
+        with self._working_directory(lesson.name) as cwd:
+            kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
+            provisioner = {"provisioner_name": self.provisioner, "config": dict(self.provisioner_config)}
+            limits = Limits(cell=float(self.timeout or 30))
+            with Session(kernel, provisioner, cwd, limits) as session:
+                run = _Run(session, self.notebook_seconds)
+                judged: list[tuple[Exercise, ExerciseVerdict]] = []
+                for cell in nb.cells:
+                    if cell.cell_type != "code":
+                        continue
+                    if is_judged(cell):
+                        verdict = self._judge(cell, lesson, run, judged)
+                        verdict.sandboxed = sandboxed
+                        write_verdict(cell, verdict)
+                    elif cell.source.strip() not in demos:
+                        run.cell(cell)
+                    else:
+                        cell.outputs, cell.execution_count = [], None
+
+    def _judge(
+        self, cell: NotebookNode, lesson: Lesson, run: _Run, judged: list[tuple[Exercise, ExerciseVerdict]]
+    ) -> ExerciseVerdict:
+        exercise = lesson.exercises.get(exercise_of(cell))
+        if exercise is None:
+            return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name}.py does not have it")
+        visible = cell.source.split(f"### {HIDDEN}")[0].strip()
+        if visible != f"check({exercise.name})":  # check is for the learner's eyes: what it shows would be replaced
+            run.code(visible)
+        source = Source(run.written, lesson.exercises)
+        verdict = examine(exercise, run.ask, seed=self.seed, source=source, device=self.device, earlier=judged)
+        judged.append((exercise, verdict))
+        return verdict
+
+    def _root(self) -> Path:
+        converter = getattr(getattr(self, "parent", None), "parent", None)
+        return Path(converter.coursedir.root if converter is not None else ".").resolve()
+
+    def _unchanged_demos(self, name: str) -> set[str]:
+        """Sources of the demonstration cells: a picture that the student left as it was need not be drawn again."""
+        import nbformat
+
+        path = self._root() / "source" / name / f"{name}.ipynb"
+        if not path.exists():
+            return set()
+        cells = nbformat.read(path, as_version=4).cells
+        return {c.source.strip() for c in cells if "demo" in c.metadata.get("tags", [])}
+
+    @contextmanager
+    def _working_directory(self, name: str) -> Iterator[Path]:
+        """An empty directory with the release's support files, never the submission's own."""
+        with tempfile.TemporaryDirectory(prefix="grading-") as made:
+            release = self._root() / "release" / name
+            if release.is_dir():
+                shutil.copytree(release, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
+            yield Path(made)
+
+
+class _Run:
+    """The course of one notebook: what ran so far, so that after a kernel's death the rest can still be judged."""
+
+    def __init__(self, session: Session, seconds: float) -> None:
+        self.session, self.deadline = session, time.monotonic() + seconds
+        self.written: list[str] = []
+        self._replay: list[tuple[str, float]] = []
+        self._restarts = 0
+
+    def cell(self, cell: NotebookNode) -> None:
+        """Run a student's cell; its outputs are replaced."""
+        cell.outputs, cell.execution_count = self.code(cell.source)
+
+    def code(self, code: str) -> tuple[list[NotebookNode], int | None]:
+        self.written.append(code)
+        if not code.strip():
+            return [], None
+        try:
+            self._revive()
+            begun = time.monotonic()
+            ran = self.session.run(code, min(self.session.limits.cell, self._left()))
+        except (KernelDied, NoAnswer) as error:
+            return [_told(f"This cell was not finished: {error}.")], None
+        self._replay.append((code, time.monotonic() - begun))
+        return ran.outputs + ([_told(f"This cell was {ran.note}.")] if ran.note else []), ran.count
+
+    def ask(self, program: Program, seconds: float) -> Observation:
+        self._revive()
+        try:
+            return self.session.ask(program, min(seconds, self._left()))
+        except KernelDied as error:
+            raise NoAnswer(str(error)) from None
+
+    def _left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise NoAnswer("the notebook's time was over")
+        return left
+
+    def _revive(self) -> None:
+        """Where the kernel is gone: a fresh one, with every cell run again that did not end one before."""
+        while not self.session.alive:
+            if self._restarts >= MAX_RESTARTS:
+                raise NoAnswer("the kernel had ended too often")
+            self._restarts += 1
+            self._left()
+            self.session.start()
+            for index, (code, took) in enumerate(self._replay):
+                try:
+                    self.session.run(code, 2 * took + 2)
+                except KernelDied:
+                    del self._replay[index]
+                    break
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """Takes the place of nbgrader's SaveAutoGrades: an exercise that needs a person gets no score, not full marks."""
+
+    def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        if is_judged(cell) and not has_verdict(cell):
+            write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), "it was not judged"))
+        super()._add_score(cell, resources)
+        if is_judged(cell) and verdict_of(cell).status == "needs a person":
+            grade = self.gradebook.find_grade(
+                cell.metadata["nbgrader"]["grade_id"], self.notebook_id, self.assignment_id, self.student_id
+            )
+            grade.auto_score, grade.needs_manual_grade = None, True
+            self.gradebook.db.commit()
+
+
+def is_judged(cell: NotebookNode) -> bool:
+    """Whether nbgrader takes this code cell's grade from its output."""
+    return cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell)
+
+
+def exercise_of(cell: NotebookNode) -> str:
+    return str(cell.metadata["nbgrader"]["grade_id"]).removeprefix(CHECK)
+
+
+def points_of(cell: NotebookNode) -> float:
+    return float(cell.metadata["nbgrader"]["points"])
+
+
+def has_verdict(cell: NotebookNode) -> bool:
+    return any(MIME in output.get("data", {}) for output in cell.outputs)
+
+
+def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
+    """The verdict in an autograded cell. Raises LookupError where there is none."""
+    for output in cell.outputs:
+        if MIME in output.get("data", {}):
+            return ExerciseVerdict.from_json(output["data"][MIME])
+    raise LookupError(f"no verdict in {cell.metadata['nbgrader']['grade_id']}")
+
+
+def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
+    """Replace a grade cell's outputs by the report and one plain float."""
+    shown = report(verdict)
+    data: dict[str, Any] = {"text/html": shown.to_html(), "text/plain": shown.to_text(), MIME: verdict.to_json()}
+    score = repr(round(float(verdict.earned), 4))
+    cell.execution_count = 1
+    cell.outputs = [
+        new_output("display_data", data=data),
+        new_output("execute_result", data={"text/plain": score}, execution_count=1),
+    ]
+
+
+def _told(text: str) -> NotebookNode:
+    return new_output("stream", name="stderr", text=text + "\n")

@@ -1,0 +1,271 @@
+"""One student's kernel while a notebook is graded: runs cells, asks for observations, survives what the code does.
+
+Covers: time limits with an interrupt and then a kill, a kernel that dies, floods of output (cut while they run),
+malformed and foreign messages. Does not cover: isolation (the provisioner's), what to run (`execute.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import zmq
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+from nbformat import NotebookNode
+from nbformat.v4 import new_output, output_from_msg
+
+from course.probe import Observation, Program
+from grading.judge import wire
+from grading.judge.examine import NoAnswer
+
+MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
+MAX_MALFORMED = 100
+GRACE = 2.0  # seconds that an interrupted call has to come back
+
+
+class KernelDied(Exception):
+    """The kernel is gone. The message says why, in words for the learner."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Wall time in seconds, sizes in bytes."""
+
+    cell: float = 30.0
+    start: float = 60.0
+    output: int = 2 * 2**20
+
+
+@dataclass
+class Ran:
+    """What running a cell gave. `note`: what was cut or stopped, in words."""
+
+    outputs: list[NotebookNode] = field(default_factory=list)
+    note: str = ""
+    count: int | None = None
+
+
+class Session:
+    """A kernel made by one provisioner. Use as a context manager: leaving it ends the kernel."""
+
+    def __init__(self, kernel_name: str, provisioner: dict[str, Any], cwd: Path, limits: Limits) -> None:
+        self.kernel_name, self.provisioner, self.cwd, self.limits = kernel_name, provisioner, cwd, limits
+        self._manager: KernelManager | None = None
+        self._client: BlockingKernelClient | None = None
+
+    def __enter__(self) -> Session:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def alive(self) -> bool:
+        return self._manager is not None and bool(self._manager.is_alive())
+
+    def start(self) -> None:
+        """Start a fresh kernel in place of the one there is. Raises RuntimeError where none can be had."""
+        self.stop()
+        self._malformed = 0
+        manager = KernelManager(kernel_name=self.kernel_name)
+        spec = copy.deepcopy(manager.kernel_spec)
+        if spec is None:
+            raise RuntimeError(f"no kernel named {self.kernel_name!r} is installed")
+        spec.metadata = {**spec.metadata, "kernel_provisioner": self.provisioner}
+        manager._kernel_spec = spec
+        manager.client_class = "jupyter_client.blocking.client.BlockingKernelClient"
+        self._manager = manager
+        manager.start_kernel(cwd=str(self.cwd))
+        client = manager.client()
+        client.context.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE)
+        client.start_channels(stdin=False, hb=False, control=False)
+        client.allow_stdin = False
+        self._client = client
+        self._poller = zmq.Poller()
+        self._poller.register(client.shell_channel.socket, zmq.POLLIN)
+        self._poller.register(client.iopub_channel.socket, zmq.POLLIN)
+        self._wait_until_ready()
+
+    def stop(self) -> None:
+        client, manager, self._client, self._manager = self._client, self._manager, None, None
+        if client is not None:
+            client.stop_channels()
+        if manager is not None:
+            with contextlib.suppress(Exception):  # a kernel that is gone already
+                manager.shutdown_kernel(now=True)
+            manager.cleanup_resources()
+
+    def run(self, code: str, seconds: float | None = None) -> Ran:
+        """Run one cell. Raises KernelDied where the kernel did not outlive it."""
+        assert self._client is not None
+        ran, seconds = Ran(), seconds or self.limits.cell
+        collector = _Collector(ran, self.limits.output)
+        message = self._client.execute(code, store_history=True, allow_stdin=False, stop_on_error=False)
+        reply = self._await(message, seconds, collector)
+        if reply is None:
+            ran.note = collector.note or f"stopped after {seconds:g} seconds"
+            self._interrupt_or_die(message, collector, ran.note)
+        ran.note = collector.note or ran.note
+        return ran
+
+    def ask(self, program: Program, seconds: float) -> Observation:
+        """Have one program run in the kernel. Raises NoAnswer, and KernelDied where there is no kernel after it."""
+        assert self._client is not None
+        message = self._client.execute(
+            "", silent=True, user_expressions={"answer": wire.expression(program)}, allow_stdin=False
+        )
+        reply = self._await(message, seconds, None)
+        if reply is None:
+            why = f"took longer than {seconds:g} seconds"
+            self._interrupt_or_die(message, None, why)
+            raise NoAnswer(why)
+        answer = reply.get("user_expressions", {}).get("answer", {})
+        if not isinstance(answer, dict) or answer.get("status") != "ok":
+            raise NoAnswer("the kernel could not run the call")
+        try:
+            seen = wire.read(answer.get("data", {}).get("text/plain"))
+        except (wire.Malformed, AttributeError):
+            raise NoAnswer("the kernel gave no readable answer") from None
+        if seen.raised and seen.raised["type"] in ("MemoryError", "SystemExit"):
+            raise NoAnswer({"MemoryError": "ran out of memory", "SystemExit": "ended the program"}[seen.raised["type"]])
+        return seen
+
+    def _wait_until_ready(self) -> None:
+        """Ready: a reply has come, and what is published arrives too."""
+        assert self._client is not None and self._manager is not None
+        deadline = time.monotonic() + self.limits.start
+        while time.monotonic() < deadline:
+            message = self._client.kernel_info()
+            if self._await(message, 0.25, None) is not None:
+                return
+            if not self._manager.is_alive():
+                break
+        raise RuntimeError(f"the kernel did not start: {self._why_gone()}")
+
+    def _interrupt_or_die(self, message: str, collector: _Collector | None, why: str) -> None:
+        assert self._manager is not None
+        if self._manager.is_alive():
+            self._manager.interrupt_kernel()
+            if self._await(message, GRACE, collector) is not None:
+                return
+        self.stop()
+        raise KernelDied(f"{why}, and could not be interrupted")
+
+    def _await(self, message: str, seconds: float, collector: _Collector | None) -> dict[str, Any] | None:
+        """The reply's content once the kernel is idle again; None when the time is over or too much was printed."""
+        reply, idle = None, False
+        deadline = time.monotonic() + seconds
+        checked = time.monotonic()
+        while reply is None or not idle:
+            now = time.monotonic()
+            if now > deadline:
+                return reply
+            if now - checked > 0.2:
+                checked = now
+                if self._manager is None or not self._manager.is_alive():
+                    why = self._why_gone()
+                    self.stop()
+                    raise KernelDied(why)
+            for socket, _ in self._poller.poll(100):
+                for kind, parent, content, size in self._receive(socket):
+                    if kind == "execute_reply" or kind == "kernel_info_reply":
+                        if parent == message:
+                            reply = content
+                    elif kind == "status" and parent == message:
+                        idle = content.get("execution_state") == "idle"
+                    elif collector is not None and not collector.add(kind, content, size):
+                        return None
+            if reply is not None and not idle:
+                deadline = min(deadline, time.monotonic() + GRACE)
+        return reply
+
+    def _receive(self, socket: zmq.Socket) -> Iterator[tuple[str, str, dict[str, Any], int]]:
+        """Messages that are there now, at most a hundred, so that a flood cannot keep the clock from being read."""
+        assert self._client is not None
+        session = self._client.session
+        for _ in range(100):
+            try:
+                parts = socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            try:
+                _, rest = session.feed_identities(parts)
+                message = session.deserialize(rest)
+                kind, content = message["header"]["msg_type"], message["content"]
+                parent = message["parent_header"].get("msg_id", "")
+                if not (isinstance(kind, str) and isinstance(content, dict)):
+                    raise ValueError("malformed")
+            except Exception:  # deserialize raises whatever a stranger's bytes make it raise
+                self._malformed += 1
+                if self._malformed > MAX_MALFORMED:
+                    self.stop()
+                    raise KernelDied("sent messages that cannot be read") from None
+                continue
+            yield kind, parent, content, sum(map(len, parts))
+
+    def _why_gone(self) -> str:
+        provisioner = getattr(self._manager, "provisioner", None)
+        reason = getattr(provisioner, "exit_reason", None)
+        if reason:
+            return str(reason)
+        process = getattr(provisioner, "process", None)
+        code = process.poll() if process is not None else None
+        if code is not None and code < 0:
+            return f"the kernel was ended by signal {-code}"
+        return f"the kernel ended itself{f' with exit code {code}' if code is not None else ''}"
+
+
+class _Collector:
+    """Outputs of one cell, as a notebook holds them; stops at a number of bytes."""
+
+    def __init__(self, ran: Ran, limit: int) -> None:
+        self.ran, self.left, self.note = ran, limit, ""
+        self._clear = False
+
+    def add(self, kind: str, content: dict[str, Any], size: int) -> bool:
+        """Whether there is room for more."""
+        if kind in ("stream", "display_data", "execute_result", "error"):
+            self.left -= size
+            if self.left < 0:
+                self.note = "stopped: it printed too much"
+                self.ran.outputs.append(new_output("stream", name="stdout", text="\n… cut: too much output\n"))
+                return False
+            if self._clear:
+                self.ran.outputs.clear()
+                self._clear = False
+            with contextlib.suppress(Exception):  # content of another form than the protocol's is no output
+                self._append(kind, content)
+        elif kind == "clear_output":
+            if content.get("wait"):
+                self._clear = True
+            else:
+                self.ran.outputs.clear()
+        elif kind == "execute_input" and isinstance(content.get("execution_count"), int):
+            self.ran.count = content["execution_count"]
+        return True
+
+    def _append(self, kind: str, content: dict[str, Any]) -> None:
+        output = output_from_msg({"header": {"msg_type": kind}, "msg_type": kind, "content": content})
+        last = self.ran.outputs[-1] if self.ran.outputs else None
+        if kind == "stream":
+            if not isinstance(output.text, str) or output.name not in ("stdout", "stderr"):
+                return
+            if last is not None and last.output_type == "stream" and last.name == output.name:
+                last.text += output.text
+                return
+        elif kind == "error":
+            output = new_output("error", ename=str(output.ename), evalue=str(output.evalue)[:2000],
+                                traceback=[str(line) for line in output.traceback][:200])  # fmt: skip
+        else:
+            output.data = NotebookNode({
+                str(mime): value for mime, value in output.data.items() if isinstance(value, str)
+            })  # fmt: skip
+            output.metadata = NotebookNode()
+        self.ran.outputs.append(output)

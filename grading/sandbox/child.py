@@ -1,0 +1,172 @@
+"""One kernel, from the fork to the last instruction: confined first, then an ordinary IPython kernel.
+
+`become_kernel` runs in a child that the fork server has just made, as the first process of a new
+process namespace. Until it has confined itself it runs only the code below and the standard
+library's; then it says so to the grading process, closes that line too, and starts the kernel. From
+there on it holds five listening sockets (its Jupyter channels) and /dev/null, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import sys
+from contextlib import suppress
+from typing import Any
+
+from . import filters, linux, tree
+from .policy import Policy
+
+CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
+#: As root, each kernel gets a user of its own, at random from numbers that no system hands out.
+_FIRST_USER = 0x40000000
+
+
+def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
+    """Confine this process, then serve as a kernel until it is shut down. Does not return.
+
+    `request` holds the `policy` and the connection's `key`; `descriptors` are the line to the
+    grading process, the listening sockets in the order of CHANNELS, and the directory whose files the
+    kernel gets.
+    """
+    line, channels, directory = descriptors[0], descriptors[1:6], descriptors[6]
+    try:
+        policy = Policy(**request["policy"])
+        for name in ("SIGINT", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGHUP"):
+            handler = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+            signal.signal(getattr(signal, name), handler)
+        confine(policy, directory, keep=[line, *channels])
+        app = _kernel(policy, request, channels)
+    except BaseException as error:
+        with suppress(OSError):
+            os.write(line, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(70)
+    os.write(line, json.dumps({"confined": True}).encode())
+    os.close(line)
+    try:  # from here on nothing that this process does can be trusted
+        app.start()
+    finally:
+        os._exit(0)
+
+
+def confine(policy: Policy, directory: int, keep: list[int]) -> None:
+    """Leave this process nothing but what `policy` grants. Raises OSError at the first refusal."""
+    os.setsid()
+    linux.unshare(linux.APART)
+    socket.sethostname("kernel")
+    user = _FIRST_USER + secrets.randbelow(2**29) if os.geteuid() == 0 else None
+    _mount_own_places(policy)
+    copy_files(directory, tree.WORK)
+    if user is not None:
+        for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
+            _give(place, user)
+    _close_all_but(keep)
+    with open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("1000")  # where the machine runs out of memory, this goes before the grader
+    if user is None:
+        linux.own_user_namespace()  # so that its processes are counted apart from the teacher's
+    _limit(policy)
+    linux.drop_privileges(user)
+    devices = [*tree.DEVICES, *(tree.nvidia_devices() if policy.device == "cuda" else [])]
+    filters.install_landlock((tree.WORK, tree.TEMPORARY, tree.SHARED), devices)
+    filters.install_seccomp()
+
+
+def _mount_own_places(policy: Policy) -> None:
+    """A /work, /tmp and /dev/shm of this kernel's own, in one size-limited tmpfs, and its own /proc."""
+    quiet = linux.NOSUID | linux.NODEV
+    if os.path.isdir(tree.WITH_GPU):
+        if policy.device == "cuda":
+            linux.bind(tree.WITH_GPU, "/dev")
+        linux.mount("hidden", tree.WITH_GPU, "tmpfs", quiet, "mode=000,size=4k")
+    linux.mount("box", tree.BOX, "tmpfs", quiet,
+                f"mode=755,size={policy.disk},nr_inodes={policy.files}")
+    for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
+        inside = os.path.join(tree.BOX, os.path.basename(place))
+        os.mkdir(inside, 0o700)
+        linux.bind(inside, place)
+    linux.unmount(tree.BOX)
+    linux.mount("proc", "/proc", "proc", quiet | linux.NOEXEC)
+
+
+def copy_files(directory: int, target: str) -> None:
+    """Copy what lies below the open `directory` to `target`: files and directories, never a link.
+
+    Student code may change these files, and so gets copies; a link is left out, because what it
+    stands for in here is not what it stood for out there.
+    """
+    for folder, _, names, inside in os.fwalk(".", dir_fd=directory, follow_symlinks=False):
+        os.makedirs(os.path.join(target, folder), exist_ok=True)
+        for name in names:
+            if not stat.S_ISREG(os.lstat(name, dir_fd=inside).st_mode):
+                continue
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=inside)
+            with open(descriptor, "rb") as source, \
+                    open(os.path.join(target, folder, name), "wb") as copy:
+                shutil.copyfileobj(source, copy)
+
+
+def _give(place: str, user: int) -> None:
+    for folder, _, names in os.walk(place):
+        for path in (folder, *(os.path.join(folder, name) for name in names)):
+            os.chown(path, user, user)
+
+
+def _close_all_but(keep: list[int]) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    previous = 2
+    for descriptor in (*sorted(keep), 2**31 - 2):
+        os.closerange(previous + 1, descriptor)
+        previous = descriptor
+
+
+def _limit(policy: Policy) -> None:
+    with open("/proc/self/statm") as stream:
+        present = int(stream.read().split()[0]) * resource.getpagesize()
+    limits = {
+        "CORE": 0,
+        "CPU": policy.cpu_seconds,
+        "FSIZE": policy.file_size,
+        "MSGQUEUE": 0,
+        "NOFILE": policy.open_files,
+        "NPROC": policy.processes,
+    }
+    if policy.device == "cpu":  # CUDA reserves address space by the terabyte
+        limits["AS"] = present + policy.memory
+    for name, value in limits.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def _kernel(policy: Policy, request: dict[str, Any], channels: list[int]) -> Any:
+    """An IPython kernel that lacks only `start()`. Nothing of a student's runs before that."""
+    from . import kernel
+
+    os.environ.update(policy.environment)
+    reseed()
+    app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), request["key"].encode(),
+                            request["signature_scheme"], policy.threads)
+    os.chdir(tree.WORK)  # only now: IPython must not read a configuration from there
+    for name in [name for name in sys.modules if name.split(".")[0] == __name__.split(".")[0]]:
+        del sys.modules[name]
+    return app
+
+
+def reseed() -> None:
+    """Give this child random numbers of its own: it inherited the state of all generators."""
+    import subprocess
+    raise RuntimeError(str([os.stat(p) for p in ('/', '/work/main/.venv','/work','/work/main','/work/main/.venv/lib/python3.11/site-packages/numpy/random')]))
+    import numpy as np
+    import torch
+
+    random.seed()
+    np.random.seed()
+    torch.seed()

@@ -1,0 +1,257 @@
+"""The process that kernels are forked from: clean, single-threaded, with torch already imported.
+
+Run as `python -I -S -c "…; from sandbox import forkserver; forkserver.main(fd)"` with one open
+descriptor, a socket to the grading process; `launch` does so. `sandbox` is this package under a name
+of its own: the rest of `grading` is never importable here.
+
+Two processes: the outer one waits, and tidies when all is over; the inner one is the first process of a
+new process namespace, so that with it, however it ends, every kernel ends. It moves into the file tree
+(`tree`) before it imports anything that student code will use, runs no torch operation, starts no
+thread and opens no device. It ends when the grading process closes its end of the socket, or dies.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import os
+import pkgutil
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.abc import SourceLoader
+from typing import Any
+
+from . import child, linux, tree
+from .policy import Policy, exit_reason
+
+_WATCH_EVERY = 0.2  # seconds between two looks at what the kernels use
+_MESSAGE = 1 << 16
+
+
+def main(descriptor: int) -> None:
+    """Serve the grading process at the other end of the socket `descriptor`. Does not return."""
+    os.umask(0o022)
+    control = socket.socket(fileno=descriptor)
+    setup = json.loads(control.recv(_MESSAGE))
+    linux.fresh_keyring()
+    try:
+        if os.geteuid() != 0:
+            linux.own_user_namespace()
+        linux.unshare(linux.NEWPID)
+        inner = os.fork()
+    except OSError as error:
+        control.send(json.dumps({"error": str(error)}).encode())
+        os._exit(1)
+    if inner:
+        control.close()
+        os.waitpid(inner, 0)
+        shutil.rmtree(setup["directory"], ignore_errors=True)
+        os._exit(0)
+    try:
+        linux.die_with_parent(signal.SIGKILL)
+        linux.unshare(linux.APART)
+        run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
+        tree.build(setup["tree"], setup["directory"])
+        _preload(setup["tree"], run_kernel_module)
+        answer: dict[str, Any] = {"ready": True, "threads": threading.active_count()}
+    except BaseException as error:
+        answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+    control.send(json.dumps(answer).encode())
+    if "ready" in answer:
+        with suppress(ConnectionError):
+            Server(control).run()
+    os._exit(0)
+
+
+def _read(name: str) -> Callable[[], Any]:
+    """Load a module of this package without running it; what is returned runs and returns it."""
+    spec = importlib.util.find_spec(f".{name}", __package__)
+    assert spec is not None and isinstance(spec.loader, SourceLoader)
+    module, code = importlib.util.module_from_spec(spec), spec.loader.get_code(spec.name)
+    assert code is not None
+
+    def run() -> Any:
+        exec(code, sys.modules.setdefault(spec.name, module).__dict__)
+        return module
+
+    return run
+
+
+def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any]) -> None:
+    sys.path[:] = [path for path in sys.path if path and os.path.exists(path)]
+    sys.path += [tree.LIBRARY] * bool(arranged["course"]) + arranged["python_path"]
+    importlib.invalidate_caches()
+    sys.path_importer_cache.clear()
+    kernel = run_kernel_module()
+    course = importlib.import_module("course")
+    for name in kernel.AHEAD:
+        with suppress(ImportError):  # a module of another version of ipykernel or matplotlib
+            importlib.import_module(name)
+    for module in pkgutil.walk_packages(course.__path__, "course."):
+        importlib.import_module(module.name)
+    # Imported without a shell, it has not hooked itself into one: let each kernel run it again.
+    sys.modules.pop("matplotlib_inline.backend_inline", None)
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):  # until here the log, for the grading process to read if this fails
+        os.dup2(null, standard)
+    os.close(null)
+    gc.collect()
+    gc.freeze()  # what is never collected is never written to, and so stays shared with the kernels
+
+
+@dataclass
+class _Kernel:
+    pid: int
+    handle: int
+    line: socket.socket
+    policy: Policy
+    present: int
+    decided: str | None = None
+
+
+class Server:
+    """Forks kernels when asked, passes signals on, watches what kernels use, says how they ended."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.kernels: dict[int, _Kernel] = {}
+        self.count = 0
+        self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.waiting = selectors.DefaultSelector()
+        self.waiting.register(control, selectors.EVENT_READ, self.start)
+
+    def run(self) -> None:
+        """Serve until the grading process is gone (ConnectionError)."""
+        looked = time.monotonic()
+        while True:
+            for event, _ in self.waiting.select(_WATCH_EVERY if self.kernels else None):
+                event.data()
+            if self.kernels and time.monotonic() - looked >= _WATCH_EVERY:
+                self.watch()
+                looked = time.monotonic()
+
+    def start(self) -> None:
+        """Fork a kernel for the next request on the control socket."""
+        message, descriptors, _, _ = socket.recv_fds(self.control, _MESSAGE, 16)
+        if not message:
+            raise ConnectionResetError("the grading process is gone")
+        request = json.loads(message)
+        line = socket.socket(fileno=descriptors[0])
+        try:
+            linux.unshare(linux.NEWPID)  # for the next child only, which is its first process
+            pid = os.fork()
+        except OSError as error:
+            pid = -1
+            line.send(json.dumps({"failed": f"fork: {error}"}).encode())
+        if pid == 0:
+            child.become_kernel(request, descriptors)
+        linux.setns(self.own_processes, linux.NEWPID)
+        for descriptor in descriptors[1:]:
+            os.close(descriptor)
+        if pid < 0:
+            return line.close()
+        kernel = _Kernel(pid, os.pidfd_open(pid), line, Policy(**request["policy"]), _usage(1)[0])
+        self.kernels[pid] = kernel
+        self.waiting.register(kernel.handle, selectors.EVENT_READ, lambda: self.ended(kernel))
+        self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))
+
+    def signal(self, kernel: _Kernel) -> None:
+        """Pass on a signal that the grading process sends; kill the kernel if that is gone."""
+        message = b""
+        with suppress(OSError):
+            message = kernel.line.recv(_MESSAGE)
+        if message:
+            number = json.loads(message)["signal"]
+        else:
+            number = signal.SIGKILL
+            self.waiting.unregister(kernel.line)
+        if number == signal.SIGKILL:
+            kernel.decided = kernel.decided or "by the grader"
+        with suppress(ProcessLookupError):
+            os.killpg(kernel.pid, number)
+
+    def ended(self, kernel: _Kernel) -> None:
+        """Say how `kernel` ended and forget it; its namespaces and files are gone already."""
+        _, status, usage = os.wait4(kernel.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if usage.ru_utime + usage.ru_stime >= kernel.policy.cpu_seconds:
+            kernel.decided = kernel.decided or "out of processor time"
+        answer = {"code": code, "reason": exit_reason(code, kernel.decided if code < 0 else None),
+                  "cpu_seconds": usage.ru_utime + usage.ru_stime}
+        del self.kernels[kernel.pid]
+        self.waiting.unregister(kernel.handle)
+        with suppress(KeyError):
+            self.waiting.unregister(kernel.line)
+        os.close(kernel.handle)
+        with suppress(OSError):
+            kernel.line.send(json.dumps(answer).encode())
+        kernel.line.close()
+
+    def watch(self) -> None:
+        """Kill each kernel whose processes, taken together, use more than its policy grants.
+
+        One process is held by resource limits alone; several could each take that much.
+        """
+        family = _families(set(self.kernels))
+        for pid, kernel in list(self.kernels.items()):
+            used = [_usage(member) for member in family[pid]]
+            if sum(seconds for _, seconds in used) > kernel.policy.cpu_seconds:
+                self.kill(kernel, "out of processor time")
+            allowed = kernel.policy.memory + kernel.present
+            if (sum(memory for memory, _ in used) > allowed
+                    and sum(_share(member) for member in family[pid]) > allowed):
+                self.kill(kernel, "out of memory")
+
+    def kill(self, kernel: _Kernel, why: str) -> None:
+        kernel.decided = why
+        with suppress(ProcessLookupError):
+            os.kill(kernel.pid, signal.SIGKILL)
+
+
+def _families(roots: set[int]) -> dict[int, list[int]]:
+    """Each of `roots` with the processes that descend from it."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError, IndexError), open(f"/proc/{name}/stat") as stream:
+                parent = int(stream.read().rpartition(")")[2].split()[1])
+                children.setdefault(parent, []).append(int(name))
+    found = {}
+    for root in roots:
+        family = [root]
+        for member in family:
+            family += children.get(member, [])
+        found[root] = family
+    return found
+
+
+def _usage(pid: int) -> tuple[int, float]:
+    """Bytes of memory, pages shared with others counted in full, and seconds of processor time."""
+    with suppress(OSError, IndexError), open(f"/proc/{pid}/status") as status, \
+            open(f"/proc/{pid}/stat") as stat:
+        ticks = stat.read().rpartition(")")[2].split()[11:15]
+        return (_kilobytes(status.read(), "RssAnon:", "RssShmem:"),
+                sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
+    return 0, 0.0
+
+
+def _share(pid: int) -> int:
+    """Bytes of memory, pages shared with others divided among them; slower than `_usage`."""
+    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as stream:
+        return _kilobytes(stream.read(), "Pss_Anon:", "Pss_Shmem:")
+    return 0
+
+
+def _kilobytes(text: str, *names: str) -> int:
+    lines = (line.split() for line in text.splitlines())
+    return sum(int(words[1]) * 1024 for words in lines if words[0] in names)

@@ -1,0 +1,200 @@
+"""The grading process's side: one fork server for each process, and a handle on each kernel.
+
+`start_kernel` starts the server on first use. The server ends with this process, however that ends,
+since its socket closes then. After a fork of this process the child has a server of its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from . import tree
+from .child import CHANNELS
+from .policy import Policy, SandboxUnavailable, describe
+
+#: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "USER": "student",
+    "HOME": tree.TEMPORARY, "TMPDIR": tree.TEMPORARY, "IPYTHONDIR": f"{tree.TEMPORARY}/.ipython",
+    "MPLCONFIGDIR": f"{tree.TEMPORARY}/.matplotlib",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "TERM": "xterm-color", "CLICOLOR": "1", "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1",
+    "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2", "PYTHONDONTWRITEBYTECODE": "1",
+}
+_START = ("import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "
+          "forkserver.main({descriptor})")
+_MESSAGE = 1 << 16
+_PATIENCE = 60.0  # seconds for a kernel to confine itself, which takes hundredths of one
+_open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+
+class ForkServer:
+    """A running fork server. `launch` and `close` may be called from any thread."""
+
+    def __init__(self, hidden: tuple[str, ...] = ()) -> None:
+        arranged = tree.plan(hidden)
+        self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
+        self.control, theirs = _pair()
+        self.count = 0
+        self.lock = threading.Lock()
+        code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
+        with open(Path(self.directory) / "log", "wb") as log, theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", code], env=ENVIRONMENT, cwd="/",
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()],
+                start_new_session=True)
+        with suppress(OSError):
+            self.control.send(json.dumps({"tree": arranged, "directory": self.directory}).encode())
+        answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
+        if "ready" not in answer:
+            log_text = (Path(self.directory) / "log").read_text(errors="replace")
+            self.close()
+            raise SandboxUnavailable(
+                f"The sandbox did not start: {answer.get('error') or 'it ended at once'}",
+                (answer.get("trace", "") + log_text).strip())
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def launch(self, policy: Policy, key: str, scheme: str, files: str,
+               directory: str | None = None) -> Kernel:
+        """Start a kernel that holds copies of what lies in `files`.
+
+        Its channels are sockets in `directory` (a new one where that is None) named as jupyter_client
+        names them for the ipc transport. Returns once the kernel has confined itself and before it
+        answers. Raises SandboxUnavailable if it could not be confined.
+        """
+        if directory is None:
+            with self.lock:
+                self.count += 1
+                directory = os.path.join(self.directory, str(self.count))
+            os.mkdir(directory, 0o700)
+        request = {"policy": describe(policy), "key": key, "signature_scheme": scheme}
+        line, theirs = _pair()
+        with ExitStack() as stack:
+            stack.enter_context(theirs)
+            descriptors = [theirs.fileno()]
+            for port in range(1, len(CHANNELS) + 1):
+                channel = stack.enter_context(socket.socket(socket.AF_UNIX))
+                path = f"{directory}/k-{port}"
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+                channel.bind(path)
+                channel.listen()
+                descriptors.append(channel.fileno())
+            descriptors.append(os.open(files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            stack.callback(os.close, descriptors[-1])
+            with self.lock:
+                socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
+        return Kernel(line, directory)
+
+    def close(self) -> None:
+        """End the server and every kernel of it, and remove what it used."""
+        self.control.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Kernel:
+    """One kernel, seen from outside."""
+
+    def __init__(self, line: socket.socket, directory: str) -> None:
+        self.line, self.directory = line, directory
+        self.exit: dict[str, Any] | None = None
+        line.settimeout(_PATIENCE)
+        try:
+            answer = json.loads(line.recv(_MESSAGE) or b"{}")
+        except TimeoutError:
+            answer = {}
+        if "confined" not in answer:
+            raise SandboxUnavailable(
+                f"A kernel could not be confined: {answer.get('failed', 'it did not answer')}")
+        line.setblocking(False)
+
+    def poll(self) -> int | None:
+        """The exit code (minus the signal's number where one ended it), or None while it runs."""
+        if self.exit is None:
+            try:
+                message = self.line.recv(_MESSAGE)
+            except BlockingIOError:
+                return None
+            except OSError:
+                message = b""
+            lost = {"code": -9, "reason": "killed: its sandbox ended"}
+            self.exit = json.loads(message) if message else lost
+        return int(self.exit["code"])
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the kernel and the processes of its group; nothing if it has ended."""
+        with suppress(OSError):
+            self.line.send(json.dumps({"signal": int(number)}).encode())
+
+    def close(self) -> None:
+        """Let go of the kernel, which is killed if it still runs."""
+        self.line.close()
+
+
+def _short_directory() -> str:
+    """Where sockets can be made: their paths may have 107 characters."""
+    return tempfile.gettempdir() if len(tempfile.gettempdir()) < 70 else "/tmp"
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    _open_sockets.add(ours)
+    return ours, theirs
+
+
+_servers: dict[tuple[str, ...], ForkServer] = {}
+_lock = threading.Lock()
+
+
+def server(hidden: tuple[str, ...] = ()) -> ForkServer:
+    """This process's fork server, started now if there is none or if it has died.
+
+    `hidden` names directories that kernels must not see, beside those that they never do.
+    """
+    with _lock:
+        running = _servers.get(hidden)
+        if running is None or not running.alive:
+            if running is not None:
+                running.close()
+            running = _servers[hidden] = ForkServer(hidden)
+        return running
+
+
+@atexit.register
+def close_all() -> None:
+    """End every fork server of this process, with their kernels."""
+    with _lock:
+        while _servers:
+            _servers.popitem()[1].close()
+
+
+def _forget() -> None:
+    """In a forked child: the servers are the parent's, and must not stay alive through this process."""
+    global _lock
+    _lock = threading.Lock()
+    _servers.clear()
+    for inherited in list(_open_sockets):
+        inherited.close()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,142 @@
+"""The files that student code can see: a tree of its own, built once for each fork server.
+
+`plan` runs in the grading process and decides, `build` runs in the fork server and mounts. Shown, and
+all read-only: the system's programs and libraries, the interpreter and its environment, and the
+package `course`, alone, at a neutral place. Never shown: the rest of the project around it, even
+where it lies below something shown. The server then lets go of the real root before it imports
+anything, so a kernel that broke out of everything else would still find no other file.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import site
+import stat
+import sys
+import sysconfig
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from . import linux
+from .policy import SandboxUnavailable
+
+WORK, TEMPORARY, SHARED, BOX, LIBRARY = "/work", "/tmp", "/dev/shm", "/box", "/library"
+WITH_GPU = "/gpu"
+"""A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
+           "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives",
+           "/sys/devices/system/cpu", "/sys/devices/system/node")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What to show, as plain data: `shown` paths, `hidden` paths, `python_path`, `course`.
+
+    `hidden` adds to what is kept out of sight. Raises SandboxUnavailable where something must be
+    both shown and hidden.
+    """
+    libraries = [*site.getsitepackages(), *sysconfig.get_paths().values()]
+    if site.ENABLE_USER_SITE:
+        libraries.append(site.getusersitepackages())
+    libraries = [path for path in dict.fromkeys(libraries) if _holds_modules(path)]
+    prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)
+    shown = {path for path in (*_SYSTEM, *prefixes, *libraries) if os.path.exists(path)}
+    shown |= {os.path.realpath(path) for path in shown}
+
+    here = Path(__file__).resolve()
+    kept_out = {str(here.parents[1]), os.path.realpath(os.path.expanduser("~")), *hidden}
+    if str(here.parents[2]) not in libraries:
+        kept_out.add(str(here.parents[2]))
+    kept_out = {os.path.realpath(path) for path in kept_out}
+    if clash := sorted(shown & kept_out):
+        raise SandboxUnavailable(
+            f"Python's own files lie in {clash[0]}, which student code must not see.",
+            "Install into a virtual environment in a directory of its own, such as .venv.")
+
+    spec = importlib.util.find_spec("course")
+    if spec is None or not spec.submodule_search_locations:
+        raise SandboxUnavailable("The package `course` is not installed.",
+                                 "Run `pip install -e \".[teach]\"` in the course's directory.")
+    course = os.path.realpath(next(iter(spec.submodule_search_locations)))
+    return {
+        "shown": sorted(path for path in shown if not _covered(path, shown, kept_out)),
+        "hidden": sorted(path for path in kept_out if any(_below(path, s) for s in shown)),
+        "python_path": libraries,
+        "course": None if os.path.dirname(course) in libraries else course,
+    }
+
+
+def _holds_modules(path: str) -> bool:
+    return os.path.isdir(path) and Path(path).name in ("site-packages", "dist-packages")
+
+
+def _below(path: str, other: str) -> bool:
+    return path.startswith(other.rstrip("/") + "/")
+
+
+def _covered(path: str, shown: set[str], kept_out: set[str]) -> bool:
+    """Whether `path` is seen through something shown above it, with nothing hidden between."""
+    above = [p for p in shown if _below(path, p) and not os.path.islink(p)]
+    hiding = [p for p in kept_out if _below(path, p)]
+    return bool(above) and max(map(len, above)) > max(map(len, hiding), default=0)
+
+
+def build(arranged: dict[str, Any], root: str) -> None:
+    """Mount what `plan` arranged on the directory `root`, and make it this process's only tree.
+
+    The caller is in a mount namespace of its own and may mount. Everything but a /tmp for the
+    server itself is read-only afterwards; kernels mount their own places over the empty ones.
+    """
+    linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
+    linux.mount("sandbox", root, "tmpfs", linux.NOSUID, "mode=755,size=16m")
+    show = [(path, True) for path in arranged["shown"]]
+    hide = [(path, False) for path in arranged["hidden"]]
+    for path, visible in sorted(show + hide, key=lambda entry: entry[0].count("/")):
+        if not visible:
+            linux.mount("hidden", root + path, "tmpfs", linux.NOSUID, "mode=755,size=1m")
+        elif os.path.islink(path):
+            os.makedirs(os.path.dirname(root + path), exist_ok=True)
+            os.symlink(os.readlink(path), root + path)
+        else:
+            _show(path, root + path)
+    if arranged["course"]:
+        _show(arranged["course"], f"{root}{LIBRARY}/course")
+    gpu = nvidia_devices()
+    for path in DEVICES:
+        _show(path, root + path, device=True)
+    for path in (*DEVICES, *gpu) if gpu else ():
+        _show(path, root + WITH_GPU + path.removeprefix("/dev"), device=True)
+    for path in (WORK, TEMPORARY, SHARED, BOX, "/proc"):
+        os.makedirs(root + path, exist_ok=True)
+    if gpu:
+        os.makedirs(root + WITH_GPU + SHARED.removeprefix("/dev"))
+    linux.mount("proc", root + "/proc", "proc", linux.NOSUID | linux.NODEV | linux.NOEXEC)
+    linux.change_root(root)
+    linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=700,size=64m")
+    for path in arranged["hidden"]:
+        linux.restrict_mount(path)
+    linux.restrict_mount("/", recursive=False)
+
+
+def _place(source: str, target: str) -> None:
+    """An empty directory or file for `source` to be mounted on."""
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        Path(target).touch()
+
+
+def _show(source: str, target: str, device: bool = False) -> None:
+    _place(source, target)
+    linux.bind(source, target)
+    if not device:
+        linux.restrict_mount(target)
+
+
+def nvidia_devices() -> list[str]:
+    """The character devices of NVIDIA's driver, where there are any."""
+    found = glob("/dev/nvidia*") + glob("/dev/nvidia-caps/*")
+    return sorted(path for path in found if stat.S_ISCHR(os.stat(path).st_mode))
