@@ -3,7 +3,6 @@
 c = get_config()  # noqa: F821 - given by traitlets
 
 c.CourseDirectory.course_id = "attention"
-c.CourseDirectory.db_url = "sqlite:///gradebook.db"
 # Sources lie beside, never inside, an assignment's folder; were one inside, it would still not be released
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pytest_cache", "*.py", ".git*"]
 

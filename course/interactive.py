@@ -122,7 +122,7 @@ def _sliders(
         if place not in drawn:
             try:
                 drawn[place] = _picture(draw, {name: h.value for name, h in handles.items()})
-            except Exception as error:  # noqa: BLE001 - the widget would swallow what is not shown
+            except Exception as error:
                 screen.value = f"<pre>{escape(type(error).__name__)}: {escape(str(error))}</pre>"
                 return
         screen.value = drawn[place]

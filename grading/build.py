@@ -21,7 +21,7 @@ import torch
 from nbformat import NotebookNode
 
 from course.packing import Node, pack
-from course.probe import Program, run
+from course.probe import Observation, run
 
 from .judge.case import Case, in_words, program
 from .judge.examine import prepare_case
@@ -90,17 +90,18 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
         })  # fmt: skip
     mistakes = [
         {"name": m.name, "text": m.text, "see": m.see,
-         "outcomes": [run(p.program(exercise), {exercise.name: m.answer}).to_plain() for _, p in prepared]}
+         "outcomes": [_outcome(run(p.program(exercise), {exercise.name: m.answer})) for _, p in prepared]}
         for m in exercise.mistakes
     ]  # fmt: skip
     return {
         "points": exercise.points, "hints": list(exercise.hints), "see": exercise.see, "cases": cases,
-        "mistakes": [{**m, "outcomes": [_without_lines(o) for o in m["outcomes"]]} for m in mistakes],
+        "mistakes": mistakes,
     }  # fmt: skip
 
 
-def _without_lines(outcome: dict[str, Any]) -> dict[str, Any]:
-    """An observed error holds the line of code that raised it, which here is a line of a mistake."""
+def _outcome(seen: Observation) -> dict[str, Any]:
+    """As data; an observed error holds the line of code that raised it, which here is a line of a mistake."""
+    outcome = seen.to_plain()
     if outcome["raised"]:
         outcome["raised"] = {**outcome["raised"], "line": ""}
     return outcome
@@ -127,7 +128,8 @@ def spelled_out(case: Case) -> str:
 
 def _ids(notebook: NotebookNode) -> Iterator[str]:
     """A graded cell's id is its grade_id; any other's tells its heading and its place under it."""
-    heading, place, taken = "top", 0, set()
+    heading, place = "top", 0
+    taken: set[str] = set()
     for cell in notebook.cells:
         found = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
         if found:

@@ -1,4 +1,4 @@
-"""The `grading` command: what nbgrader's own commands do not cover."""
+"""The `grading` command: a whole class at once, and the proofs that nbgrader's own commands do not give."""
 
 from __future__ import annotations
 
@@ -13,18 +13,39 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="grading", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
 
-    build = verbs.add_parser("build", help="build the assignments and the visible examples from their texts")
-    build.add_argument("lessons", nargs="*")
-    build.add_argument("--current", action="store_true", help="change nothing; fail if something is out of date")
+    def verb(name: str, about: str) -> argparse.ArgumentParser:
+        made = verbs.add_parser(name, help=about, description=about)
+        made.set_defaults(act=globals()[f"_{name}"])
+        return made
 
-    check = verbs.add_parser("check", help="prove the graders: solutions, stubs, alternatives, mistakes, mutants")
-    check.add_argument("lessons", nargs="*")
-    check.add_argument("--exercise", default="")
+    for name, about in (
+        ("build", "build the assignments and the visible examples from their texts"),
+        ("release", "build, then generate the student notebooks by nbgrader"),
+        ("grade", "autograde all that was handed in"),
+        ("feedback", "write feedback for all that is graded"),
+        ("check", "prove the graders: solutions, stubs, alternatives, mistakes, mutants"),
+    ):
+        verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
+    verb("demo", "release, hand in a sample class, grade it, write feedback, report")
+    verb("report", "the class: points, and the most frequent mistakes")
+
+    verbs.choices["grade"].add_argument("--again", action="store_true", help="grade also what is graded already")
+    check = verbs.choices["check"]
+    check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
     check.add_argument("-v", "--verbose", action="store_true", help="show the report of every known mistake")
 
     options = parser.parse_args(arguments)
-    return globals()[f"_{options.verb}"](options)
+    from .build import BuildError, lessons
+    from .run.nbgrader import GradingError
+
+    try:
+        if unknown := set(getattr(options, "lessons", ())) - set(lessons(ROOT)):
+            raise BuildError(f"no lesson {', '.join(sorted(unknown))}; there are {', '.join(lessons(ROOT))}")
+        return int(options.act(options))
+    except (BuildError, GradingError, FileNotFoundError) as error:
+        print(f"grading: {error}", file=sys.stderr)
+        return 1
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -32,6 +53,52 @@ def _build(options: argparse.Namespace) -> int:
 
     for name in options.lessons or lessons(ROOT):
         print(f"{name}: {'built' if build_lesson(ROOT, name) else 'up to date'}", flush=True)
+    return 0
+
+
+def _release(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.classroom import release_lessons
+
+    release_lessons(ROOT, options.lessons, Console())
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.classroom import grade_class
+
+    return min(1, grade_class(ROOT, options.lessons, Console(), again=options.again))
+
+
+def _feedback(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.classroom import write_feedback
+
+    return min(1, write_feedback(ROOT, options.lessons, Console()))
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.classroom import demonstrate
+
+    failed = demonstrate(ROOT, Console())
+    _report(options)
+    print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, or start `nbgrader formgrader`.")
+    return min(1, failed)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .report import show_class
+    from .run.nbgrader import scores
+
+    show_class(ROOT, scores(ROOT), Console())
     return 0
 
 

@@ -34,7 +34,8 @@ def mutants(code: str) -> Iterator[tuple[str, str]]:
             change(target)
             changed = ast.unparse(ast.fix_missing_locations(mutant))
             if changed != ast.unparse(tree):
-                yield f"line {getattr(node, 'lineno', 0)}: {what} in `{ast.unparse(node).splitlines()[0][:60]}`", changed
+                where = ast.unparse(node).splitlines()[0][:60]
+                yield f"line {getattr(node, 'lineno', 0)}: {what} in `{where}`", changed
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Callable]]:

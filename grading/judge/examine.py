@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import torch
 
@@ -204,7 +205,7 @@ def _diagnose(
 def _wide(seen: Observation) -> Observation:
     """Floating-point results in float64, whatever the oracle computed in."""
 
-    def widen(value: object) -> object:
+    def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return value.double() if value.is_floating_point() else value
         if isinstance(value, (list, tuple)):

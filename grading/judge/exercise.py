@@ -17,8 +17,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .case import SUBJECT, Case, Draw, bind, call, device, generator, helper, method, non_contiguous, ref, specimen
-from .case import Script, student
+from .case import (
+    SUBJECT,
+    Case,
+    Draw,
+    Script,
+    bind,
+    call,
+    device,
+    generator,
+    helper,
+    method,
+    non_contiguous,
+    ref,
+    specimen,
+    student,
+)
 
 __all__ = [
     "SUBJECT", "Case", "Draw", "Exercise", "Lesson", "Script", "call", "device", "exercise", "generator", "helper",

@@ -45,7 +45,7 @@ class JudgedExecute(Execute):
         UNSANDBOXED, help="Kernel provisioner that student code runs under (an entry point of jupyter_client)."
     ).tag(config=True)
     provisioner_config = Dict({}, help="Configuration of that provisioner, e.g. its limits.").tag(config=True)
-    seed = Int(0, help="Seed of the hidden cases; change it each term. It is recorded with every grade.").tag(config=True)
+    seed = Int(0, help="Seed of the hidden cases; change it each term. Recorded with every grade.").tag(config=True)
     device = Unicode("cpu", help='Device that answers are judged on: "cpu" or "cuda".').tag(config=True)
     notebook_seconds = Float(300.0, help="Wall time for one notebook, all cells and calls.").tag(config=True)
 

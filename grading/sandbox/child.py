@@ -162,8 +162,6 @@ def _kernel(policy: Policy, request: dict[str, Any], channels: list[int]) -> Any
 
 def reseed() -> None:
     """Give this child random numbers of its own: it inherited the state of all generators."""
-    import subprocess
-    raise RuntimeError(str([os.stat(p) for p in ('/', '/work/main/.venv','/work','/work/main','/work/main/.venv/lib/python3.11/site-packages/numpy/random')]))
     import numpy as np
     import torch
 

@@ -22,8 +22,7 @@ from . import linux
 
 # name: (x86-64, arm64). None: the architecture never had it.
 _DENIED: dict[str, tuple[int | None, int | None]] = {
-    # Talking to others. The kernel's channels are open descriptors that it was given.
-    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
+    # Memory that no limit counts, and what outlives the process that made it.
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
     "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
@@ -50,6 +49,8 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
 # and io_uring would do the denied things where no filter sees them.
 _ABSENT = {"clone3": (435, 435), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426),
            "io_uring_register": (427, 427)}
+_SOCKETS = {"socket": (41, 198), "socketpair": (53, 199)}
+_UNIX = 1  # the only family: such sockets reach no further than the file tree and the namespace
 _CLONE = (56, 220)
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW... flag that clone takes
 _NEWEST = 462  # mseal, Linux 6.10: the newest call that was looked at when this list was written
@@ -81,6 +82,13 @@ def _program() -> bytes:
     for denied in _DENIED.values():
         if (number := denied[column]) is not None:
             when(_EQUAL, number, _ERRNO | errno.EPERM)
+    for making in _SOCKETS.values():
+        code.append((_EQUAL, 0, 4, making[column]))
+        code.append((_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT))
+        code.append((_EQUAL, 1, 0, _UNIX))
+        # This error and few others make ZeroMQ give up instead of aborting the process.
+        code.append((_RETURN, 0, 0, _ERRNO | errno.EOPNOTSUPP))
+        code.append((_RETURN, 0, 0, _ALLOW))
     code.append((_EQUAL, 0, 3, _CLONE[column]))
     code.append((_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT))
     when(_ANY_BIT, _NEW_NAMESPACES, _ERRNO | errno.EPERM)

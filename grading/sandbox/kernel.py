@@ -12,10 +12,13 @@ from typing import Any
 
 import torch
 import zmq
+from ipykernel import kernelapp
 from ipykernel.heartbeat import Heartbeat
+from ipykernel.iostream import IOPubThread
 from ipykernel.kernelapp import IPKernelApp
 from traitlets import Dict
 from traitlets.config import Config
+from zmq.eventloop.zmqstream import ZMQStream
 
 
 def _listen(sock: zmq.Socket[Any], descriptor: int) -> None:
@@ -28,6 +31,30 @@ class _Heartbeat(Heartbeat):
 
     def _try_bind_socket(self) -> None:
         _listen(self.socket, self.descriptor)
+
+
+class _Output(IOPubThread):
+    """Carries the prints of forked processes through a Unix socket, since there is no TCP."""
+
+    _here = "ipc:///tmp/.prints"
+
+    def _setup_pipe_in(self) -> None:
+        self._pipe_uuid = os.urandom(16)
+        pipe = self.socket.context.socket(zmq.PULL)
+        pipe.linger = 0
+        pipe.bind(self._here)
+        self._pipe_in = ZMQStream(pipe, self.io_loop)
+        self._pipe_in.on_recv(self._handle_pipe_msg)
+
+    def _setup_pipe_out(self) -> tuple[zmq.Context[Any], zmq.Socket[Any]]:
+        context = zmq.Context()
+        pipe = context.socket(zmq.PUSH)
+        pipe.linger = 3000  # ms, as ipykernel has it
+        pipe.connect(self._here)
+        return context, pipe
+
+
+kernelapp.IOPubThread = _Output  # IPKernelApp names it outright
 
 
 class SandboxKernelApp(IPKernelApp):

@@ -125,7 +125,7 @@ class Kernel:
             answer = {}
         if "confined" not in answer:
             raise SandboxUnavailable(
-                f"A kernel could not be confined: {answer.get('failed', 'it did not answer')}")
+                f"A kernel could not be confined: {answer.get('failed') or answer.get('reason') or 'it did not answer'}")
         line.setblocking(False)
 
     def poll(self) -> int | None:

@@ -22,8 +22,9 @@ from typing import Any
 from . import linux
 from .policy import SandboxUnavailable
 
-WORK, TEMPORARY, SHARED, BOX, LIBRARY = "/work", "/tmp", "/dev/shm", "/box", "/library"
-WITH_GPU = "/gpu"
+WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
+TEMPORARY, SHARED = "/tmp", "/dev/shm"
+WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
            "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives",

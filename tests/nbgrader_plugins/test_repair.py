@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 from collections.abc import Callable
@@ -32,7 +33,7 @@ def solved(course: Any) -> dict[str, Any]:
 
 def cell_of(notebook: Any, name: str) -> Any:
     """The cell with that cell id."""
-    return next(cell for cell in notebook["cells"] if cell["id"] == name)
+    return next(cell for cell in notebook["cells"] if cell.get("id") == name)
 
 
 def marked(notebook: Any) -> dict[str, list[Any]]:
@@ -119,22 +120,25 @@ def test_untouched_release_needs_no_repair(sanitize: Any, course: Any) -> None:
     assert judged(notebook) == {"double": "NotImplementedError", "halve": "NotImplementedError"}
 
 
-# One thing that happens to a notebook each. A mangle changes the notebook in place and returns the names of the
-# exercises whose answer it takes away.
+# One thing that happens to a notebook each; a mangle changes the notebook in place.
 
-Mangle = Callable[[dict[str, Any], random.Random], set[str]]
+Mangle = Callable[[dict[str, Any], random.Random], None]
 MANGLES: dict[str, Mangle] = {}
 
 
-def mangle(function: Callable[..., set[str] | None]) -> Mangle:
-    def run(notebook: dict[str, Any], rng: random.Random) -> set[str]:
-        try:
-            return function(notebook, rng) or set()
-        except StopIteration:  # an earlier mangle took the cell away
-            return set()
+def mangle(function: Mangle) -> Mangle:
+    def run(notebook: dict[str, Any], rng: random.Random) -> None:
+        with contextlib.suppress(StopIteration):  # an earlier mangle took the cell away
+            function(notebook, rng)
 
     MANGLES[function.__name__] = run
     return run
+
+
+def still_there(notebook: dict[str, Any]) -> set[str]:
+    """The exercises whose answer stands somewhere in the notebook."""
+    text = "\n".join(cell["source"] for cell in notebook["cells"])
+    return {name for name in ANSWERS if f"def {name}(" in text}
 
 
 def pick(rng: random.Random) -> str:
@@ -152,9 +156,7 @@ def check_deleted(notebook, rng):
 
 @mangle
 def answer_deleted(notebook, rng):
-    name = pick(rng)
-    notebook["cells"].remove(cell_of(notebook, name))
-    return {name}
+    notebook["cells"].remove(cell_of(notebook, pick(rng)))
 
 
 @mangle
@@ -192,6 +194,29 @@ def second_answer_merged_into_first(notebook, rng):
     second = cell_of(notebook, "halve")
     cell_of(notebook, "double")["source"] += "\n\n" + second["source"]
     notebook["cells"].remove(second)
+
+
+@mangle
+def answer_split_above_its_definition(notebook, rng):
+    """As JupyterLab splits a cell: both halves have the marks, one has a new id."""
+    cell = cell_of(notebook, pick(rng))
+    half = copy.deepcopy(cell) | {"id": "half", "source": "import math"}
+    notebook["cells"].insert(place(notebook, cell["id"]), half)
+
+
+@mangle
+def answer_split_below_its_definition(notebook, rng):
+    cell = cell_of(notebook, pick(rng))
+    half = copy.deepcopy(cell) | {"id": "half", "source": "print('done')"}
+    notebook["cells"].insert(place(notebook, cell["id"]) + 1, half)
+
+
+@mangle
+def answer_moved_out_of_its_cell(notebook, rng):
+    cell = cell_of(notebook, pick(rng))
+    own = dict(nbformat.v4.new_code_cell(cell["source"]))
+    cell["source"] = rng.choice(["", "# see below", "pass"])
+    notebook["cells"].insert(place(notebook, cell["id"]) + rng.randint(0, 3), own)
 
 
 @mangle
@@ -245,11 +270,9 @@ def marks_lost(notebook, rng):
 @mangle
 def marks_and_ids_lost(notebook, rng):
     notebook["nbformat_minor"] = 0
-    for number, cell in enumerate(notebook["cells"]):
+    for cell in notebook["cells"]:
         cell["metadata"] = {}
-        cell["id"] = f"{number}" if cell["id"] not in ("double", "halve") else cell["id"]
-        del cell["id"]
-    raise StopIteration
+        cell.pop("id", None)
 
 
 @mangle
@@ -281,7 +304,7 @@ def colab_metadata(notebook, rng):
     notebook["metadata"] |= {"colab": {"provenance": []}, "widgets": {"application/x": {"a": {}}}}
     notebook["metadata"] |= {"accelerator": "GPU", "language": 3, "title": ["x"]}
     for cell in notebook["cells"]:
-        cell["metadata"] |= {"id": cell["id"], "outputId": "9", "colab": {"base_uri": "x"}}
+        cell["metadata"] |= {"id": cell.get("id", "x"), "outputId": "9", "colab": {}}
         if cell["cell_type"] == "code":
             cell["execution_count"] = rng.choice([None, 3, -1, "7"])
             cell["outputs"] = [{"output_type": "nonsense"}, 7]
@@ -321,24 +344,24 @@ def hidden_test_markers_in_own_cell(notebook, rng):
 
 @mangle
 def release_cell_ids_on_other_cells(notebook, rng):
-    for cell in notebook["cells"]:
-        if cell["id"] == "own":
-            cell["id"] = "check-halve"
+    cell_of(notebook, "own")["id"] = "check-halve"
 
 
-KEEPS_IDS_AND_MARKS = sorted(set(MANGLES) - {"marks_and_ids_lost"})
+def assert_fair(notebook: Any, handed_in: Any) -> None:
+    """Every check gets the answer that was written for it, if that was in the notebook at all."""
+    seen = judged(notebook)
+    for name in still_there(handed_in):
+        assert seen[name] == RIGHT[name], name
 
 
 @pytest.mark.parametrize("name", sorted(MANGLES))
 def test_each_mangle_is_repaired(name: str, sanitize: Any, solved: Any, course: Any) -> None:
     for seed in range(3):
         handed_in = copy.deepcopy(solved)
-        lost = MANGLES[name](handed_in, random.Random(seed))
+        MANGLES[name](handed_in, random.Random(seed))
         notebook = sanitize(handed_in)
         assert_sound(notebook, course)
-        seen = judged(notebook)
-        for exercise, value in RIGHT.items():
-            assert seen[exercise] == ("KeyError" if exercise in lost else value), (name, seed)
+        assert_fair(notebook, handed_in)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -346,9 +369,9 @@ def test_any_combination_of_mangles_is_repaired(
     seed: int, sanitize: Any, solved: Any, course: Any
 ) -> None:
     rng = random.Random(seed)
-    lost: set[str] = set()
     for name in rng.choices(sorted(MANGLES), k=rng.randint(2, 6)):
-        lost |= MANGLES[name](solved, rng)
+        MANGLES[name](solved, rng)
     notebook = sanitize(solved)
     assert_sound(notebook, course)
-    assert "unreadable" not in notebook.metadata[RECORD] or lost == {"double", "halve"}
+    assert_fair(notebook, solved)
+    assert "unreadable" not in notebook.metadata[RECORD] or not still_there(solved)

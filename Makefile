@@ -1,0 +1,58 @@
+# Every verb of the project. `make help` lists them.
+
+PYTHON ?= python3
+LESSONS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+# nbgrader calls `alembic` by name when it makes a gradebook
+export PATH := $(abspath $(BIN)):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build release demo grade feedback report lab check test bench clean
+
+help:  ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  LESSONS=\"02_softmax\" narrows build, release, grade, feedback and check."
+
+setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+build: setup  ## source/*.py -> notebooks with solutions, and the examples that `check` runs
+	$(BIN)/grading build $(LESSONS)
+
+release: setup  ## notebooks for students, by nbgrader generate_assignment
+	$(BIN)/grading release $(LESSONS)
+
+demo: setup  ## hand in a sample class, grade it, write feedback, report
+	$(BIN)/grading demo
+
+grade: setup  ## autograde what was handed in (submitted/), with progress
+	$(BIN)/grading grade $(LESSONS)
+
+feedback: setup  ## feedback/<student>/<lesson>/<lesson>.html, by nbgrader generate_feedback
+	$(BIN)/grading feedback $(LESSONS)
+
+report: setup  ## students, lessons, points, and the most frequent mistakes
+	$(BIN)/grading report
+
+lab: setup  ## JupyterLab, with the release open
+	$(BIN)/jupyter lab release
+
+check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
+	$(BIN)/grading check $(LESSONS)
+
+test: setup  ## the whole test suite, contracts, lint and types
+	$(BIN)/python -m pytest -n 2
+
+bench: setup  ## measurements, side by side
+	$(BIN)/python -m benchmarks
+
+clean:  ## delete what was built and the sample class; never what students handed in
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf submitted/sample-* autograded/sample-* feedback/sample-*
+	find . -name __pycache__ -not -path "./$(VENV)/*" -prune -exec rm -rf {} +

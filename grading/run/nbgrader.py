@@ -1,0 +1,125 @@
+"""nbgrader's own converters, under the course's own configuration, in this process.
+
+Covers: loading `nbgrader_config.py`, one converter over one assignment and one student, names of what was handed in.
+Does not cover: what the converters do (`nbgrader_plugins`), many at once.
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+import os
+import sys
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import BaseConverter, NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
+
+CONFIG = "nbgrader_config.py"
+
+
+class GradingError(RuntimeError):
+    """A step that could not be done; the message says why and what to do."""
+
+
+def configuration(root: Path) -> Config:
+    """The course's configuration, whatever the directory it is asked from."""
+    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    config.CourseDirectory.root = str(root)
+    return config
+
+
+def release(root: Path, lesson: str, into: Path | None = None) -> Path:
+    """nbgrader generate_assignment for one lesson that has been built; returns the folder of the release.
+
+    into: another course directory (made if need be) to write to, which then gets a gradebook of its own.
+    """
+    target = into or root
+    config = configuration(root)
+    config.CourseDirectory.root, config.CourseDirectory.source_directory = str(target), str(root / "source")
+    _run(GenerateAssignment, config, lesson, ".", force=True)
+    return target / "release" / lesson
+
+
+def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:
+    """nbgrader autograde for one submission; returns whether it was done.
+
+    Without `again`, one that is graded and not newer (by its timestamp.txt) is left as it is.
+    """
+    before = _graded_at(root, lesson, student)
+    _run(Autograde, config or configuration(root), lesson, student, force=again)
+    return _graded_at(root, lesson, student) != before
+
+
+def feedback(root: Path, lesson: str, student: str) -> bool:
+    """nbgrader generate_feedback for one graded submission, always anew: comments and grades may have changed."""
+    _run(GenerateFeedback, configuration(root), lesson, student, force=True)
+    return True
+
+
+def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
+    """Names of the students who have this lesson in submitted/, or after another step."""
+    return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
+
+
+def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
+    """(student, lesson) -> (points, maximum) of all that is in the gradebook, late penalties and manual grades in."""
+    with _gradebook(root) as gradebook:
+        return {
+            (s.student.id, s.assignment.name): (s.score - s.late_submission_penalty, s.max_score)
+            for assignment in gradebook.assignments
+            for s in gradebook.assignment_submissions(assignment.name)
+        }
+
+
+def knows(root: Path, lesson: str) -> bool:
+    """Whether the gradebook has the lesson, without which nothing of it can be graded."""
+    if not (root / "gradebook.db").exists():
+        return False
+    with _gradebook(root) as gradebook:
+        return any(assignment.name == lesson for assignment in gradebook.assignments)
+
+
+def _gradebook(root: Path) -> Gradebook:
+    directory = CourseDirectory(config=configuration(root))
+    return Gradebook(directory.db_url, directory.course_id)
+
+
+def _graded_at(root: Path, lesson: str, student: str) -> int:
+    path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str, *, force: bool) -> None:
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # finds `alembic`
+    config.CourseDirectory.assignment_id = lesson
+    config.CourseDirectory.student_id = glob.escape(student)
+    directory = CourseDirectory(config=config)
+    made = converter(coursedir=directory, config=config)
+    made.force = force
+    made.logfile = ""
+    heard = _Heard()
+    made.log = logging.Logger("grading")
+    made.log.addHandler(heard)
+    try:
+        made.start()
+    except (NbGraderException, SystemExit) as error:
+        raise GradingError(f"{lesson}, {student}: {heard.last or error}") from error
+
+
+class _Heard(logging.Handler):
+    """Keeps nbgrader's errors; the console belongs to the progress bar."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+    @property
+    def last(self) -> str:
+        return "\n".join(self.said)

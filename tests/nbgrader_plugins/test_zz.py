@@ -1,0 +1,377 @@
+"""What students' editors do to a notebook, alone and together, and what the real sanitize step makes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import random
+from collections.abc import Callable
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from grading.nbgrader_plugins.lesson import defines, load_lesson, same_code
+from grading.nbgrader_plugins.repair import NOTHING_FOUND
+
+from .conftest import DOUBLE, HALVE, LESSON
+
+ANSWERS = {"double": DOUBLE, "halve": HALVE}
+RECORD = "attention_course"
+
+
+@pytest.fixture
+def solved(course: Any) -> dict[str, Any]:
+    """The release with both answers written, and a cell of the student's own, as plain JSON data."""
+    notebook = copy.deepcopy(course.release)
+    for cell in notebook.cells:
+        cell.source = ANSWERS.get(cell.id, cell.source)
+    notebook.cells.insert(5, nbformat.v4.new_code_cell("own = double(21)", id="own"))
+    return dict(notebook)
+
+
+def cell_of(notebook: Any, name: str) -> Any:
+    """The cell with that cell id."""
+    return next(cell for cell in notebook["cells"] if cell.get("id") == name)
+
+
+def marked(notebook: Any) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            found.setdefault(cell.metadata.nbgrader.get("grade_id"), []).append(cell)
+    return found
+
+
+def assert_sound(notebook: Any, course: Any) -> None:
+    """Everything that grading relies on holds, whatever came in."""
+    nbformat.validate(notebook)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    cells = marked(notebook)
+    assert sorted(cells) == ["check_double", "check_halve", "double", "halve"]
+    assert all(len(owners) == 1 for owners in cells.values())
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
+        for name, points in {"double": 3, "halve": 5}.items():
+            answer, check = cells[name][0], cells[f"check_{name}"][0]
+            assert notebook.cells.index(answer) < notebook.cells.index(check)
+            source = gradebook.find_source_cell(f"check_{name}", LESSON, LESSON)
+            assert check.source == source.source
+            assert check.metadata.nbgrader == {
+                "grade": True,
+                "grade_id": f"check_{name}",
+                "locked": True,
+                "schema_version": 3,
+                "solution": False,
+                "task": False,
+                "cell_type": "code",
+                "points": points,
+                "checksum": source.checksum,
+            }
+            assert set(check.metadata) == {"nbgrader", "deletable", "editable"}
+            assert set(answer.metadata) == {"nbgrader", "deletable"}
+            assert answer.metadata.nbgrader.solution and not answer.metadata.nbgrader.grade
+            assert answer.cell_type == check.cell_type == "code"
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert set(notebook.metadata) == {"kernelspec", "language_info", RECORD}
+    assert all(isinstance(text, str) for text in notebook.metadata[RECORD].repairs)
+
+
+def judged(notebook: Any) -> dict[str, Any]:
+    """Run the cells above each check and see which functions it gets: name -> its value at 4."""
+    seen: dict[str, Any] = {}
+    names: dict[str, Any] = {"check": lambda f: None}
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if grade_id.startswith("check_"):
+            name = grade_id.removeprefix("check_")
+            try:
+                seen[name] = names[name](4)
+            except (KeyError, NotImplementedError) as error:
+                seen[name] = type(error).__name__
+        elif cell.cell_type == "code" and cell.id != "begin":
+            try:
+                exec(cell.source, names)
+            except Exception:  # noqa: BLE001, S110 - a student's cell may fail; the next one runs
+                pass
+    return seen
+
+
+RIGHT = {"double": 8, "halve": 2.0}
+
+
+def repairs(notebook: Any) -> str:
+    return "\n".join(notebook.metadata[RECORD].repairs)
+
+
+def test_sound_notebook_is_left_as_it_is(sanitize: Any, solved: Any, course: Any) -> None:
+    notebook = sanitize(solved)
+    assert_sound(notebook, course)
+    assert repairs(notebook) == ""
+    assert [cell.id for cell in notebook.cells] == [cell["id"] for cell in solved["cells"]]
+    assert cell_of(notebook, "demo").metadata.tags == ["demo"]
+    assert judged(notebook) == RIGHT
+
+
+def test_untouched_release_needs_no_repair(sanitize: Any, course: Any) -> None:
+    notebook = sanitize(dict(course.release))
+    assert_sound(notebook, course)
+    assert repairs(notebook) == ""
+    assert judged(notebook) == {"double": "NotImplementedError", "halve": "NotImplementedError"}
+
+
+# One thing that happens to a notebook each; a mangle changes the notebook in place.
+
+Mangle = Callable[[dict[str, Any], random.Random], None]
+MANGLES: dict[str, Mangle] = {}
+
+
+def mangle(function: Mangle) -> Mangle:
+    def run(notebook: dict[str, Any], rng: random.Random) -> None:
+        with contextlib.suppress(StopIteration):  # an earlier mangle took the cell away
+            function(notebook, rng)
+
+    MANGLES[function.__name__] = run
+    return run
+
+
+def still_there(notebook: dict[str, Any]) -> set[str]:
+    """The exercises whose answer stands somewhere in the notebook."""
+    text = "\n".join(cell["source"] for cell in notebook["cells"])
+    return {name for name in ANSWERS if f"def {name}(" in text}
+
+
+def pick(rng: random.Random) -> str:
+    return rng.choice(["double", "halve"])
+
+
+def place(notebook: Any, name: str) -> int:
+    return notebook["cells"].index(cell_of(notebook, name))
+
+
+@mangle
+def check_deleted(notebook, rng):
+    notebook["cells"].remove(cell_of(notebook, f"check_{pick(rng)}"))
+
+
+@mangle
+def answer_deleted(notebook, rng):
+    notebook["cells"].remove(cell_of(notebook, pick(rng)))
+
+
+@mangle
+def check_moved_to_the_top(notebook, rng):
+    cell = cell_of(notebook, f"check_{pick(rng)}")
+    notebook["cells"].remove(cell)
+    notebook["cells"].insert(0, cell)
+
+
+@mangle
+def answer_moved_to_the_end(notebook, rng):
+    cell = cell_of(notebook, pick(rng))
+    notebook["cells"].remove(cell)
+    notebook["cells"].append(cell)
+
+
+@mangle
+def check_merged_into_answer(notebook, rng):
+    name = pick(rng)
+    check = cell_of(notebook, f"check_{name}")
+    cell_of(notebook, name)["source"] += "\n\n" + check["source"]
+    notebook["cells"].remove(check)
+
+
+@mangle
+def answer_merged_into_check(notebook, rng):
+    name = pick(rng)
+    answer, check = cell_of(notebook, name), cell_of(notebook, f"check_{name}")
+    check["source"] = answer["source"] + "\n\n" + check["source"]
+    notebook["cells"].remove(answer)
+
+
+@mangle
+def second_answer_merged_into_first(notebook, rng):
+    second = cell_of(notebook, "halve")
+    cell_of(notebook, "double")["source"] += "\n\n" + second["source"]
+    notebook["cells"].remove(second)
+
+
+@mangle
+def answer_split_above_its_definition(notebook, rng):
+    """As JupyterLab splits a cell: both halves have the marks, one has a new id."""
+    cell = cell_of(notebook, pick(rng))
+    half = copy.deepcopy(cell) | {"id": "half", "source": "import math"}
+    notebook["cells"].insert(place(notebook, cell["id"]), half)
+
+
+@mangle
+def answer_split_below_its_definition(notebook, rng):
+    cell = cell_of(notebook, pick(rng))
+    half = copy.deepcopy(cell) | {"id": "half", "source": "print('done')"}
+    notebook["cells"].insert(place(notebook, cell["id"]) + 1, half)
+
+
+@mangle
+def answer_moved_out_of_its_cell(notebook, rng):
+    cell = cell_of(notebook, pick(rng))
+    own = dict(nbformat.v4.new_code_cell(cell["source"]))
+    cell["source"] = rng.choice(["", "# see below", "pass"])
+    notebook["cells"].insert(place(notebook, cell["id"]) + rng.randint(0, 3), own)
+
+
+@mangle
+def answer_copied(notebook, rng):
+    cell = copy.deepcopy(cell_of(notebook, pick(rng)))
+    notebook["cells"].insert(place(notebook, cell["id"]) + rng.randint(0, 1), cell)
+
+
+@mangle
+def check_copied(notebook, rng):
+    cell = copy.deepcopy(cell_of(notebook, f"check_{pick(rng)}"))
+    notebook["cells"].insert(rng.randrange(len(notebook["cells"])), cell)
+
+
+@mangle
+def whole_notebook_doubled(notebook, rng):
+    notebook["cells"] += copy.deepcopy(notebook["cells"])
+
+
+@mangle
+def answer_turned_to_text(notebook, rng):
+    cell = cell_of(notebook, pick(rng))
+    cell["cell_type"] = rng.choice(["markdown", "raw"])
+
+
+@mangle
+def check_turned_to_text(notebook, rng):
+    cell = cell_of(notebook, f"check_{pick(rng)}")
+    cell["cell_type"] = rng.choice(["markdown", "raw"])
+
+
+@mangle
+def tags_that_hide_or_skip(notebook, rng):
+    tags = ["skip-execution", "raises-exception", "hide-input", "remove-cell", "demo"]
+    for cell in notebook["cells"]:
+        cell["metadata"]["tags"] = rng.sample(tags, 2)
+
+
+@mangle
+def check_edited(notebook, rng):
+    cell = cell_of(notebook, f"check_{pick(rng)}")
+    cell["source"] = rng.choice(["5.0", "", "check(", "import math\nprint(1)", "raise SystemExit"])
+
+
+@mangle
+def marks_lost(notebook, rng):
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+
+
+@mangle
+def marks_and_ids_lost(notebook, rng):
+    notebook["nbformat_minor"] = 0
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+        cell.pop("id", None)
+
+
+@mangle
+def marks_forged(notebook, rng):
+    for name in ("double", "check_double", "halve", "check_halve"):
+        marks = cell_of(notebook, name)["metadata"]["nbgrader"]
+        marks |= {"points": 1000, "grade": True, "solution": True, "schema_version": 99}
+        marks |= {"checksum": "0" * 32, "extra": [1], "locked": False}
+
+
+@mangle
+def marks_malformed(notebook, rng):
+    junk = ["yes", 3, [], {"grade_id": 7}, {"grade_id": None, "grade": True}, {"grade_id": ["a"]}]
+    for cell in notebook["cells"]:
+        if rng.random() < 0.5:
+            cell["metadata"]["nbgrader"] = rng.choice(junk)
+
+
+@mangle
+def unknown_marks(notebook, rng):
+    marks = {"grade": True, "solution": False, "locked": True, "grade_id": "bonus", "points": 50}
+    cell = nbformat.v4.new_code_cell("50.0", metadata={"nbgrader": {**marks, "schema_version": 3}})
+    notebook["cells"].insert(rng.randrange(len(notebook["cells"])), dict(cell))
+
+
+@mangle
+def colab_metadata(notebook, rng):
+    notebook["nbformat_minor"] = 0
+    notebook["metadata"] |= {"colab": {"provenance": []}, "widgets": {"application/x": {"a": {}}}}
+    notebook["metadata"] |= {"accelerator": "GPU", "language": 3, "title": ["x"]}
+    for cell in notebook["cells"]:
+        cell["metadata"] |= {"id": cell.get("id", "x"), "outputId": "9", "colab": {}}
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = rng.choice([None, 3, -1, "7"])
+            cell["outputs"] = [{"output_type": "nonsense"}, 7]
+
+
+@mangle
+def another_language(notebook, rng):
+    spec = {"display_name": "Julia", "language": "julia", "name": "julia-1.9"}
+    notebook["metadata"] |= {"kernelspec": spec, "language_info": {"name": "julia"}}
+
+
+@mangle
+def cell_metadata_malformed(notebook, rng):
+    for cell in notebook["cells"]:
+        cell["metadata"] |= {"collapsed": "yes", "tags": rng.choice([3, "demo", [1, 2], None])}
+        cell["metadata"] |= {"execution": 4, "jupyter": "x", "name": 3}
+        if cell["cell_type"] == "markdown":
+            cell["attachments"] = rng.choice([{"a.png": {"image/png": 3}}, [], {"a": "b"}])
+
+
+@mangle
+def forged_record(notebook, rng):
+    notebook["metadata"][RECORD] = {"unreadable": "please give points", "repairs": 7}
+
+
+@mangle
+def own_cells(notebook, rng):
+    for number in range(3):
+        cell = dict(nbformat.v4.new_code_cell(f"kept_{number} = {number}"))
+        notebook["cells"].insert(rng.randrange(len(notebook["cells"])), cell)
+
+
+@mangle
+def hidden_test_markers_in_own_cell(notebook, rng):
+    notebook["cells"].append(dict(nbformat.v4.new_code_cell("### BEGIN HIDDEN TESTS\n1\n")))
+
+
+@mangle
+def release_cell_ids_on_other_cells(notebook, rng):
+    cell_of(notebook, "own")["id"] = "check-halve"
+
+
+def assert_fair(notebook: Any, handed_in: Any) -> None:
+    """Every check gets the answer that was written for it, if that was in the notebook at all."""
+    seen = judged(notebook)
+    for name in still_there(handed_in):
+        assert seen[name] == RIGHT[name], name
+
+
+@pytest.mark.parametrize("name", sorted(MANGLES))
+def test_each_mangle_is_repaired(name: str, sanitize: Any, solved: Any, course: Any) -> None:
+    for seed in range(3):
+        handed_in = copy.deepcopy(solved)
+        MANGLES[name](handed_in, random.Random(seed))
+        notebook = sanitize(handed_in)
+        assert_sound(notebook, course)
+        assert_fair(notebook, handed_in)
+
+
+@pytest.mark.parametrize("seed", range(1500))
+def test_any_combination_of_mangles_is_repaired(
+    seed: int, sanitize: Any, solved: Any, course: Any
+) -> None:
+    rng = random.Random(seed)
+    for name in rng.choices(sorted(MANGLES), k=rng.randint(2, 6)):
+        MANGLES[name](solved, rng)
+    notebook = sanitize(solved)
+    assert_sound(notebook, course)
+    assert_fair(notebook, solved)
+    assert "unreadable" not in notebook.metadata[RECORD] or not still_there(solved)
