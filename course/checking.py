@@ -94,7 +94,8 @@ def progress() -> None:
         rows.append(Row(f"`{name}`", last.status if last else "not started", f"{data['points']:g} points"))
     done = sum(row.status == "right" for row in rows)
     status = "right" if done == len(rows) else "partly right" if earned else "not started"
-    display(Report(_lesson, status, earned, total, rows, headline=f"{done} of {len(rows)} exercises pass their examples."))
+    headline = f"{done} of {len(rows)} exercises pass their examples."
+    display(Report(_lesson, status, earned, total, rows, headline=headline))
 
 
 class _Used:
@@ -151,7 +152,8 @@ def _report(f: Any) -> Report:
         return Report(name, "right", points, points, rows, footnote="The hidden cases are more, and stricter.")
     if all(one.raised and one.raised["type"] == "NotImplementedError" for one in seen):
         blank = [Row(row.name, "not started") for row in rows]
-        return Report(name, "not started", 0.0, points, blank, headline="Write it in the cell above, then run this one.")
+        headline = "Write it in the cell above, then run this one."
+        return Report(name, "not started", 0.0, points, blank, headline=headline)
     if used:
         text = f"Not allowed in this exercise: {', '.join(used)}. Write it yourself."
         return Report(name, "not allowed", 0.0, points, rows, headline=text)

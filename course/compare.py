@@ -174,8 +174,8 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, tolerance: To
             return Finding("dtype", f"{where} has dtype {_short(found.dtype)}, and must have {_short(native.dtype)}")
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype))
     if isinstance(native, float):
-        as_tensor = [torch.tensor(v, dtype=torch.float64) for v in (found, exact, native)]
-        return _compare_tensors(*as_tensor, where, tolerance or TOLERANCES[torch.float32])
+        one, right, rounded = (torch.tensor(v, dtype=torch.float64) for v in (found, exact, native))
+        return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32])
     if isinstance(native, Node):
         return None
     return None if found == native else Finding("values", f"{where} is not right")

@@ -136,22 +136,22 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
     builder = _Builder(names, program.device, program.cotangents is not None)
     for name, value in program.inputs.items():
         builder.known[name] = builder.build(value, name)
-    before = {path: (leaf, leaf._version, leaf.detach().clone()) for path, leaf in builder.leaves.items()}
+    before = {path: (leaf, leaf.detach().clone()) for path, leaf in builder.leaves.items()}
     watch = Watch(program.forbidden)
     try:
         with watch if program.forbidden else contextlib.nullcontext():
             for name, target, args, kwargs in program.steps:
                 call = builder.build(target)
-                builder.known[name] = call(*map(builder.build, args), **{k: builder.build(v) for k, v in kwargs.items()})
+                named = {key: builder.build(value) for key, value in kwargs.items()}
+                builder.known[name] = call(*map(builder.build, args), **named)
     finally:
         seen.used = watch.used
     outputs: list[torch.Tensor] = []
     seen.values = {name: _outcome(builder.known[name], seen.devices, outputs) for name in program.observe}
-    for path, (leaf, version, copy) in before.items():
-        # the version counter catches every in-place operation; the values, writing through .data or numpy
-        if leaf._version != version or not torch.equal(leaf.detach().nan_to_num(), copy.nan_to_num()):
-            if not torch.equal(leaf.detach().nan_to_num(), copy.nan_to_num()):
-                seen.changed[path] = leaf.detach()
+    for path, (leaf, copy) in before.items():
+        # by value, not by version counter: writing through .data or numpy counts, putting back what was there does not
+        if not torch.equal(leaf.detach().nan_to_num(), copy.nan_to_num()):
+            seen.changed[path] = leaf.detach()
     if program.cotangents is not None:
         _differentiate(program, builder, outputs, seen)
 
@@ -161,7 +161,8 @@ def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tens
     leaves = dict(builder.leaves)
     for name, value in builder.known.items():
         if isinstance(value, torch.nn.Module):
-            leaves |= {f"{name}.{key}": p for key, p in value.named_parameters() if p.requires_grad}
+            named = value.named_parameters(remove_duplicate=False)  # under each of its names
+            leaves |= {f"{name}.{key}": p for key, p in named if p.requires_grad}
     leaves = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
     pairs = []
     for index, (output, cotangent) in enumerate(zip(outputs, program.cotangents or [], strict=False)):
@@ -236,25 +237,34 @@ class _Builder:
         return prepare(made.to(self.device), node.state) if node.state is not None else made
 
 
-def prepare(module: torch.nn.Module, state: dict[str, torch.Tensor], training: bool = False) -> torch.nn.Module:
-    """Give `module` exactly the parameters of `state`, in their dtype, and a mode.
+def prepare(
+    module: torch.nn.Module, state: dict[str, torch.Tensor], training: bool = False, exactly: bool = True
+) -> torch.nn.Module:
+    """Give `module` the parameters of `state`, in their dtype, and a mode.
 
-    Raises ValueError where its parameters have other names or shapes, naming the first that differs.
+    Raises ValueError where its parameters have other names or shapes, naming the first that differs. A parameter may
+    have further names (a list of layers beside the attributes). Unless `exactly`, parameters that the state does not
+    name are filled with 0 instead of being refused: an unwanted bias then costs no more than its own criterion.
     """
-    own = dict(module.named_parameters())
-    for name in sorted(own.keys() | state.keys()):
+    own = dict(module.named_parameters(remove_duplicate=False))
+    for name in sorted(state):
         if name not in own:
             raise ValueError(f"the module has no parameter {name}; it has {', '.join(own) or 'none'}")
-        if name not in state:
-            raise ValueError(f"the module has a parameter {name} that the contract does not name")
         if own[name].shape != state[name].shape:
             raise ValueError(f"parameter {name} has shape {tuple(own[name].shape)}, not {tuple(state[name].shape)}")
+    named = {id(own[name]) for name in state}
+    others = sorted(name for name, parameter in own.items() if id(parameter) not in named)
+    if others and exactly:
+        raise ValueError(f"the module has a parameter {others[0]} that the contract does not name")
     first = next(iter(state.values()), None)
     if first is not None:
         module.to(device=first.device, dtype=first.dtype)
+    own = dict(module.named_parameters(remove_duplicate=False))  # .to() may have made new ones
     with torch.no_grad():
-        for name, parameter in module.named_parameters():
-            parameter.copy_(state[name])
+        for name in others:
+            own[name].zero_()
+        for name, value in state.items():
+            own[name].copy_(value)
     return module.train(training)
 
 
@@ -297,6 +307,23 @@ def _inspect(module: torch.nn.Module) -> dict[str, Any]:
     }
 
 
+def _lands_on(place: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+    """Whether a result lies where `place` (a tensor or a device) does while new tensors are made elsewhere by default.
+
+    This shows without a second device whether an answer cares for the device. Elsewhere is "meta", whose tensors hold
+    no data: reading one, or moving it to another device, fails, and what fails so gets the benefit of the doubt. To
+    mix one with the arguments is the mistake itself.
+    """
+    wanted = torch.device(getattr(place, "device", place))
+    try:
+        with torch.device("meta"):
+            return bool(function(*args, **kwargs).device.type == wanted.type)
+    except (RuntimeError, TypeError) as error:
+        if "meta" not in str(error):
+            raise
+        return not re.search("expected device|same device", str(error))
+
+
 HELPERS: dict[str, Callable[..., Any]] = {
     "prepare": prepare,
     "state_of": _state_of,
@@ -309,11 +336,13 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "repeat": _repeat,
     "seed": lambda seed: torch.manual_seed(seed) and None,
     "generator_state": lambda generator: generator.get_state(),
+    "lands_on": _lands_on,
     "is_same": lambda a, b: a is b,
     "shares_memory": lambda a, b: bool(
         {p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()}
     ),
     "parameters": lambda module: list(module.parameters()),
+    "trainable": lambda module: {name: p.requires_grad for name, p in module.named_parameters()},
     "attribute": getattr,
 }
 

@@ -3,28 +3,37 @@
 `sees_the_future` (lesson 05) and `is_order_blind` (lesson 07) examine a function that maps (T, D) to (T, D).
 `mixture` and `biased_attention` make such functions from tensors, so that what one does is data and not code;
 `suspect` gives the eight of lesson 05 by letter. All are made of plain differentiable operations: backward and
-forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls.
+forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls. Where an
+output does not depend on an input, it does not change by a single bit when that input does.
+
+`Projections`, `torch_attention` and `assembly` (lesson 06) are modules whose weights are copied or counted. `Bigram`
+and `Windowed` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a `block_size`.
+
+None of them answers an exercise: they are what answers are tried on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 Attention = Callable[[Tensor], Tensor]
 
 
-def mixture(matrix: Tensor, normalised: bool = False) -> Attention:
+def mixture(matrix: Tensor, features: Tensor | None = None, normalised: bool = False) -> Attention:
     """x (T, D) -> matrix @ x, for a matrix (T, T): output i holds input j `matrix[i, j]` times.
 
-    With `normalised` each output is brought to mean 0 and variance 1 over its D features, as by a layer norm; the
-    sum of its features is then 0 whatever the input is.
+    `features` (D, D) makes it matrix @ x @ features. With `normalised` each output is brought to mean 0 and variance 1
+    over its D features, as by a layer norm; the sum of its features is then 0 whatever the input is.
     """
 
     def mix(x: Tensor) -> Tensor:
-        return _finish(torch.einsum("ts,sd->td", matrix.to(x), x), normalised)
+        mixed = torch.einsum("ts,sd->td", matrix.to(x), x)
+        if features is not None:
+            mixed = torch.einsum("td,de->te", mixed, features.to(x))
+        return _finish(mixed, normalised)
 
     return mix
 
@@ -137,3 +146,173 @@ SUSPECTS: dict[str, Attention] = {
     "G": _next_key_is_open,
     "H": _short_sighted,
 }
+
+
+# Modules, for lesson 06: `load_torch_weights` fills one from another, `count_parameters` counts what it is given.
+
+
+def torch_attention(width: int, n_heads: int, batch_first: bool = False) -> nn.MultiheadAttention:
+    """PyTorch's layer as the lesson uses it, without biases."""
+    return nn.MultiheadAttention(width, n_heads, bias=False, batch_first=batch_first)
+
+
+class Projections(nn.Module):
+    """Multi-head attention with W_q, W_k, W_v, W_o, registered in the given order; PyTorch does the attending."""
+
+    def __init__(self, width: int, n_heads: int, order: Sequence[str] = ("W_q", "W_k", "W_v", "W_o")) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        for name in order:
+            self.add_module(name, nn.Linear(width, width, bias=False))
+
+    def forward(
+        self, x: Tensor, context: Tensor | None = None, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """x (B, T, D), context (B, S, D), mask (T, S) -> output (B, T, D), weights (B, H, T, S)."""
+        query, source = x.transpose(0, 1), (x if context is None else context).transpose(0, 1)
+        packed = torch.cat([self.W_q.weight, self.W_k.weight, self.W_v.weight])
+        output, weights = nn.functional.multi_head_attention_forward(
+            query, source, source, x.shape[-1], self.n_heads, packed, None, None, None, False, 0.0,
+            self.W_o.weight, None, attn_mask=mask, average_attn_weights=False,
+        )  # fmt: skip
+        return output.transpose(0, 1), weights
+
+
+def assembled(
+    parameters: Mapping[str, Sequence[int]],
+    frozen: Iterable[str] = (),
+    tied: Mapping[str, str] | None = None,
+    buffers: Mapping[str, Sequence[int]] | None = None,
+    lists: Mapping[str, Sequence[Sequence[int]]] | None = None,
+) -> nn.Module:
+    """A module from the names and shapes of its parameters; a dot in a name leads into a part.
+
+    frozen   names of those that are not trained
+    tied     name -> the name of the parameter (or the part) that is used there once more
+    buffers  names and shapes of tensors that are no parameters
+    lists    name -> shapes of the parameters in an nn.ParameterList
+    All parameters are 1, so that none can be told from another by its values.
+    """
+    whole = nn.Module()
+
+    def place(name: str) -> tuple[nn.Module, str]:
+        part = whole
+        *path, last = name.split(".")
+        for step in path:
+            if step not in part._modules:
+                part.add_module(step, nn.Module())
+            part = part.get_submodule(step)
+        return part, last
+
+    for name, shape in parameters.items():
+        part, last = place(name)
+        part.register_parameter(last, nn.Parameter(torch.ones(tuple(shape)), name not in set(frozen)))
+    for name, shapes in (lists or {}).items():
+        part, last = place(name)
+        part.add_module(last, nn.ParameterList(nn.Parameter(torch.ones(tuple(shape))) for shape in shapes))
+    for name, other in (tied or {}).items():
+        part, last = place(name)
+        found = place(other)
+        setattr(part, last, getattr(*found))
+    for name, shape in (buffers or {}).items():
+        part, last = place(name)
+        part.register_buffer(last, torch.ones(tuple(shape)))
+    return whole
+
+
+class Projections(nn.Module):
+    """Four matrices (D, D) with the names that the course gives them, and nothing that uses them."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+
+
+def torch_attention(d_model: int, n_heads: int) -> nn.MultiheadAttention:
+    """PyTorch's own attention without biases, batch first: its parameters are in_proj_weight and out_proj.weight."""
+    return nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True)
+
+
+def assembly(
+    parameters: Mapping[str, Sequence[int]],
+    frozen: Iterable[str] = (),
+    shared: Mapping[str, str] | None = None,
+    buffers: Mapping[str, Sequence[int]] | None = None,
+) -> nn.Module:
+    """A module made to be counted: parameters and buffers of these shapes, under names such as "block.0.weight".
+
+    `frozen` names parameters that are not trained; `shared` gives a parameter a second name: {new name: its name}.
+    """
+    root = nn.Module()
+    made = {name: nn.Parameter(torch.zeros(*shape), name not in set(frozen)) for name, shape in parameters.items()}
+    made |= {name: made[other] for name, other in (shared or {}).items()}
+    for name, parameter in made.items():
+        _part(root, name).register_parameter(name.rpartition(".")[2], parameter)
+    for name, shape in (buffers or {}).items():
+        _part(root, name).register_buffer(name.rpartition(".")[2], torch.zeros(*shape))
+    return root
+
+
+def _part(root: nn.Module, name: str) -> nn.Module:
+    """The module that holds `name`, made with all that lies between where it is missing."""
+    for step in name.split(".")[:-1]:
+        if step not in root._modules:
+            root.add_module(step, nn.Module())
+        root = root.get_submodule(step)
+    return root
+
+
+class _Model(nn.Module):
+    """Notes for every call how many tokens it was shown, whether it was training, whether gradients were on.
+
+    Raises ValueError for more tokens than `block_size`.
+    """
+
+    def __init__(self, block_size: int) -> None:
+        super().__init__()
+        self.block_size = block_size
+        self.calls: list[list[int | bool]] = []
+
+    def note(self, ids: Tensor) -> None:
+        if ids.shape[1] > self.block_size:
+            raise ValueError(f"ids has the shape {tuple(ids.shape)}, and block_size is {self.block_size}")
+        self.calls.append([ids.shape[1], self.training, torch.is_grad_enabled()])
+
+
+class Bigram(_Model):
+    """The next token by the last one only: logits are the rows of `table.weight` (N, N)."""
+
+    def __init__(self, n_tokens: int, block_size: int) -> None:
+        super().__init__(block_size)
+        self.table = nn.Embedding(n_tokens, n_tokens)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """int64 (B, T) -> (B, T, N)."""
+        self.note(ids)
+        return self.table(ids)
+
+
+class Windowed(_Model):
+    """The next token by all tokens shown so far, each place with a weight of its own in a running sum.
+
+    Parameters: tokens.weight (N, D), places.weight (block_size, D), out.weight (N, D). Dropout falls on what goes into
+    `out`, in training mode only; `inner.norm`, where `batch_norm` asks for it, keeps running statistics.
+    """
+
+    def __init__(
+        self, n_tokens: int, width: int, block_size: int, dropout: float = 0.0, batch_norm: bool = False
+    ) -> None:
+        super().__init__(block_size)
+        self.tokens, self.places = nn.Embedding(n_tokens, width), nn.Embedding(block_size, width)
+        self.inner = nn.Module()
+        self.inner.dropout = nn.Dropout(dropout)
+        self.inner.norm = nn.BatchNorm1d(width, affine=False) if batch_norm else nn.Identity()
+        self.out = nn.Linear(width, n_tokens, bias=False)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """int64 (B, T) -> (B, T, N)."""
+        self.note(ids)
+        seen = (self.tokens(ids) * self.places.weight[: ids.shape[1]]).cumsum(1).tanh()
+        seen = self.inner.norm(seen.transpose(1, 2)).transpose(1, 2)
+        return self.out(self.inner.dropout(seen))

@@ -167,13 +167,11 @@ def _verdict(
             continue
         finding = findings[failing[0]]
         assert finding is not None
-        status = "not reached" if all(f and f.rung == "not reached" for f in (findings[i] for i in failing)) else "wrong"
-        criteria.append(
-            CriterionVerdict(
-                criterion.name, criterion.points, 0.0, status, in_words(prepared[failing[0]].case),
-                finding.rung, finding.text, explain(seen, failing, outcomes) or "",
-            )  # fmt: skip
-        )
+        status = "not reached" if all(getattr(findings[i], "rung", "") == "not reached" for i in failing) else "wrong"
+        criteria.append(CriterionVerdict(
+            criterion.name, criterion.points, 0.0, status, in_words(prepared[failing[0]].case),
+            finding.rung, finding.text, explain(seen, failing, outcomes) or "",
+        ))  # fmt: skip
     earned = sum(c.earned for c in criteria)
     verdict = ExerciseVerdict(exercise.name, exercise.points, earned, "partly right", criteria, seed=seed)
     failing = [i for i, f in enumerate(findings) if f]

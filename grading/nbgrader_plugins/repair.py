@@ -206,15 +206,27 @@ class _Repair:
             self.cells.insert(self._at(cell), _code_cell(cell.source))
 
     def _choose_answers(self) -> None:
-        """Of several answers the last one above the check; the others stay as the student's own code."""
+        """Of several answers the last that defines what is asked for; the others stay as the student's own code.
+
+        An untouched copy of the release's cell has nothing of the student's: it goes, since it would undo the answer.
+        """
         for name, owners in self.owners.items():
-            if self.lesson.marked[name].locked or len(owners) < 2:
+            marked = self.lesson.marked[name]
+            if marked.locked or len(owners) < 2:
                 continue
             self.notes.add("answers", name)
             check = self._check_of(name)
-            code = [cell for cell in owners if cell.cell_type == "code"] or owners
-            above = [c for c in code if check is None or self._at(c) < self._at(check)] or code
-            owners[:] = ([c for c in above if defines(c.source, name)] or above)[-1:]
+            written = [c for c in owners if not same_code(c.source, marked.source)]
+            if written:
+                untouched = {id(c) for c in owners} - {id(c) for c in written}
+                self.cells = [cell for cell in self.cells if id(cell) not in untouched]
+
+            def rank(cell: NotebookNode, name: str = name, check: Any = check) -> tuple[bool, bool, bool, int]:
+                place = self._at(cell)
+                above = check is None or place < self._at(check)
+                return defines(cell.source, name), cell.cell_type == "code", above, place
+
+            owners[:] = [max(written or owners, key=rank)]
 
     # What the chosen cells are
 

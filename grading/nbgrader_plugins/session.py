@@ -111,7 +111,7 @@ class Session:
         reply = self._await(message, seconds, collector)
         if reply is None:
             ran.note = collector.note or f"stopped after {seconds:g} seconds"
-            self._interrupt_or_die(message, collector, ran.note)
+            self._interrupt_or_die(message, None if collector.note else collector, ran.note)
         ran.note = collector.note or ran.note
         return ran
 

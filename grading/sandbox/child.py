@@ -12,7 +12,6 @@ import json
 import os
 import random
 import resource
-import secrets
 import shutil
 import signal
 import socket
@@ -22,28 +21,28 @@ from contextlib import suppress
 from typing import Any
 
 from . import filters, linux, tree
-from .policy import Policy
+from .policy import CHANNELS, Policy
 
-CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
-#: As root, each kernel gets a user of its own, at random from numbers that no system hands out.
-_FIRST_USER = 0x40000000
 
 
 def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
     """Confine this process, then serve as a kernel until it is shut down. Does not return.
 
-    `request` holds the `policy` and the connection's `key`; `descriptors` are the line to the
-    grading process, the listening sockets in the order of CHANNELS, and the directory whose files the
-    kernel gets.
+    `request` holds the `policy`; `descriptors` are the line to the grading process, the connection's
+    key, the listening sockets in the order of CHANNELS, and, where the kernel gets files, their
+    directory.
     """
-    line, channels, directory = descriptors[0], descriptors[1:6], descriptors[6]
+    line, secret, *rest = descriptors
+    channels, directories = rest[:len(CHANNELS)], rest[len(CHANNELS):]
     try:
         policy = Policy(**request["policy"])
         for name in ("SIGINT", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGHUP"):
             handler = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
             signal.signal(getattr(signal, name), handler)
-        confine(policy, directory, keep=[line, *channels])
-        app = _kernel(policy, request, channels)
+        with open(secret, "rb") as stream:
+            key = stream.read()
+        confine(policy, directories, keep=[line, *channels])
+        app = _kernel(policy, request["signature_scheme"], key, channels)
     except BaseException as error:
         with suppress(OSError):
             os.write(line, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
@@ -56,14 +55,15 @@ def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
         os._exit(0)
 
 
-def confine(policy: Policy, directory: int, keep: list[int]) -> None:
+def confine(policy: Policy, directories: list[int], keep: list[int]) -> None:
     """Leave this process nothing but what `policy` grants. Raises OSError at the first refusal."""
     os.setsid()
     linux.unshare(linux.APART)
     socket.sethostname("kernel")
-    user = _FIRST_USER + secrets.randbelow(2**29) if os.geteuid() == 0 else None
+    user = linux.spare_user()
     _mount_own_places(policy)
-    copy_files(directory, tree.WORK)
+    for directory in directories:
+        copy_files(directory, tree.WORK)
     if user is not None:
         for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
             _give(place, user)
@@ -146,14 +146,13 @@ def _limit(policy: Policy) -> None:
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
 
-def _kernel(policy: Policy, request: dict[str, Any], channels: list[int]) -> Any:
+def _kernel(policy: Policy, scheme: str, key: bytes, channels: list[int]) -> Any:
     """An IPython kernel that lacks only `start()`. Nothing of a student's runs before that."""
     from . import kernel
 
     os.environ.update(policy.environment)
     reseed()
-    app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), request["key"].encode(),
-                            request["signature_scheme"], policy.threads)
+    app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), key, scheme, policy.threads)
     os.chdir(tree.WORK)  # only now: IPython must not read a configuration from there
     for name in [name for name in sys.modules if name.split(".")[0] == __name__.split(".")[0]]:
         del sys.modules[name]

@@ -176,7 +176,7 @@ class Server:
             number = signal.SIGKILL
             self.waiting.unregister(kernel.line)
         if number == signal.SIGKILL:
-            kernel.decided = kernel.decided or "by the grader"
+            kernel.decided = kernel.decided or "was ended by the grader"
         with suppress(ProcessLookupError):
             os.killpg(kernel.pid, number)
 
@@ -185,7 +185,7 @@ class Server:
         _, status, usage = os.wait4(kernel.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if usage.ru_utime + usage.ru_stime >= kernel.policy.cpu_seconds:
-            kernel.decided = kernel.decided or "out of processor time"
+            kernel.decided = kernel.decided or _out_of_time(kernel.policy)
         answer = {"code": code, "reason": exit_reason(code, kernel.decided if code < 0 else None),
                   "cpu_seconds": usage.ru_utime + usage.ru_stime}
         del self.kernels[kernel.pid]
@@ -206,16 +206,24 @@ class Server:
         for pid, kernel in list(self.kernels.items()):
             used = [_usage(member) for member in family[pid]]
             if sum(seconds for _, seconds in used) > kernel.policy.cpu_seconds:
-                self.kill(kernel, "out of processor time")
+                self.kill(kernel, _out_of_time(kernel.policy))
             allowed = kernel.policy.memory + kernel.present
             if (sum(memory for memory, _ in used) > allowed
                     and sum(_share(member) for member in family[pid]) > allowed):
-                self.kill(kernel, "out of memory")
+                self.kill(kernel, _out_of_memory(kernel.policy))
 
     def kill(self, kernel: _Kernel, why: str) -> None:
         kernel.decided = why
         with suppress(ProcessLookupError):
             os.kill(kernel.pid, signal.SIGKILL)
+
+
+def _out_of_time(policy: Policy) -> str:
+    return f"used up its processor time ({policy.cpu_seconds} seconds)"
+
+
+def _out_of_memory(policy: Policy) -> str:
+    return f"ran out of memory ({policy.memory // 2**20} MiB for all its processes)"
 
 
 def _families(roots: set[int]) -> dict[int, list[int]]:

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from . import tree
-from .child import CHANNELS
-from .policy import Policy, SandboxUnavailable, describe
+from .policy import CHANNELS, Policy, SandboxUnavailable, describe
 
 #: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
@@ -69,24 +68,26 @@ class ForkServer:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def launch(self, policy: Policy, key: str, scheme: str, files: str,
+    def launch(self, policy: Policy, key: str, scheme: str, files: str | None = None,
                directory: str | None = None) -> Kernel:
         """Start a kernel that holds copies of what lies in `files`.
 
         Its channels are sockets in `directory` (a new one where that is None) named as jupyter_client
         names them for the ipc transport. Returns once the kernel has confined itself and before it
         answers. Raises SandboxUnavailable if it could not be confined.
+
+        The key goes to the kernel past the server, whose memory the next kernels inherit.
         """
         if directory is None:
             with self.lock:
                 self.count += 1
                 directory = os.path.join(self.directory, str(self.count))
             os.mkdir(directory, 0o700)
-        request = {"policy": describe(policy), "key": key, "signature_scheme": scheme}
+        request = {"policy": describe(policy), "signature_scheme": scheme}
         line, theirs = _pair()
         with ExitStack() as stack:
             stack.enter_context(theirs)
-            descriptors = [theirs.fileno()]
+            descriptors = [theirs.fileno(), _readable(key.encode(), stack)]
             for port in range(1, len(CHANNELS) + 1):
                 channel = stack.enter_context(socket.socket(socket.AF_UNIX))
                 path = f"{directory}/k-{port}"
@@ -95,8 +96,9 @@ class ForkServer:
                 channel.bind(path)
                 channel.listen()
                 descriptors.append(channel.fileno())
-            descriptors.append(os.open(files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-            stack.callback(os.close, descriptors[-1])
+            if files is not None:
+                descriptors.append(os.open(files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+                stack.callback(os.close, descriptors[-1])
             with self.lock:
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
         return Kernel(line, directory)
@@ -146,9 +148,11 @@ class Kernel:
         with suppress(OSError):
             self.line.send(json.dumps({"signal": int(number)}).encode())
 
-    def close(self) -> None:
-        """Let go of the kernel, which is killed if it still runs."""
+    def close(self, keep_directory: bool = False) -> None:
+        """Let go of the kernel, which is killed if it still runs, and remove its sockets."""
         self.line.close()
+        if not keep_directory:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def _short_directory() -> str:
@@ -160,6 +164,15 @@ def _pair() -> tuple[socket.socket, socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     _open_sockets.add(ours)
     return ours, theirs
+
+
+def _readable(content: bytes, stack: ExitStack) -> int:
+    """A descriptor from which `content` can be read once."""
+    ours, theirs = os.pipe()
+    stack.callback(os.close, ours)
+    with open(theirs, "wb") as stream:
+        stream.write(content)
+    return ours
 
 
 _servers: dict[tuple[str, ...], ForkServer] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import secrets
 from typing import Any
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
@@ -25,6 +26,9 @@ _X86 = {"pivot_root": 155, "capset": 126, "keyctl": 250}
 _ARM = {"pivot_root": 41, "capset": 91, "keyctl": 219}
 _NUMBERS = {"x86_64": _X86, "aarch64": _ARM}.get(platform.machine(), {})
 _NUMBERS = _NUMBERS | {"mount_setattr": 442}
+
+# Numbers from 2**30 are handed out by no system; a container of 65536 users seldom has any above 60000.
+_FIRST_SPARE, _SPARE, _LAST_TAKEN = 2**30, 2**29, 60000
 
 _SET_PDEATHSIG, _SET_DUMPABLE, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 24, 38
 
@@ -152,5 +156,32 @@ def drop_privileges(user: int | None = None) -> None:
         os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
     _named("capset", ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+    no_new_privileges()
+    prctl_dumpable()
+
+
+def no_new_privileges() -> None:
+    """From here on no program that is started gains anything by set-user-ID; seccomp asks for this."""
     prctl(_SET_NO_NEW_PRIVS, 1)
-    prctl(_SET_DUMPABLE, 1)  # a change of user makes /proc/self root's: give it back
+
+
+def prctl_dumpable() -> None:
+    """Give /proc/self back to this process: a change of user makes it root's."""
+    prctl(_SET_DUMPABLE, 1)
+
+
+def spare_user() -> int | None:
+    """A user number that nobody has, for root to become; None where there is none to be had.
+
+    Root of a container may own a few numbers only, or no other than its own.
+    """
+    if os.geteuid() != 0:
+        return None
+    with open("/proc/self/uid_map") as stream:
+        ranges = [(int(first), int(count)) for first, _, count in map(str.split, stream)]
+    first, count = max(ranges, key=lambda found: found[1])
+    if first + count > _FIRST_SPARE + _SPARE:
+        return _FIRST_SPARE + secrets.randbelow(_SPARE)
+    if count > _LAST_TAKEN + 1000:
+        return first + _LAST_TAKEN + secrets.randbelow(count - _LAST_TAKEN)
+    return None

@@ -2,15 +2,17 @@
 
 One policy holds for all kernels of a grading run; every field can be set from the kernel spec's
 `kernel_provisioner` configuration. Whether this machine can hold kernels to it is asked in
-`grants`; how they are held is in `tree`, `child` and `filters`.
+`system`; how they are held is in `tree`, `child` and `filters`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 MEBIBYTE = 2**20
+CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
+"""The Jupyter channels in the order of their ports, which are 1 to 5."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class Policy:
             raise ValueError(f"device must be 'cpu' or 'cuda', not {self.device!r}")
 
 
+class Grant(NamedTuple):
+    """One thing that a sandbox asks of the system: whether it is granted, and `detail` in words."""
+
+    name: str
+    granted: bool
+    detail: str
+    required: bool
+
+
 class SandboxUnavailable(RuntimeError):
     """This machine cannot confine student code as the policy asks, so none is run.
 
@@ -67,23 +78,22 @@ class SandboxUnavailable(RuntimeError):
 
 
 def exit_reason(code: int, decided: str | None) -> str:
-    """How a kernel ended, in words.
+    """How a kernel ended, in words that begin with "the kernel".
 
-    `code` is its exit code, or minus the signal that ended it; `decided` is why it was killed, where
-    the sandbox or the grader did it.
+    `code` is its exit code, or minus the signal that ended it; `decided` is what was found against it
+    where the sandbox or the grader ended it.
     """
     if decided:
-        return f"killed: {decided}"
+        return f"the kernel {decided}"
     if code >= 0:
-        return f"exited with code {code}"
-    return _SIGNALS.get(-code, f"ended by signal {-code}")
+        return f"the kernel ended itself with exit code {code}"
+    if -code in _CRASHES:
+        return f"the kernel crashed: {_CRASHES[-code]}"
+    return f"the kernel was ended by signal {-code}"
 
 
-_SIGNALS: dict[int, str] = {
-    4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault",
-    9: "killed: out of memory on this machine, or by someone else",
-    11: "segmentation fault", 15: "terminated", 24: "killed: out of processor time",
-}
+_CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault",
+            11: "segmentation fault"}
 
 
 def describe(policy: Policy) -> dict[str, Any]:
