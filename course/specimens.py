@@ -62,14 +62,14 @@ def biased_attention(
     return attend
 
 
-def suspect(name: str) -> Attention:
-    """One of the attention functions of lesson 05, by its letter; see `SUSPECTS` for what each one does.
+def suspect(letter: str) -> Attention:
+    """One of the attention functions of lesson 05; see `SUSPECTS` for what each one does.
 
     Raises ValueError for a letter that names none.
     """
-    if name not in SUSPECTS:
-        raise ValueError(f"name is {name!r}; the suspects are {', '.join(SUSPECTS)}")
-    return SUSPECTS[name]
+    if letter not in SUSPECTS:
+        raise ValueError(f"letter is {letter!r}; the suspects are {', '.join(SUSPECTS)}")
+    return SUSPECTS[letter]
 
 
 def _weights(queries: Tensor, keys: Tensor, bias: Tensor) -> Tensor:

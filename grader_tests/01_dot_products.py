@@ -1,4 +1,9 @@
-"""Lesson 01: the dot product, cosine similarity, all scores at once, the most similar key."""
+"""Lesson 01: the dot product, cosine similarity, all scores at once, the most similar key.
+
+Mutants of the solutions that survive `grading check` are equivalent: what stands in for a length
+of 0 may be any number (0 divided by it is 0), `transpose` takes its two dimensions in either order,
+and a cosine its two vectors.
+"""
 
 import math
 
@@ -9,35 +14,49 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 
 def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):
-    """Two tensors whose vectors share a direction in part, so that no dot product is nearly cancelled: what is left
-    of one that is depends on the order in which its terms are added, and any order is right."""
+    """Two tensors whose vectors share a direction in part, so that no dot product nearly cancels.
+
+    What is left of one that does depends on the order of its additions, and any order is right.
+    """
     a = draw.normal(*shape, dtype=dtype)
     return a, sign * (0.7 * a + 0.7 * draw.normal(*shape, dtype=dtype).abs() * a.sign())
 
 
-# --------------------------------------------------------------------------------------------------------------- dot
+# --------------------------------------------------------------------------------------------- dot
 
 dot = exercise(
     "dot",
     points=4,
     see="Exercise 1: `dot(a, b)`",
-    forbidden=(".*dot", "inner", ".*matmul", ".*mm", "(add)?mv", "einsum", "((lazy)?bi|tri|lazy|mkldnn)?linear"),
+    forbidden=(
+        ".*dot",
+        "inner",
+        ".*matmul",
+        ".*mm",
+        "(add)?mv",
+        "einsum",
+        "((lazy)?bi|tri|lazy|mkldnn)?linear",
+    ),
 )
 dot.hints = (
-    "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do first, place by place? What do you do with the "
-    "three numbers that you get? And what should happen if one of the two is not a plain list of numbers?",
-    "Two steps: `a * b` gives the products, and a tensor has a method that adds up all its numbers. Before them come "
-    "the checks, for `a * b` would stretch shapes that do not fit: look at how many dimensions each argument has, and "
-    "at whether the two shapes are equal.",
-    "The shape of the code: `if <a or b is not one-dimensional>: raise ValueError(f'a has the shape {tuple(a.shape)}, "
-    "…')`, the same for shapes that differ, and then one line that returns <the sum of> <the products>.",
+    "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do first, place by place? What "
+    "do you do with the three numbers that you get? And what should happen if one of the two is "
+    "not a plain list of numbers?",
+    "Two steps: `a * b` gives the products, and a tensor has a method that adds up all its "
+    "numbers. Before them come the checks, for `a * b` would stretch shapes that do not fit: look "
+    "at how many dimensions each argument has, and at whether the two shapes are equal.",
+    "The shape of the code: `if <a or b is not one-dimensional>: raise ValueError(f'a has the "
+    "shape {tuple(a.shape)}, …')`, the same for shapes that differ, and then one line that "
+    "returns <the sum of> <the products>.",
 )
 
 
 @dot.oracle
 def dot_oracle(a, b):
     if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"a has the shape {tuple(a.shape)} and b {tuple(b.shape)}; both must be (K,)")
+        raise ValueError(
+            f"a has the shape {tuple(a.shape)} and b {tuple(b.shape)}; both must be (K,)"
+        )
     return torch.linalg.vecdot(a, b)
 
 
@@ -96,8 +115,12 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(4), draw.normal(3)).raising("a", "b")
     yield call(draw.normal(1), draw.normal(5)).raising("a", "b")  # would broadcast
-    yield call(draw.normal(4), draw.normal(4, 1)).raising("a", "b")  # would broadcast; equal lengths
-    yield call(draw.normal(1, 3), draw.normal(3)).raising("a", "b")  # would broadcast; equal numbers of elements
+    yield call(draw.normal(4), draw.normal(4, 1)).raising(
+        "a", "b"
+    )  # would broadcast; equal lengths
+    yield call(draw.normal(1, 3), draw.normal(3)).raising(
+        "a", "b"
+    )  # would broadcast; equal numbers of elements
     yield call(draw.normal(3), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
 
 
@@ -106,7 +129,9 @@ def _(draw):
     yield call(draw.normal(2, 3), draw.normal(2, 3)).raising("a", "b")
     yield call(draw.normal(1, 4), draw.normal(1, 4)).raising("a", "b")
     yield call(draw.normal(5, 1), draw.normal(5, 1)).raising("a", "b")
-    yield call(torch.tensor(draw.number(1.0, 2.0)), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
+    yield call(torch.tensor(draw.number(1.0, 2.0)), torch.tensor(draw.number(1.0, 2.0))).raising(
+        "a", "b"
+    )
 
 
 @dot.criterion("gradients", points=0.5)
@@ -125,7 +150,8 @@ SHAPES = ("refuses shapes that differ", "refuses what is not one-dimensional")
 
 
 @dot.mistake(
-    "You return the products, place by place, but not their sum: a dot product is *one* number.", shows=VALUES
+    "You return the products, place by place, but not their sum: a dot product is *one* number.",
+    shows=VALUES,
 )
 def returns_the_products(a, b):
     if a.ndim != 1 or b.shape != a.shape:
@@ -134,8 +160,8 @@ def returns_the_products(a, b):
 
 
 @dot.mistake(
-    "Your result is the dot product divided by the number of places: you take the mean of the products where their "
-    "sum is asked for.",
+    "Your result is the dot product divided by the number of places: you take the mean of the "
+    "products where their sum is asked for.",
     shows=VALUES,
 )
 def takes_the_mean(a, b):
@@ -144,7 +170,10 @@ def takes_the_mean(a, b):
     return (a * b).mean()
 
 
-@dot.mistake("You add the numbers place by place; the dot product *multiplies* them, and adds afterwards.", shows=VALUES)
+@dot.mistake(
+    "You add the numbers place by place; the dot product *multiplies* them, and adds afterwards.",
+    shows=VALUES,
+)
 def adds_instead_of_multiplying(a, b):
     if a.ndim != 1 or b.shape != a.shape:
         raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
@@ -152,7 +181,8 @@ def adds_instead_of_multiplying(a, b):
 
 
 @dot.mistake(
-    "You multiply the two sums. The sum of the products is another thing: multiply place by place first, then add.",
+    "You multiply the two sums. The sum of the products is another thing: multiply place by place "
+    "first, then add.",
     shows=VALUES,
 )
 def multiplies_the_sums(a, b):
@@ -162,8 +192,8 @@ def multiplies_the_sums(a, b):
 
 
 @dot.mistake(
-    "Only the first place counts in your result. Does the `return` stand inside the loop, so that it ends the function "
-    "in the first round?",
+    "Only the first place counts in your result. Does the `return` stand inside the loop, so that "
+    "it ends the function in the first round?",
     shows=VALUES,
 )
 def returns_in_the_first_round(a, b):
@@ -176,7 +206,8 @@ def returns_in_the_first_round(a, b):
 
 
 @dot.mistake(
-    "The signs are lost in your result: a place where the signs differ counts *against* the rest.", shows=VALUES
+    "The signs are lost in your result: a place where the signs differ counts *against* the rest.",
+    shows=VALUES,
 )
 def loses_the_signs(a, b):
     if a.ndim != 1 or b.shape != a.shape:
@@ -185,7 +216,8 @@ def loses_the_signs(a, b):
 
 
 @dot.mistake(
-    "Your result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`.",
+    "Your result has the shape `(1,)`: a list of one number. Asked for is the number itself, of "
+    "shape `()`.",
     shows=VALUES,
 )
 def keeps_the_dimension(a, b):
@@ -195,8 +227,8 @@ def keeps_the_dimension(a, b):
 
 
 @dot.mistake(
-    "You divide the lengths out, which makes the result a cosine. That is the next exercise; the dot product keeps "
-    "them.",
+    "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
+    "dot product keeps them.",
     shows=VALUES,
 )
 def divides_the_lengths_out(a, b):
@@ -206,8 +238,8 @@ def divides_the_lengths_out(a, b):
 
 
 @dot.mistake(
-    "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: gradients can flow "
-    "through a tensor only.",
+    "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: "
+    "gradients can flow through a tensor only.",
     shows=(VALUES, "gradients"),
 )
 def returns_a_python_number(a, b):
@@ -217,8 +249,9 @@ def returns_a_python_number(a, b):
 
 
 @dot.mistake(
-    "The value is right, but no gradient flows through it: you take plain numbers out of the tensors (`.item()`, "
-    "`.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a new tensor from them.",
+    "The value is right, but no gradient flows through it: you take plain numbers out of the "
+    "tensors (`.item()`, `.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a "
+    "new tensor from them.",
     shows="gradients",
 )
 def makes_a_new_tensor(a, b):
@@ -228,7 +261,8 @@ def makes_a_new_tensor(a, b):
 
 
 @dot.mistake(
-    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32.",
+    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert "
+    "nothing to float32.",
     shows="float64 stays float64",
 )
 def always_answers_in_float32(a, b):
@@ -238,8 +272,8 @@ def always_answers_in_float32(a, b):
 
 
 @dot.mistake(
-    "The arguments are not checked. PyTorch stretches shapes that do not fit, as with `(3,)` and `(3, 1)`, and gives a "
-    "number that means nothing: raise a ValueError before you multiply.",
+    "The arguments are not checked. PyTorch stretches shapes that do not fit, as with `(3,)` and "
+    "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply.",
     shows=SHAPES,
     see="1. Multiply, then add",
 )
@@ -248,8 +282,8 @@ def lets_any_shapes_pass(a, b):
 
 
 @dot.mistake(
-    "You compare lengths (or numbers of elements), not shapes: `(3,)` and `(3, 1)` have equal lengths and still do not "
-    "fit. Compare `shape`, and look at `ndim`.",
+    "You compare lengths (or numbers of elements), not shapes: `(3,)` and `(3, 1)` have equal "
+    "lengths and still do not fit. Compare `shape`, and look at `ndim`.",
     shows=SHAPES,
     see="1. Multiply, then add",
 )
@@ -260,8 +294,8 @@ def compares_lengths_only(a, b):
 
 
 @dot.mistake(
-    "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: `dot` takes "
-    "one-dimensional tensors only.",
+    "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: "
+    "`dot` takes one-dimensional tensors only.",
     shows="refuses what is not one-dimensional",
 )
 def lets_two_matrices_pass(a, b):
@@ -271,8 +305,9 @@ def lets_two_matrices_pass(a, b):
 
 
 @dot.mistake(
-    "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
-    "one of them or stops with an error of its own: compare the two shapes as well.",
+    "Matrices are refused, as they should be. But two vectors of different lengths pass, and "
+    "PyTorch either stretches one of them or stops with an error of its own: compare the two "
+    "shapes as well.",
     shows="refuses shapes that differ",
 )
 def lets_different_lengths_pass(a, b):
@@ -282,8 +317,8 @@ def lets_different_lengths_pass(a, b):
 
 
 @dot.mistake(
-    "You refuse the right things, but the message does not say enough: it must name `a` or `b` and the shape that it "
-    "had, so that whoever reads it knows where to look.",
+    "You refuse the right things, but the message does not say enough: it must name `a` or `b` "
+    "and the shape that it had, so that whoever reads it knows where to look.",
     shows=SHAPES,
 )
 def says_too_little(a, b):
@@ -293,8 +328,8 @@ def says_too_little(a, b):
 
 
 @dot.mistake(
-    "You refuse the right things with the wrong kind of error: an `assert` raises AssertionError, and it is skipped "
-    "altogether under `python -O`. Say `raise ValueError(...)`.",
+    "You refuse the right things with the wrong kind of error: an `assert` raises AssertionError, "
+    "and it is skipped altogether under `python -O`. Say `raise ValueError(...)`.",
     shows=SHAPES,
 )
 def asserts(a, b):
@@ -303,8 +338,8 @@ def asserts(a, b):
 
 
 @dot.mistake(
-    "Your function changes its argument: `a *= b` and methods that end in `_` write into the tensor that the caller "
-    "still needs. Make a new tensor.",
+    "Your function changes its argument: `a *= b` and methods that end in `_` write into the "
+    "tensor that the caller still needs. Make a new tensor.",
     shows="arguments stay as they were",
 )
 def multiplies_in_place(a, b):
@@ -373,7 +408,9 @@ def with_a_gradient_of_its_own(a, b):
 @dot.alternative
 def by_halves(a, b):
     if a.ndim != 1 or b.ndim != 1 or a.numel() != b.numel():
-        raise ValueError(f"The argument a has shape {tuple(a.shape)}; the argument b has shape {tuple(b.shape)}.")
+        raise ValueError(
+            f"The argument a has shape {tuple(a.shape)}; the argument b has shape {tuple(b.shape)}."
+        )
 
     def total(products):
         if products.numel() == 1:
@@ -384,7 +421,7 @@ def by_halves(a, b):
     return total(a * b)
 
 
-# ------------------------------------------------------------------------------------------------- cosine_similarity
+# ------------------------------------------------------------------------------- cosine_similarity
 
 cosine_similarity = exercise(
     "cosine_similarity",
@@ -393,21 +430,22 @@ cosine_similarity = exercise(
     forbidden=("cosine_similarity",),
 )
 cosine_similarity.hints = (
-    "What is left of a vector once you divide it by its own length? What does the dot product of two such vectors "
-    "tell? And which vectors cannot be divided by their length?",
-    "Vectors lie along the *last* dimension: take lengths and sums over `dim=-1` only, and keep that dimension for as "
-    "long as you divide by it (`keepdim=True`). For a vector of zeros put some other number in the place of its length "
-    "*before* you divide: any will do, since 0 divided by it is 0, and no NaN is ever made.",
-    "The shape of the code: `length_a = <length of a along the last dimension, kept>`, the same for b; `length_a = "
-    "torch.where(<it is zero>, <something harmless>, length_a)`, the same for b; `return <sum over the last dimension "
-    "of> (a / length_a) * (b / length_b)`.",
+    "What is left of a vector once you divide it by its own length? What does the dot product of "
+    "two such vectors tell? And which vectors cannot be divided by their length?",
+    "Vectors lie along the *last* dimension: take lengths and sums over `dim=-1` only, and keep "
+    "that dimension for as long as you divide by it (`keepdim=True`). For a vector of zeros put "
+    "some other number in the place of its length *before* you divide: any will do, since 0 "
+    "divided by it is 0, and no NaN is ever made.",
+    "The shape of the code: `length_a = <length of a along the last dimension, kept>`, the same "
+    "for b; `length_a = torch.where(<it is zero>, <something harmless>, length_a)`, the same for "
+    "b; `return <sum over the last dimension of> (a / length_a) * (b / length_b)`.",
 )
 
 
 @cosine_similarity.oracle
 def cosine_similarity_oracle(a, b):
-    # The square root has no finite derivative at 0, so that a gradient which does not exist is not judged; the
-    # other vector's, which is 0 there, is.
+    # The square root has no finite derivative at 0, so that a gradient which does not exist is
+    # NaN here, and not judged; the other vector's, which is 0 there, is.
     length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
     length_a = torch.where(length_a == 0, torch.ones_like(length_a), length_a)
     length_b = torch.where(length_b == 0, torch.ones_like(length_b), length_b)
@@ -438,7 +476,8 @@ def _():
 @cosine_similarity.example("a vector of zeros")
 def _():
     yield call(
-        torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]]), torch.tensor([[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]])
+        torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]]),
+        torch.tensor([[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]]),
     )
 
 
@@ -482,7 +521,7 @@ def _(draw):
     a, b = draw.normal(6, 3), draw.normal(6, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b)
-    yield call(a.unsqueeze(1), b.to(torch.float64)[:5].float())
+    yield call(a.unsqueeze(1), b[:5])
     # Zeros in a vector, or numbers that sum to zero, do not make it a vector of zeros
     yield call(
         torch.tensor([[0.0, 2.0, 1.0], [1.0, -1.0, 0.0], [2.0, 0.0, 0.0]]),
@@ -510,7 +549,9 @@ def _(draw):
 def _(draw):
     yield call(*a_pair(draw, 5)).with_gradients()
     yield call(draw.normal(4, 1, 3, scale=2.0), draw.normal(5, 3)).with_gradients()
-    yield call(draw.normal(2, 3, dtype=torch.float64), draw.normal(3, dtype=torch.float64)).with_gradients()
+    yield call(
+        draw.normal(2, 3, dtype=torch.float64), draw.normal(3, dtype=torch.float64)
+    ).with_gradients()
 
 
 @cosine_similarity.criterion("gradients near a vector of zeros", points=0.5)
@@ -533,8 +574,8 @@ ONE, MANY = "one pair of vectors", "many pairs, and broadcasting"
 
 
 @cosine_similarity.mistake(
-    "You divide by one of the two lengths only. Then a long vector still looks more alike than a short one: your result "
-    "should not change when either vector is made ten times as long.",
+    "You divide by one of the two lengths only. Then a long vector still looks more alike than a "
+    "short one: your result should not change when either vector is made ten times as long.",
     shows=(ONE, MANY),
     see="8. Seen in the wild",
 )
@@ -544,7 +585,8 @@ def normalises_one_side_only(a, b):
 
 
 @cosine_similarity.mistake(
-    "You divide by the same vector's length twice. Swap the two arguments: the cosine must stay the same.",
+    "You divide by the same vector's length twice. Swap the two arguments: the cosine must stay "
+    "the same.",
     shows=(ONE, MANY),
     see="8. Seen in the wild",
 )
@@ -554,7 +596,8 @@ def divides_by_one_length_twice(a, b):
 
 
 @cosine_similarity.mistake(
-    "You divide by the *squares* of the lengths: the length is the square root of the sum of squares.",
+    "You divide by the *squares* of the lengths: the length is the square root of the sum of "
+    "squares.",
     shows=(ONE, MANY),
 )
 def forgets_the_square_root(a, b):
@@ -571,100 +614,110 @@ def returns_the_dot_product(a, b):
 
 
 @cosine_similarity.mistake(
-    "You measure length as the sum of magnitudes. The length of an arrow is the square root of the sum of *squares*.",
+    "You measure length as the sum of magnitudes. The length of an arrow is the square root of "
+    "the sum of *squares*.",
     shows=(ONE, MANY),
 )
 def measures_length_by_magnitudes(a, b):
     length_a, length_b = a.abs().sum(-1), b.abs().sum(-1)
-    return (a * b).sum(-1) / torch.where(length_a == 0, 1, length_a) / torch.where(length_b == 0, 1, length_b)
+    return (
+        (a * b).sum(-1)
+        / torch.where(length_a == 0, 1, length_a)
+        / torch.where(length_b == 0, 1, length_b)
+    )
 
 
 @cosine_similarity.mistake(
-    "You return a distance, 1 minus the cosine. Asked for is the cosine itself: 1 for the same direction, −1 for the "
-    "opposite one.",
+    "You return a distance, 1 minus the cosine. Asked for is the cosine itself: 1 for the same "
+    "direction, −1 for the opposite one.",
     shows=(ONE, MANY),
 )
 def returns_a_distance(a, b):
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return 1 - (unit_a * unit_b).sum(-1)
 
 
 @cosine_similarity.mistake(
-    "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what tells opposite from "
-    "alike.",
+    "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what "
+    "tells opposite from alike.",
     shows=(ONE, MANY),
     see="7. Is it a bug?",
 )
 def cuts_off_at_zero(a, b):
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1).clamp(min=0)
 
 
 @cosine_similarity.mistake(
-    "Every negative cosine has become positive. The sign is the message: opposite vectors have the cosine −1.",
+    "Every negative cosine has become positive. The sign is the message: opposite vectors have "
+    "the cosine −1.",
     shows=(ONE, MANY),
     see="7. Is it a bug?",
 )
 def loses_the_sign(a, b):
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1).abs()
 
 
 @cosine_similarity.mistake(
-    "You take lengths or sums over the whole tensor, so that a bunch of vectors is treated as one. Name the dimension: "
-    "`dim=-1`.",
+    "You take lengths or sums over the whole tensor, so that a bunch of vectors is treated as "
+    "one. Name the dimension: `dim=-1`.",
     shows=MANY,
 )
 def takes_the_bunch_for_one_vector(a, b):
     length_a, length_b = a.norm(), b.norm()
-    return (a * b).sum() / torch.where(length_a == 0, 1, length_a) / torch.where(length_b == 0, 1, length_b)
+    return (
+        (a * b).sum()
+        / torch.where(length_a == 0, 1, length_a)
+        / torch.where(length_b == 0, 1, length_b)
+    )
 
 
 @cosine_similarity.mistake(
-    "The sums run along each vector, but the lengths are those of the whole tensor: give `norm` a `dim` as well.",
+    "The sums run along each vector, but the lengths are those of the whole tensor: give `norm` a "
+    "`dim` as well.",
     shows=MANY,
 )
 def takes_one_length_for_all(a, b):
     length_a, length_b = a.norm(), b.norm()
-    return (a * b).sum(-1) / torch.where(length_a == 0, 1, length_a) / torch.where(length_b == 0, 1, length_b)
+    return (
+        (a * b).sum(-1)
+        / torch.where(length_a == 0, 1, length_a)
+        / torch.where(length_b == 0, 1, length_b)
+    )
 
 
 @cosine_similarity.mistake(
     "You work along the first dimension; the vectors lie along the last, `dim=-1`.", shows=MANY
 )
 def works_along_the_first_dimension(a, b):
-    length_a, length_b = a.norm(dim=0, keepdim=True), b.norm(dim=0, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=0), F.normalize(b, dim=0)
     return (unit_a * unit_b).sum(0)
 
 
 @cosine_similarity.mistake(
-    "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, not for the result: "
-    "`(..., K)` becomes `(...)`.",
+    "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, "
+    "not for the result: `(..., K)` becomes `(...)`.",
     shows=(ONE, MANY),
 )
 def keeps_the_last_dimension(a, b):
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1, keepdim=True)
 
 
 @cosine_similarity.mistake(
-    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong to the batch: say which "
-    "one should go, `squeeze(-1)`.",
+    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong "
+    "to the batch: say which one should go, `squeeze(-1)`.",
     shows=MANY,
 )
 def squeezes_everything(a, b):
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1, keepdim=True).squeeze()
 
 
 @cosine_similarity.mistake(
-    "A vector of zeros gives NaN: its length is 0, and 0 / 0 is not a number. The answer there is 0.",
+    "A vector of zeros gives NaN: its length is 0, and 0 / 0 is not a number. The answer there is "
+    "0.",
     shows=("vectors of zeros", "gradients near a vector of zeros"),
     see="A vector of zeros has no direction",
 )
@@ -673,8 +726,8 @@ def divides_zero_by_zero(a, b):
 
 
 @cosine_similarity.mistake(
-    "Where vectors are zero the value is 0, but the gradient is NaN: 0 / 0 is still computed, and only then replaced. "
-    "Mend the length *before* you divide by it.",
+    "Where vectors are zero the value is 0, but the gradient is NaN: 0 / 0 is still computed, and "
+    "only then replaced. Mend the length *before* you divide by it.",
     shows="gradients near a vector of zeros",
     see="A vector of zeros has no direction",
 )
@@ -683,20 +736,19 @@ def moves_the_nan_to_the_gradient(a, b):
 
 
 @cosine_similarity.mistake(
-    "Two vectors of zeros get the cosine 1 from you. Equal they are, but they have no direction: the answer is 0 where "
-    "*either* is all zeros.",
+    "Two vectors of zeros get the cosine 1 from you. Equal they are, but they have no direction: "
+    "the answer is 0 where *either* is all zeros.",
     shows="vectors of zeros",
 )
 def says_one_where_both_are_zero(a, b):
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
-    both = (length_a == 0) & (length_b == 0)
-    return torch.where(both.squeeze(-1), 1, (unit_a * unit_b).sum(-1))
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+    both = (a == 0).all(-1) & (b == 0).all(-1)
+    return torch.where(both, 1, (unit_a * unit_b).sum(-1))
 
 
 @cosine_similarity.mistake(
-    "One vector of zeros in a bunch makes all the answers 0. Decide for each pair by itself: `torch.where` instead of "
-    "`if`.",
+    "One vector of zeros in a bunch makes all the answers 0. Decide for each pair by itself: "
+    "`torch.where` instead of `if`.",
     shows="vectors of zeros",
 )
 def one_zero_spoils_the_bunch(a, b):
@@ -708,8 +760,8 @@ def one_zero_spoils_the_bunch(a, b):
 
 
 @cosine_similarity.mistake(
-    "The small constant in your denominator bends the answer for short vectors: two arrows of length 0.00001 have an "
-    "angle like any others. Treat exactly zero on its own instead.",
+    "The small constant in your denominator bends the answer for short vectors: two arrows of "
+    "length 0.00001 have an angle like any others. Treat exactly zero on its own instead.",
     shows="short and long vectors",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
@@ -718,42 +770,47 @@ def adds_a_constant_to_the_lengths(a, b):
 
 
 @cosine_similarity.mistake(
-    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32.",
+    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert "
+    "nothing to float32.",
     shows="float64 stays float64",
 )
-def always_answers_in_float32(a, b):
+def computes_in_float32(a, b):
     a, b = a.float(), b.float()
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1)
 
 
 @cosine_similarity.mistake(
-    "The values are right, the gradients are not: you take the lengths as constants (`detach`, `no_grad`, `.item()`), "
-    "yet they change with the vectors.",
+    "The values are right, the gradients are not: you take the lengths as constants (`detach`, "
+    "`no_grad`, `.item()`), yet they change with the vectors.",
     shows="gradients",
 )
 def takes_the_lengths_for_constants(a, b):
-    length_a, length_b = a.detach().norm(dim=-1, keepdim=True), b.detach().norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    length_a, length_b = (
+        a.detach().norm(dim=-1, keepdim=True),
+        b.detach().norm(dim=-1, keepdim=True),
+    )
+    unit_a, unit_b = (
+        a / torch.where(length_a == 0, 1, length_a),
+        b / torch.where(length_b == 0, 1, length_b),
+    )
     return (unit_a * unit_b).sum(-1)
 
 
 @cosine_similarity.mistake(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, `.detach()`, "
-    "`.numpy()`, `torch.tensor(...)`, `no_grad`).",
+    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
+    "`.detach()`, `.numpy()`, `torch.tensor(...)`, `no_grad`).",
     shows="gradients",
 )
-def cuts_the_gradient(a, b):
+def leaves_the_tensors(a, b):
     a, b = a.detach(), b.detach()
-    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
-    unit_a, unit_b = a / torch.where(length_a == 0, 1, length_a), b / torch.where(length_b == 0, 1, length_b)
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1)
 
 
 @cosine_similarity.mistake(
-    "Your function normalises its arguments in place (`a /= …`, or writing into `a[...]`): the caller's vectors are "
-    "changed. Make new tensors.",
+    "Your function normalises its arguments in place (`a /= …`, or writing into `a[...]`): the "
+    "caller's vectors are changed. Make new tensors.",
     shows="arguments stay as they were",
 )
 def normalises_in_place(a, b):
@@ -798,7 +855,7 @@ def pair_by_pair(a, b):
         if not x.any() or not y.any():
             found.append((x * y).sum())  # zero, and still part of the graph
         else:
-            found.append((x * y).sum() / math.sqrt(1) / (x.pow(2).sum() ** 0.5 * y.pow(2).sum() ** 0.5))
+            found.append((x * y).sum() / (x.pow(2).sum() ** 0.5 * y.pow(2).sum() ** 0.5))
     return torch.stack(found).reshape(leading)
 
 
@@ -818,18 +875,20 @@ def by_matrix_products(a, b):
     return (unit(a).unsqueeze(-2) @ unit(b).unsqueeze(-1))[..., 0, 0]
 
 
-# ------------------------------------------------------------------------------------------------- similarity_scores
+# ------------------------------------------------------------------------------- similarity_scores
 
 similarity_scores = exercise(
     "similarity_scores", points=5, see="Exercise 3: `similarity_scores(queries, keys)`"
 )
 similarity_scores.hints = (
-    "For one query and one key you know the answer. Which of the two should be the row of the result, which the column? "
-    "What shape does that make, for 3 queries and 6 keys of 4 numbers each?",
-    "A matrix product dots the rows of the left matrix with the *columns* of the right one. The keys lie in rows: turn "
-    "them over, but only their last two dimensions.",
-    "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. `transpose` takes the two "
-    "dimensions to be swapped, and counts from the end with negative numbers.",
+    "For one query and one key you know the answer. Which of the two should be the row of the "
+    "result, which the column? What shape does that make, for 3 queries and 6 keys of 4 numbers "
+    "each?",
+    "A matrix product dots the rows of the left matrix with the *columns* of the right one. The "
+    "keys lie in rows: turn them over, but only their last two dimensions.",
+    "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. "
+    "`transpose` takes the two dimensions to be swapped, and counts from the end with negative "
+    "numbers.",
 )
 
 
@@ -855,13 +914,18 @@ def _():
 def _():
     yield call(
         torch.tensor([[[1.0, 2.0]], [[-1.0, 3.0]]]),
-        torch.tensor([[[3.0, 4.0], [0.0, 5.0], [-1.0, 1.0]], [[2.0, 0.0], [1.0, 1.0], [4.0, -2.0]]]),
+        torch.tensor(
+            [[[3.0, 4.0], [0.0, 5.0], [-1.0, 1.0]], [[2.0, 0.0], [1.0, 1.0], [4.0, -2.0]]]
+        ),
     )
 
 
 @similarity_scores.example("float64 in, float64 out")
 def _():
-    yield call(torch.tensor([[0.1, 0.2]], dtype=torch.float64), torch.tensor([[3.0, 4.0]], dtype=torch.float64))
+    yield call(
+        torch.tensor([[0.1, 0.2]], dtype=torch.float64),
+        torch.tensor([[3.0, 4.0]], dtype=torch.float64),
+    )
 
 
 @similarity_scores.criterion("a matrix of queries, a matrix of keys", points=1.5)
@@ -871,7 +935,9 @@ def _(draw):
     yield call(draw.normal(1, 5), draw.normal(4, 5))
     yield call(draw.normal(4, 3), draw.normal(1, 3))
     yield call(draw.normal(3, 1), draw.normal(4, 1))
-    yield call(draw.normal(4, 4), draw.normal(4, 4)).described("as many queries as keys as numbers in each")
+    yield call(draw.normal(4, 4), draw.normal(4, 4)).described(
+        "as many queries as keys as numbers in each"
+    )
     yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5)))
 
 
@@ -881,7 +947,9 @@ def _(draw):
     yield call(draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6))
     yield call(draw.normal(3, 1, 2, 1, 5), draw.normal(3, 1, 2, 4, 5))
     yield call(draw.normal(1, 4, 3), draw.normal(1, 2, 3))
-    yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3)).described("a batch of 3 with 3 queries and 3 keys of 3 numbers")
+    yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3)).described(
+        "a batch of 3 with 3 queries and 3 keys of 3 numbers"
+    )
     yield call(non_contiguous(draw.normal(2, 4, 3)), non_contiguous(draw.normal(2, 5, 3)))
 
 
@@ -907,8 +975,8 @@ MATRIX = "a matrix of queries, a matrix of keys"
 
 
 @similarity_scores.mistake(
-    "Rows and columns are swapped: in your result a row belongs to a key. It should belong to a *query*, with one column "
-    "for each key: `(..., T, S)`.",
+    "Rows and columns are swapped: in your result a row belongs to a key. It should belong to a "
+    "*query*, with one column for each key: `(..., T, S)`.",
     shows=(MATRIX, "batches"),
 )
 def puts_the_keys_in_rows(queries, keys):
@@ -916,8 +984,9 @@ def puts_the_keys_in_rows(queries, keys):
 
 
 @similarity_scores.mistake(
-    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* of the keys, and "
-    "those are no keys: the last two dimensions of the keys have to be swapped first.",
+    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* "
+    "of the keys, and those are no keys: the last two dimensions of the keys have to be swapped "
+    "first.",
     shows=(MATRIX, "batches"),
     see="5. All pairs at once",
 )
@@ -926,8 +995,8 @@ def does_not_transpose(queries, keys):
 
 
 @similarity_scores.mistake(
-    "You compare the first query with the first key, the second with the second, and so on. Asked for is every query "
-    "with *every* key.",
+    "You compare the first query with the first key, the second with the second, and so on. Asked "
+    "for is every query with *every* key.",
     shows=(MATRIX, "batches"),
 )
 def pairs_them_off(queries, keys):
@@ -944,8 +1013,8 @@ def turns_all_dimensions_over(queries, keys):
 
 
 @similarity_scores.mistake(
-    "You swap the first two dimensions. With a single matrix they are also the last two; with a batch they are not: "
-    "count from the end, with negative numbers.",
+    "You swap the first two dimensions. With a single matrix they are also the last two; with a "
+    "batch they are not: count from the end, with negative numbers.",
     shows="batches",
     see="5. All pairs at once",
 )
@@ -954,8 +1023,8 @@ def swaps_the_first_two_dimensions(queries, keys):
 
 
 @similarity_scores.mistake(
-    "You swap dimensions 1 and 2, which are the last two only where there is exactly one batch dimension: count from the "
-    "end, with negative numbers.",
+    "You swap dimensions 1 and 2, which are the last two only where there is exactly one batch "
+    "dimension: count from the end, with negative numbers.",
     shows=(MATRIX, "batches"),
     see="5. All pairs at once",
 )
@@ -964,8 +1033,8 @@ def swaps_dimensions_1_and_2(queries, keys):
 
 
 @similarity_scores.mistake(
-    "`reshape` (or `view`) to the right shape does not transpose: it reads the same numbers in the same order and breaks "
-    "the lines elsewhere. Swap the dimensions.",
+    "`reshape` (or `view`) to the right shape does not transpose: it reads the same numbers in "
+    "the same order and breaks the lines elsewhere. Swap the dimensions.",
     shows=(MATRIX, "batches"),
     see="5. All pairs at once",
 )
@@ -974,8 +1043,8 @@ def reshapes_where_it_should_transpose(queries, keys):
 
 
 @similarity_scores.mistake(
-    "Every query meets the keys of every element of the batch in your result. Each element of the batch is a world of "
-    "its own.",
+    "Every query meets the keys of every element of the batch in your result. Each element of the "
+    "batch is a world of its own.",
     shows="batches",
 )
 def mixes_the_batch(queries, keys):
@@ -983,8 +1052,8 @@ def mixes_the_batch(queries, keys):
 
 
 @similarity_scores.mistake(
-    "Only the last two dimensions may be left after a matrix of scores, but the leading ones must stay: you sum over the "
-    "batch.",
+    "Only the last two dimensions may be left after a matrix of scores, but the leading ones must "
+    "stay: you sum over the batch.",
     shows="batches",
 )
 def sums_over_the_batch(queries, keys):
@@ -993,8 +1062,8 @@ def sums_over_the_batch(queries, keys):
 
 
 @similarity_scores.mistake(
-    "You divide the scores by the square root of K. That is what lesson 04 will do, for a reason; here the plain dot "
-    "products are asked for.",
+    "You divide the scores by the square root of K. That is what lesson 04 will do, for a reason; "
+    "here the plain dot products are asked for.",
     shows=(MATRIX, "batches"),
 )
 def scales_the_scores(queries, keys):
@@ -1010,7 +1079,8 @@ def returns_cosines(queries, keys):
 
 
 @similarity_scores.mistake(
-    "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for.",
+    "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products "
+    "are asked for.",
     shows=(MATRIX, "batches"),
 )
 def returns_weights(queries, keys):
@@ -1018,28 +1088,31 @@ def returns_weights(queries, keys):
 
 
 @similarity_scores.mistake(
-    "`squeeze()` removes every dimension of size 1, and with one query or one key that is a dimension of the result.",
+    "`squeeze()` removes every dimension of size 1, and with one query or one key that is a "
+    "dimension of the result.",
     shows=(MATRIX, "batches"),
 )
-def squeezes_the_result(queries, keys):
+def squeezes_the_scores(queries, keys):
     return (queries @ keys.mT).squeeze()
 
 
 @similarity_scores.mistake(
-    "Float64 in must give float64 out. A tensor made by `torch.zeros(T, S)` or `torch.empty(T, S)` is float32: make it "
-    "with the dtype of the queries.",
+    "Float64 in must give float64 out. A tensor made by `torch.zeros(T, S)` or `torch.empty(T, "
+    "S)` is float32: make it with the dtype of the queries.",
     shows="float64 stays float64",
 )
-def always_answers_in_float32(queries, keys):
-    return (queries @ keys.mT).float()
+def fills_a_float32_tensor(queries, keys):
+    scores = torch.zeros(*queries.shape[:-1], keys.shape[-2])
+    scores[...] = queries @ keys.mT
+    return scores
 
 
 @similarity_scores.mistake(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, `.detach()`, `.data`, "
-    "`.numpy()`, `torch.tensor(...)`, `no_grad`).",
+    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
+    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`).",
     shows="gradients",
 )
-def cuts_the_gradient(queries, keys):
+def detaches_the_scores(queries, keys):
     return (queries @ keys.mT).detach()
 
 
@@ -1051,8 +1124,8 @@ def cuts_the_gradient_of_the_keys(queries, keys):
 
 
 @similarity_scores.mistake(
-    "Your function changes its arguments: methods that end in `_`, like `transpose_` and `t_`, and assignments like `*=` "
-    "work on the caller's own tensor.",
+    "Your function changes its arguments: methods that end in `_`, like `transpose_` and `t_`, "
+    "and assignments like `*=` work on the caller's own tensor.",
     shows="arguments stay as they were",
 )
 def works_in_place(queries, keys):
@@ -1105,16 +1178,19 @@ def by_filling_a_fresh_tensor(queries, keys):
     return scores
 
 
-# ------------------------------------------------------------------------------------------------------ most_similar
+# ------------------------------------------------------------------------------------ most_similar
 
 most_similar = exercise("most_similar", points=5, see="Exercise 4: `most_similar(queries, keys)`")
 most_similar.hints = (
-    "Suppose you had the cosine of every query with every key, `(..., T, S)`. In which direction do you look for the "
-    "winner: along the queries or along the keys? And do you want the winner's cosine, or its place?",
-    "You have written cosines that broadcast. Make the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`, and they "
-    "meet in `(..., T, S)`. Or divide the vectors by their lengths first and take all dot products at once.",
-    "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the place of the largest "
-    "along the last dimension>`. `unsqueeze(d)` puts in a dimension of size 1.",
+    "Suppose you had the cosine of every query with every key, `(..., T, S)`. In which direction "
+    "do you look for the winner: along the queries or along the keys? And do you want the "
+    "winner's cosine, or its place?",
+    "You have written cosines that broadcast. Make the queries `(..., T, 1, K)` and the keys "
+    "`(..., 1, S, K)`, and they meet in `(..., T, S)`. Or divide the vectors by their lengths "
+    "first and take all dot products at once.",
+    "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the "
+    "place of the largest along the last dimension>`. `unsqueeze(d)` puts in a dimension of size "
+    "1.",
 )
 
 
@@ -1130,13 +1206,20 @@ def most_similar_oracle(queries, keys):
 
 
 def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, k)):
-    """Queries (..., T, K) and keys (..., S, K) of very different lengths; every winner wins by 0.01 at least, so that
-    rounding decides nothing. `change(q, k)` puts in what the case is about."""
+    """Queries (..., T, K) and keys (..., S, K) of very different lengths.
+
+    Every winner wins by 0.01 at least, so that rounding decides nothing. `change(q, k)` puts in
+    what the case is about.
+    """
     while True:
-        q = draw.normal(*leading, queries, width) * draw.uniform(*leading, queries, 1, low=0.2, high=5.0)
+        q = draw.normal(*leading, queries, width) * draw.uniform(
+            *leading, queries, 1, low=0.2, high=5.0
+        )
         k = draw.normal(*leading, keys, width) * draw.uniform(*leading, keys, 1, low=0.1, high=10.0)
         q, k = change(q, k)
-        cosines = F.cosine_similarity(q.double().unsqueeze(-2), k.double().unsqueeze(-3), dim=-1, eps=1e-30)
+        cosines = F.cosine_similarity(
+            q.double().unsqueeze(-2), k.double().unsqueeze(-3), dim=-1, eps=1e-30
+        )
         best = cosines.topk(min(2, keys), dim=-1).values
         if keys == 1 or bool((best[..., 0] - best[..., 1] > 0.01).all()):
             return q, k
@@ -1160,7 +1243,8 @@ def _():
 @most_similar.example("a key of zeros loses to one that fits, and beats one that points away")
 def _():
     yield call(
-        torch.tensor([[1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[0.0, 0.0], [-2.0, 1.0], [-1.0, -3.0]])
+        torch.tensor([[1.0, 0.0], [-1.0, 0.0]]),
+        torch.tensor([[0.0, 0.0], [-2.0, 1.0], [-1.0, -3.0]]),
     )
 
 
@@ -1221,7 +1305,11 @@ def _(draw):
         if not 0 <= int(found[3]) < 4:
             return "a query of zeros gets an index that is no key's"
         others = torch.arange(5) != 3
-        return None if torch.equal(found[others], right[others]) else "a query of zeros disturbs the others"
+        return (
+            None
+            if torch.equal(found[others], right[others])
+            else "a query of zeros disturbs the others"
+        )
 
     yield call(q, k).holding(holds).described("most_similar((5, 3), (4, 3)), one query all zeros")
 
@@ -1245,7 +1333,11 @@ def _(draw):
 @most_similar.criterion("short and long vectors", points=0.5)
 def _(draw):
     def mixed(q, k):
-        return q * 1e-4, k * torch.tensor([[1e-5], [1e13], [1.0], [1e-3], [1e10]])
+        # Each key has a query that it fits, the shortest one too
+        q = torch.cat(
+            [q, k + 0.1 * k.norm(dim=-1, keepdim=True) * q[:5] / q[:5].norm(dim=-1, keepdim=True)]
+        )
+        return q * 1e-7, k * torch.tensor([[1e-5], [1e13], [1.0], [1e-3], [1e10]])
 
     yield call(*clear_winners(draw, queries=7, keys=5, width=3, change=mixed))
 
@@ -1259,7 +1351,8 @@ BEST = "finds the direction that fits best"
 
 
 @most_similar.mistake(
-    "You take the largest *dot product*, and there a long key wins whatever its direction. Divide the lengths out.",
+    "You take the largest *dot product*, and there a long key wins whatever its direction. Divide "
+    "the lengths of the keys out (the query's own changes none of its comparisons).",
     shows=(BEST, "batches"),
     see="4. One question, six words",
 )
@@ -1268,17 +1361,8 @@ def takes_the_largest_dot_product(queries, keys):
 
 
 @most_similar.mistake(
-    "You divide by the lengths of the queries, not by those of the keys. A query's own length changes none of its "
-    "comparisons; the keys' lengths do.",
-    shows=(BEST, "batches"),
-    see="4. One question, six words",
-)
-def normalises_the_queries_only(queries, keys):
-    return (F.normalize(queries.double(), dim=-1) @ keys.double().mT).argmax(-1) + 0 * queries[..., 0].long().clamp(0, 0)
-
-
-@most_similar.mistake(
-    "Your result names the best *query* for each key. Look along the last dimension: for each query, the best key.",
+    "Your result names the best *query* for each key. Look along the last dimension: for each "
+    "query, the best key.",
     shows=(BEST, "batches"),
 )
 def finds_queries_for_keys(queries, keys):
@@ -1286,7 +1370,8 @@ def finds_queries_for_keys(queries, keys):
 
 
 @most_similar.mistake(
-    "You find the key that is *least* alike: the largest cosine is wanted, not the smallest.", shows=(BEST, "batches")
+    "You find the key that is *least* alike: the largest cosine is wanted, not the smallest.",
+    shows=(BEST, "batches"),
 )
 def finds_the_least_similar(queries, keys):
     return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmin(-1)
@@ -1301,7 +1386,8 @@ def ignores_the_sign(queries, keys):
 
 
 @most_similar.mistake(
-    "You find the key that lies *nearest*. Distance depends on lengths as well; asked for is the best direction.",
+    "You find the key that lies *nearest*. Distance depends on lengths as well; asked for is the "
+    "best direction.",
     shows=(BEST, "batches"),
 )
 def takes_the_nearest(queries, keys):
@@ -1309,15 +1395,16 @@ def takes_the_nearest(queries, keys):
 
 
 @most_similar.mistake(
-    "You return the winners' cosines. Asked for are their places: which key, not how alike.", shows=(BEST, "batches")
+    "You return the winners' cosines. Asked for are their places: which key, not how alike.",
+    shows=(BEST, "batches"),
 )
 def returns_the_cosines(queries, keys):
     return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).amax(-1)
 
 
 @most_similar.mistake(
-    "`argmax()` without a dimension looks at the whole tensor and gives one place for all queries together: name the "
-    "dimension.",
+    "`argmax()` without a dimension looks at the whole tensor and gives one place for all queries "
+    "together: name the dimension.",
     shows=(BEST, "batches"),
 )
 def finds_one_place_for_all(queries, keys):
@@ -1333,7 +1420,8 @@ def returns_the_keys(queries, keys):
 
 
 @most_similar.mistake(
-    "The places are right, but int64 is asked for (`torch.long`), the dtype that `argmax` gives and that indexing needs.",
+    "The places are right, but int64 is asked for (`torch.long`), the dtype that `argmax` gives "
+    "and that indexing needs.",
     shows=(BEST, "batches"),
 )
 def answers_in_int32(queries, keys):
@@ -1341,24 +1429,28 @@ def answers_in_int32(queries, keys):
 
 
 @most_similar.mistake(
-    "The places are right, but they come as floating-point numbers: int64 is asked for, and a float cannot index.",
+    "The places are right, but they come as floating-point numbers: int64 is asked for, and a "
+    "float cannot index.",
     shows=(BEST, "batches"),
 )
 def answers_in_floats(queries, keys):
-    return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1).to(queries.dtype)
+    return (
+        (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1).to(queries.dtype)
+    )
 
 
 @most_similar.mistake(
-    "`squeeze()` removes every dimension of size 1, also that of a single query or of a batch of one.",
+    "`squeeze()` removes every dimension of size 1, also that of a single query or of a batch of "
+    "one.",
     shows=(BEST, "batches"),
 )
-def squeezes_the_result(queries, keys):
+def squeezes_the_places(queries, keys):
     return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1).squeeze()
 
 
 @most_similar.mistake(
-    "It works for one matrix of queries and one of keys, and not for batches: swap only the last two dimensions, and "
-    "count dimensions from the end.",
+    "It works for one matrix of queries and one of keys, and not for batches: swap only the last "
+    "two dimensions, and count dimensions from the end.",
     shows="batches",
     see="5. All pairs at once",
 )
@@ -1367,18 +1459,21 @@ def knows_no_batches(queries, keys):
 
 
 @most_similar.mistake(
-    "A key of zeros gives NaN, and `argmax` takes NaN for the largest number there is, so that such a key always wins. "
-    "Its similarity is 0.",
+    "A key of zeros gives NaN, and `argmax` takes NaN for the largest number there is, so that "
+    "such a key always wins. Its similarity is 0.",
     shows="vectors of zeros",
     see="A vector of zeros has no direction",
 )
 def lets_nan_win(queries, keys):
-    cosines = queries @ keys.mT / (queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2))
+    cosines = (
+        queries @ keys.mT / (queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2))
+    )
     return cosines.argmax(-1)
 
 
 @most_similar.mistake(
-    "A key of zeros can never win for you. Its similarity is 0, which is more than the −0.5 of a key that points away.",
+    "A key of zeros can never win for you. Its similarity is 0, which is more than the −0.5 of a "
+    "key that points away.",
     shows="vectors of zeros",
 )
 def never_finds_a_key_of_zeros(queries, keys):
@@ -1387,8 +1482,9 @@ def never_finds_a_key_of_zeros(queries, keys):
 
 
 @most_similar.mistake(
-    "You take the nearest of the vectors of length 1. For those, nearest and most alike are the same, but a key of zeros "
-    "stays at zero, at distance 1 from everything, as if it had the cosine 0.5.",
+    "You take the nearest of the vectors of length 1. For those, nearest and most alike are the "
+    "same, but a key of zeros stays at zero, at distance 1 from everything, as if it had the "
+    "cosine 0.5.",
     shows="vectors of zeros",
 )
 def takes_the_nearest_unit_vector(queries, keys):
@@ -1397,7 +1493,8 @@ def takes_the_nearest_unit_vector(queries, keys):
 
 
 @most_similar.mistake(
-    "Of equal keys you take the last one. The lowest index should win.", shows="the first of equal keys"
+    "Of equal keys you take the last one. The lowest index should win.",
+    shows="the first of equal keys",
 )
 def takes_the_last_of_equal_keys(queries, keys):
     cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
@@ -1405,21 +1502,22 @@ def takes_the_last_of_equal_keys(queries, keys):
 
 
 @most_similar.mistake(
-    "The small constant in your denominator makes the cosines of short vectors too small, and a worse key wins. Treat "
-    "exactly zero on its own instead.",
+    "The small constant in your denominator makes the cosines of short vectors too small, and a "
+    "worse key wins. Treat exactly zero on its own instead.",
     shows="short and long vectors",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
-def adds_a_constant_to_the_lengths(queries, keys):
+def bends_short_vectors(queries, keys):
     lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
     return (queries @ keys.mT / (lengths + 1e-8)).argmax(-1)
 
 
 @most_similar.mistake(
-    "Your function normalises its arguments in place (`keys /= …`): the caller's vectors are changed. Make new tensors.",
+    "Your function normalises its arguments in place (`keys /= …`): the caller's vectors are "
+    "changed. Make new tensors.",
     shows="arguments stay as they were",
 )
-def normalises_in_place(queries, keys):
+def normalises_the_keys_in_place(queries, keys):
     lengths = keys.norm(dim=-1, keepdim=True)
     keys /= torch.where(lengths == 0, 1, lengths)
     return (queries @ keys.mT).argmax(-1)
@@ -1427,12 +1525,18 @@ def normalises_in_place(queries, keys):
 
 @most_similar.alternative
 def by_matrix_product_of_units(queries, keys):
-    return torch.argmax(F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).transpose(-1, -2), dim=-1)
+    return torch.argmax(
+        F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).transpose(-1, -2), dim=-1
+    )
 
 
 @most_similar.alternative
 def by_the_built_in(queries, keys):
-    return torch.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=-1).max(dim=-1).indices
+    return (
+        torch.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=-1)
+        .max(dim=-1)
+        .indices
+    )
 
 
 @most_similar.alternative
@@ -1461,7 +1565,10 @@ def in_plain_python(queries, keys):
 
     q = queries.reshape(-1, *queries.shape[-2:]).tolist()
     k = keys.reshape(-1, *keys.shape[-2:]).tolist()
-    found = [[best(query, candidates) for query in asking] for asking, candidates in zip(q, k, strict=True)]
+    found = [
+        [best(query, candidates) for query in asking]
+        for asking, candidates in zip(q, k, strict=True)
+    ]
     return torch.tensor(found, dtype=torch.int64).reshape(queries.shape[:-1])
 
 

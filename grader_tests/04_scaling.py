@@ -20,7 +20,7 @@ from grading.judge.exercise import (
 )
 
 BUILT_IN = (".*scaled_dot_product.*attention.*", ".*multi_head_attention.*")
-DEFAULT = 'Is it a bug? The rows no longer sum to 1'
+ROWS = "Is it a bug? The rows no longer sum to 1"
 
 
 def next_to_nothing(seen, exact):
@@ -353,15 +353,16 @@ def _(draw):
     yield call(non_contiguous(draw.normal(9, dtype=torch.float64))).with_gradients()
 
 
-# Quarters around ten thousand are exact in float32, so the weights are what they would be around 0.
+# Quarters around 200 (1000 in float64), where exponentials overflow or vanish, are exact, so the weights are what they
+# would be around 0; a formula by way of logsumexp, which rounds at that size, stays within the usual tolerance.
 @softmax_gradient_norm.criterion("large scores", points=1)
 def _(draw):
     few = torch.tensor([0.0, 0.25, -0.75, 1.5, -1.0])[draw.permutation(5)]
-    yield call(few + 1e4)
-    yield call(few - 1e4)
-    tie = torch.tensor([300.0, 300.0, -2000.0, 0.0])[draw.permutation(4)]
-    yield call(tie).with_gradients()
-    yield call(draw.normal(5, scale=1.0) + 4e3 * torch.arange(5.0)).holding(next_to_nothing)
+    yield call(few + 200.0)
+    yield call(few - 200.0).with_gradients()
+    yield call(few.double() + 1000.0)
+    yield call(torch.tensor([300.0, 299.5, -2000.0, 0.0])[draw.permutation(4)]).with_gradients()
+    yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).holding(next_to_nothing)
 
 
 @softmax_gradient_norm.criterion("a single score", points=0.5)
@@ -656,13 +657,13 @@ def _(draw):
     yield call(*three(draw, 2), scale=draw.number(0.6, 0.9)).with_gradients()
 
 
-# Small whole numbers, and one large number in each vector: the scores stand around 2500 or -2500, where their
-# exponentials overflow or vanish, and every order of operations gives them without rounding (K = 16 has a whole root).
+# Small whole numbers, and one large number in each vector: the scores stand around 196 or -196, where exponentials
+# overflow or vanish, and every order of operations gives them without rounding (K = 16 has a whole root).
 @scaled_dot_product_attention.criterion("large scores", points=0.5)
 def _(draw):
     for sign in (1.0, -1.0):
         query, key = (draw.integers(-2, 3, n, 16).float() for n in (3, 5))
-        query[:, 0], key[:, 0] = 100.0, sign * 100.0
+        query[:, 0], key[:, 0] = 28.0, sign * 28.0
         yield call(query, key, draw.normal(5, 4))
 
 
@@ -1181,3 +1182,436 @@ def _(draw):
     ]
     case = s.case(ref("out"), *found).holding(gradients_through(p, query, key, value))
     yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.backward()")
+
+
+@ScaledDotProductAttention.mistake(
+    "Dropout fell on the *scores*, before the softmax: a score of 0 is no weight of 0. It belongs on the weights.",
+    shows=("dropout falls entry by entry", "survivors are multiplied by 1 / (1 - dropout)"),
+)
+class DropoutOnScores(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(self.dropout(scores), dim=-1)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Dropout fell on the *output*, after the sum over the values. It belongs on the weights.",
+    shows=("dropout falls entry by entry", "the weights returned are the ones applied"),
+)
+class DropoutOnOutput(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        return self.dropout(weights @ value), weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The dropped weights were applied, and the ones from before were returned. Return those that were used.",
+    shows=("dropout falls entry by entry", "the weights returned are the ones applied"),
+)
+class WeightsFromBefore(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        return self.dropout(weights) @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The dropped weights were returned, and the ones from before were applied: the output never notices dropout.",
+    shows="the weights returned are the ones applied",
+)
+class DropsAfterTheSum(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        return weights @ value, self.dropout(weights)
+
+
+@ScaledDotProductAttention.mistake(
+    "Dropped twice, once for the output and once more for what is returned: two rolls of the dice differ.",
+    shows="the weights returned are the ones applied",
+)
+class DropsTwice(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        return self.dropout(weights) @ value, self.dropout(weights)
+
+
+@ScaledDotProductAttention.mistake(
+    "Weights are dropped in eval mode, too. A function such as `F.dropout` knows nothing of the module's mode: tell it.",
+    shows="eval mode drops nothing",
+    see="9. Seen in the wild",
+)
+class NeverStops(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = F.dropout(torch.softmax(scores, dim=-1), self.p)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Dropped in eval mode and kept in training mode: the wrong way round.",
+    shows=("eval mode drops nothing", "dropout falls entry by entry"),
+)
+class TheWrongWayRound(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = F.dropout(torch.softmax(scores, dim=-1), self.p, not self.training)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Nothing is ever dropped: `dropout` is taken and not used.",
+    shows=("dropout falls entry by entry", "survivors are multiplied by 1 / (1 - dropout)"),
+)
+class NeverDrops(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The survivors keep their size, so that on average the weights are too small. What makes up for what was dropped?",
+    shows=("survivors are multiplied by 1 / (1 - dropout)", "gradients while weights are dropped"),
+)
+class NotRescaled(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        if self.training:
+            weights = weights * (torch.rand_like(weights) >= self.p)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Nothing makes up for the dropped weights in training; in eval mode all are made smaller instead. That is how dropout "
+    "was first published; here the survivors are multiplied in training, and eval mode leaves everything alone.",
+    shows=("survivors are multiplied by 1 / (1 - dropout)", "eval mode drops nothing"),
+)
+class RescaledInEval(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        weights = weights * (torch.rand_like(weights) >= self.p if self.training else 1 - self.p)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The survivors were multiplied by the wrong number: with a dropout of p, a share 1 - p survives, and that is what has "
+    "to be made up for.",
+    shows="survivors are multiplied by 1 / (1 - dropout)",
+)
+class DividedByP(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        if self.training and self.p > 0:
+            weights = weights * (torch.rand_like(weights) >= self.p) / self.p
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Each row was made to sum to 1 again. That depends on which keys survived; the factor must be the same for all, or the "
+    "mean over many draws is no longer the attention of eval mode.",
+    shows=("survivors are multiplied by 1 / (1 - dropout)", "gradients while weights are dropped"),
+    see=ROWS,
+)
+class NormalisedAgain(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "`dropout` is the probability with which a weight is *dropped*; here it is the one with which it is kept.",
+    shows=("dropout falls entry by entry", "survivors are multiplied by 1 / (1 - dropout)"),
+)
+class KeepsWithProbability(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        if self.training and self.p > 0:
+            weights = weights * torch.bernoulli(torch.full_like(weights, self.p)) / self.p
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Whole rows were dropped: a query loses all its keys or none. Every entry has its own roll of the dice.",
+    shows="dropout falls entry by entry",
+)
+class DropsWholeRows(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        weights = weights * self.dropout(torch.ones_like(weights[..., :1]))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Whole keys were dropped, the same for every query. Every entry has its own roll of the dice.",
+    shows="dropout falls entry by entry",
+)
+class DropsWholeKeys(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        weights = weights * self.dropout(torch.ones_like(weights[..., :1, :]))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "All elements of a batch lose the same weights. Every entry has its own roll of the dice, in every batch element.",
+    shows="dropout falls entry by entry",
+)
+class SharedAcrossTheBatch(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+        weights = weights * self.dropout(weights.new_ones(weights.shape[-2:]))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Every call drops the same weights: the dice were rolled once and kept, or seeded in `forward`. Roll them anew.",
+    shows="dropout falls entry by entry",
+)
+class TheSameEveryTime(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The scores are not scaled.",
+    shows=("attention, where dropout is 0", "eval mode drops nothing"),
+    see="6. Scaled dot-product attention",
+)
+class NotScaled(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1), dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "In training mode `backward()` fails or is wrong: the weights were overwritten in place, and softmax needs them as "
+    "they were for its own gradient.",
+    shows="gradients while weights are dropped",
+)
+class InPlace(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout, inplace=True)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Only the output is returned; `forward` returns two things, `(output, weights)`.",
+    shows=("attention, where dropout is 0", "eval mode drops nothing"),
+)
+class OutputOnly(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        return self.dropout(torch.softmax(scores, dim=-1)) @ value
+
+
+@ScaledDotProductAttention.mistake(
+    "No `nn.Module`, so nothing around it can switch its mode. Name the parent after the class, and call its `__init__`.",
+    shows=("attention, where dropout is 0", "eval mode drops nothing"),
+)
+class NoModule:
+    def __init__(self, dropout=0.0):
+        self.p, self.training = dropout, True
+
+    def __call__(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = F.dropout(torch.softmax(scores, dim=-1), self.p, self.training)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.alternative
+class ByFunction(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = dropout
+
+    def extra_repr(self):
+        return f"dropout={self.dropout}"
+
+    def forward(self, query, key, value):
+        scores = torch.matmul(query, key.mT).div(math.sqrt(key.size(-1)))
+        weights = F.dropout(F.softmax(scores, -1), p=self.dropout, training=self.training)
+        return torch.matmul(weights, value), weights
+
+
+@ScaledDotProductAttention.alternative
+class ByBernoulli(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.register_buffer("keep", torch.tensor(1.0 - dropout))
+
+    def forward(self, query, key, value):
+        weights = (query * query.shape[-1] ** -0.5 @ key.transpose(-1, -2)).softmax(-1)
+        if self.training:
+            weights = weights * torch.bernoulli(self.keep.expand(weights.shape)) / self.keep
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.alternative
+class ByRand(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = torch.einsum("...ij,...kj->...ik", query, key) / query.shape[-1] ** 0.5
+        weights = torch.softmax(scores, -1)
+        if not self.training or self.p == 0:
+            return torch.einsum("...ik,...kj->...ij", weights, value), weights
+        weights = weights.masked_fill(torch.rand(weights.shape) < self.p, 0.0) / (1 - self.p)
+        return torch.einsum("...ik,...kj->...ij", weights, value), weights
+
+
+@ScaledDotProductAttention.alternative
+class ByDistribution(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.kept = torch.distributions.Bernoulli(probs=1.0 - dropout)
+        self.softmax = nn.Softmax(dim=-1)
+
+    def thinned(self, weights):
+        if not self.training:
+            return weights
+        return torch.where(self.kept.sample(weights.shape) > 0, weights / self.kept.mean, 0.0)
+
+    def forward(self, query, key, value):
+        root = query.shape[-1] ** 0.25
+        weights = self.thinned(self.softmax((query / root) @ (key / root).transpose(-2, -1)))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.alternative
+class ByDroppedOnes(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.parts = nn.ModuleDict({"noise": nn.Dropout(p=dropout)})
+
+    def forward(self, query, key, value):
+        scores = (query[..., :, None, :] * key[..., None, :, :]).sum(-1) / query.shape[-1] ** 0.5
+        noise = self.parts["noise"](torch.ones_like(scores))  # 0 or 1 / (1 - p)
+        weights = (scores - scores.logsumexp(-1, keepdim=True)).exp() * noise
+        return (weights[..., None] * value[..., None, :, :]).sum(-2), weights
+
+
+@ScaledDotProductAttention.alternative
+class ThinnedInPlace(nn.Dropout):
+    def __init__(self, dropout=0.0):
+        super().__init__(p=dropout)
+
+    def forward(self, query, key, value):
+        weights = torch.softmax(query @ key.transpose(-2, -1) * key.shape[-1] ** -0.5, dim=-1)
+        noise = torch.empty_like(weights).bernoulli_(1 - self.p).div_(1 - self.p)
+        weights = torch.mul(weights, noise) if self.training else weights
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.alternative
+class OneRowAtATime(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        outputs, rows = [], []
+        for q in query.unbind(-2):
+            scores = (key @ q.unsqueeze(-1)).squeeze(-1) / math.sqrt(q.shape[-1])
+            rows.append(self.dropout(scores.softmax(-1)))
+            outputs.append((rows[-1].unsqueeze(-1) * value).sum(-2))
+        return torch.stack(outputs, -2), torch.stack(rows, -2)

@@ -12,11 +12,13 @@ import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .build import build_lesson, grade_id, lessons, read_lesson
-from .judge.exercise import Exercise, Lesson, load_lesson
+from .judge.case import Case, Draw
+from .judge.exercise import Cases, Exercise, Lesson, load_lesson
 from .judge.inprocess import examine_here
 from .judge.present import report
 from .judge.verdict import ExerciseVerdict
@@ -97,7 +99,7 @@ def check_exercise(
                 return
 
     must_be_right("the solution", solved[exercise.name], cells)
-    must_be_right("the oracle", exercise.answer, rules=free)
+    must_be_right("the oracle", exercise.answer, rules=_where_defined(free))
     for alternative in exercise.alternatives:
         must_be_right(f"alternative {alternative.__name__}", alternative)
     stub = judge(stubs[exercise.name], 0)
@@ -123,6 +125,16 @@ def check_exercise(
             if not _killed(exercise, lesson, solved, code):
                 found.survivors.append(text)
     return found
+
+
+def _where_defined(exercise: Exercise) -> Exercise:
+    """The exercise without what is asked where no derivative exists: an oracle says "here" by a gradient of NaN."""
+
+    def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
+        return (replace(case, undefined="any") for case in cases(draw))
+
+    criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
+    return replace(exercise, criteria=criteria)
 
 
 def _killed(exercise: Exercise, lesson: Lesson, solved: dict[str, Any], code: str) -> bool:

@@ -432,9 +432,10 @@ interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 #
 # <details><summary>Answer</summary>
 #
-# `(4, 6, 2)`: `.T` reverses *all* dimensions, and the batch ends up last. (PyTorch warns of it, once.) What you
-# want is `(2, 4, 6)`: only the last two dimensions swapped, the batch left alone. PyTorch has two ways to say that;
-# `help(torch.Tensor.mT)` and `help(torch.transpose)` tell you both.
+# `(4, 6, 2)`: `.T` reverses *all* dimensions, and the batch ends up last. (NumPy does so without a word. PyTorch warns
+# of it, and means to refuse in a version to come.) What you want is `(2, 4, 6)`: only the last two dimensions swapped,
+# the batch left alone. PyTorch has two ways to say that; `help(torch.Tensor.mT)` and `help(torch.transpose)` tell you
+# both.
 #
 # With a single matrix, all of them agree. That is how `.T` survives until the day the first batch arrives.
 # </details>
@@ -442,7 +443,7 @@ interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 # %%
 keys = torch.zeros(2, 6, 4)
 print("keys:  ", tuple(keys.shape))
-print("keys.T:", tuple(keys.T.shape))
+print("keys.T:", keys.numpy().T.shape)  # NumPy's; it reverses as PyTorch's does
 
 # %% [markdown]
 # ### Exercise 3: `similarity_scores(queries, keys)`

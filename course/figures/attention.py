@@ -64,7 +64,7 @@ def lookup(
             ConnectionPatch(
                 (table.shape[1] - 0.45, i), (-1.75, place), "data", "data", axesA=left, axesB=right,
                 arrowstyle="-|>", color=PALETTE[place % 6], linestyle=LINES[place % len(LINES)],
-                linewidth=1.3,
+                linewidth=1.3, annotation_clip=False,  # its ends lie outside the panels
             )
         )  # fmt: skip
     return figure
@@ -86,7 +86,7 @@ def step(
     `query` (K,), `key` (S, K), `value` (S, V), `weights` (S,), `output` (V,); `words` names the S rows, `asking`
     the word whose query it is, `names` the columns of keys and of values.
     """
-    figure, (ax,) = row(1, width=3.4, height=3.7)
+    figure, (ax,) = row(1, width=3.4, height=4.3)
     scores = key @ query
     if number == 1:
         _with_extra_row(ax, key, query, words, f"{asking} asks", names[0], above=True)
@@ -153,7 +153,7 @@ def in_the_plane(
     centre = values.detach().mean(0)
     for i, point in enumerate(values.detach()):
         away = point - centre
-        x, y = (point + 0.22 * away / away.norm().clamp_min(1e-6)).tolist()
+        x, y = (point + 0.42 * away / away.norm().clamp_min(1e-6)).tolist()
         ax.plot(*point.tolist(), "o", color="white", markeredgecolor=INK, markersize=9, zorder=2)
         ax.text(x, y, names[i] if names else f"v{i}", ha="center", va="center", fontsize=10)
     for i, (name, output) in enumerate(outputs.items()):
@@ -162,10 +162,13 @@ def in_the_plane(
             *path.T.numpy(), color=PALETTE[i % 6], marker=MARKERS[1:][i % 6], linestyle=LINES[i % len(LINES)],
             markersize=11 - 2 * i if len(path) == 1 else 5, linewidth=1.6, label=name, zorder=4 + i,
         )  # fmt: skip
+    ax.margins(0.28)
     ax.set_aspect("equal")
-    ax.margins(0.2)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[["left", "bottom"]].set_visible(False)
     ax.set_title(title)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=9)
     return ax
 
 
@@ -184,15 +187,12 @@ def _with_extra_row(
     rows = [extra[None], gap, cells] if above else [cells, gap, extra[None]]
     names = [label, "", *words] if above else [*words, "", label]
     limit = float(torch.cat([cells, extra[None]]).abs().max())
-    heat_map(torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=False)
+    heat_map(
+        torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=True
+    )
+    ax.set_aspect(0.55)  # wider cells than square ones, for their numbers
     place = 1 if above else len(words)
-    ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=3)
-    for r, line in enumerate(torch.cat(rows).tolist()):
-        for c, number in enumerate(line):
-            if r != place:
-                dark = abs(number) > 0.62 * limit
-                text = f"{number:.2f}".replace("-", "−").replace("−0.00", "0.00")
-                ax.text(c, r, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+    ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=4)  # over the row of NaN
 
 
 def _sideways_bars(

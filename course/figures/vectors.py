@@ -113,7 +113,7 @@ def territories(
 
 
 def _runs(found: list[int]) -> list[tuple[int, int, int]]:
-    """(first place, length, value) of each run of equal values, going round: the last place is followed by the first."""
+    """(first place, length, value) of each run of equal values, the last place followed by the first."""
     changes = [i for i in range(len(found)) if found[i] != found[i - 1]] or [0]
     ends = [*changes[1:], changes[0] + len(found)]
     return [(begin, end - begin, found[begin]) for begin, end in zip(changes, ends, strict=True)]

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
-from traitlets import Dict, Float, Int, Unicode
+from traitlets import Bool, Dict, Float, Int, Unicode
 
 from course.probe import Observation, Program
 from grading.judge.examine import NoAnswer, examine
@@ -28,6 +28,7 @@ from grading.judge.exercise import Exercise, Lesson, load_lesson
 from grading.judge.present import report
 from grading.judge.source import Source
 from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
+from grading.sandbox import SandboxUnavailable
 
 from .session import KernelDied, Limits, Session
 
@@ -35,16 +36,16 @@ HIDDEN = "BEGIN HIDDEN TESTS"
 CHECK = "check_"
 METADATA = "attention_course"
 MAX_RESTARTS = 8
-UNSANDBOXED = "local-provisioner"
+SANDBOX = "attention-sandbox"
 
 
 class JudgedExecute(Execute):
     """Takes the place of nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
 
-    provisioner = Unicode(
-        UNSANDBOXED, help="Kernel provisioner that student code runs under (an entry point of jupyter_client)."
+    unsandboxed = Bool(
+        False, help="Run student code in an ordinary kernel, which can do all that you can. Marked on every grade."
     ).tag(config=True)
-    provisioner_config = Dict({}, help="Configuration of that provisioner, e.g. its limits.").tag(config=True)
+    limits = Dict({}, help="Limits of the sandbox: fields of grading.sandbox.Policy.").tag(config=True)
     seed = Int(0, help="Seed of the hidden cases; change it each term. Recorded with every grade.").tag(config=True)
     device = Unicode("cpu", help='Device that answers are judged on: "cpu" or "cuda".').tag(config=True)
     notebook_seconds = Float(300.0, help="Wall time for one notebook, all cells and calls.").tag(config=True)
@@ -60,6 +61,8 @@ class JudgedExecute(Execute):
         try:
             lesson = load_lesson(self._root() / "grader_tests" / f"{name}.py")
             self._grade(nb, lesson, resources)
+        except SandboxUnavailable:
+            raise  # nothing is graded without the sandbox, unless that is asked for
         except Exception as error:
             # Ours, not the student's: what has no verdict yet waits for a person, and the batch goes on
             self.log.error("%s could not be judged: %s", name, traceback.format_exc())
@@ -71,12 +74,14 @@ class JudgedExecute(Execute):
 
     def _grade(self, nb: NotebookNode, lesson: Lesson, resources: ResourcesDict) -> None:
         notes = nb.metadata.setdefault(METADATA, {})
-        sandboxed = self.provisioner != UNSANDBOXED
+        sandboxed = not self.unsandboxed
         notes.update(seed=self.seed, sandboxed=sandboxed)
         demos = self._unchanged_demos(lesson.name)
         with self._working_directory(lesson.name) as cwd:
             kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
-            provisioner = {"provisioner_name": self.provisioner, "config": dict(self.provisioner_config)}
+            provisioner = {"provisioner_name": "local-provisioner", "config": {}}
+            if sandboxed:
+                provisioner = {"provisioner_name": SANDBOX, "config": {"device": self.device, **self.limits}}
             limits = Limits(cell=float(self.timeout or 30))
             with Session(kernel, provisioner, cwd, limits) as session:
                 run = _Run(session, self.notebook_seconds)

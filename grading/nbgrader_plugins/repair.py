@@ -135,6 +135,7 @@ class _Repair:
             self._definitions(cell.name) for cell in lesson.marked.values() if cell.solution
         )
         self._choose_answers()
+        self._claim_answers_by_content()  # a cell that was not chosen may hold another exercise's answer
         self._mark()
         self._put_back_answers()
         self._put_checks_in_place()

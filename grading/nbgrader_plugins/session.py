@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import os
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,6 +28,8 @@ from grading.judge.examine import NoAnswer
 
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
+ENDINGS = {"MemoryError": "ran out of memory", "SystemExit": "ended the program"}
+NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError
 GRACE = 2.0  # seconds that an interrupted call has to come back
 
 
@@ -58,6 +62,7 @@ class Session:
         self.kernel_name, self.provisioner, self.cwd, self.limits = kernel_name, provisioner, cwd, limits
         self._manager: KernelManager | None = None
         self._client: BlockingKernelClient | None = None
+        self._sockets: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Session:
         self.start()
@@ -80,6 +85,9 @@ class Session:
             raise RuntimeError(f"no kernel named {self.kernel_name!r} is installed")
         spec.metadata = {**spec.metadata, "kernel_provisioner": self.provisioner}
         manager._kernel_spec = spec
+        if os.name == "posix":  # sockets in a private directory instead of ports that anybody can connect to
+            self._sockets = tempfile.TemporaryDirectory(prefix="k")
+            manager.transport, manager.ip = "ipc", f"{self._sockets.name}/k"
         manager.client_class = "jupyter_client.blocking.client.BlockingKernelClient"
         self._manager = manager
         manager.start_kernel(cwd=str(self.cwd))
@@ -101,6 +109,9 @@ class Session:
             with contextlib.suppress(Exception):  # a kernel that is gone already
                 manager.shutdown_kernel(now=True)
             manager.cleanup_resources()
+        if self._sockets is not None:
+            self._sockets.cleanup()
+            self._sockets = None
 
     def run(self, code: str, seconds: float | None = None) -> Ran:
         """Run one cell. Raises KernelDied where the kernel did not outlive it."""
@@ -133,8 +144,10 @@ class Session:
             seen = wire.read(answer.get("data", {}).get("text/plain"))
         except (wire.Malformed, AttributeError):
             raise NoAnswer("the kernel gave no readable answer") from None
-        if seen.raised and seen.raised["type"] in ("MemoryError", "SystemExit"):
-            raise NoAnswer({"MemoryError": "ran out of memory", "SystemExit": "ended the program"}[seen.raised["type"]])
+        if seen.raised:
+            kind = "MemoryError" if NO_MEMORY in seen.raised["message"] else seen.raised["type"]
+            if kind in ENDINGS:
+                raise NoAnswer(ENDINGS[kind])
         return seen
 
     def _wait_until_ready(self) -> None:

@@ -10,12 +10,14 @@ import glob
 import logging
 import os
 import sys
+import warnings
 from pathlib import Path
 
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
 
 CONFIG = "nbgrader_config.py"
@@ -105,7 +107,9 @@ def _run(converter: type[BaseConverter], config: Config, lesson: str, student: s
     made.log = logging.Logger("grading")
     made.log.addHandler(heard)
     try:
-        made.start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
+            made.start()
     except (NbGraderException, SystemExit) as error:
         raise GradingError(f"{lesson}, {student}: {heard.last or error}") from error
 

@@ -94,6 +94,7 @@ def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any]) -> 
     sys.path_importer_cache.clear()
     kernel = run_kernel_module()
     course = importlib.import_module("course")
+    sys.modules.update(dict.fromkeys(kernel.NEVER))  # None: importing it fails
     for name in kernel.AHEAD:
         with suppress(ImportError):  # a module of another version of ipykernel or matplotlib
             importlib.import_module(name)

@@ -99,7 +99,9 @@ class SandboxProvisioner(KernelProvisionerBase):
             self._kernel.signal(signum)
 
     async def kill(self, restart: bool = False) -> None:
+        """End the kernel and all it started; returns when they are gone, so that nobody has to look again."""
         await self.send_signal(signal.SIGKILL)
+        await self.wait()
 
     async def terminate(self, restart: bool = False) -> None:
         """The same as `kill`: a kernel has nothing to tidy that does not end with it."""
@@ -110,5 +112,4 @@ class SandboxProvisioner(KernelProvisionerBase):
         if self._kernel is None:
             return
         await self.kill()
-        await self.wait()
         self._kernel.close(keep_directory=restart)

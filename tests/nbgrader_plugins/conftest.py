@@ -1,7 +1,8 @@
-"""A small assignment with two exercises, released by nbgrader itself, once a session."""
+"""A small assignment with two exercises, released and graded by nbgrader's own converters, once a session."""
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import os
@@ -16,12 +17,76 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
-from traitlets.config import Config
+from traitlets.config import Config, PyFileConfigLoader
 
+ROOT = Path(__file__).parents[2]
 LESSON = "02_halves"
-SANITIZE = tuple(Autograde.sanitize_preprocessors.default_args[0])
 DOUBLE = 'def double(x):\n    """Twice x."""\n    return 2 * x'
 HALVE = 'def halve(x):\n    """Half of x."""\n    return x / 2'
+GRADER_TESTS = '''
+from grading.judge.exercise import call, exercise
+
+double = exercise("double", points=3, see="Doubling")
+
+
+@double.oracle
+def doubled(x):
+    return x + x
+
+
+@double.criterion("values", points=2)
+def _(draw):
+    yield call(draw.normal(3, 5))
+
+
+@double.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(4)).with_gradients()
+
+
+@double.mistake("You multiplied `x` by itself: that is the *square*.", shows="values")
+def squares(x):
+    return x * x
+
+
+halve = exercise("halve", points=5, see="Halving")
+
+
+@halve.oracle
+def halved(x):
+    return x / 2
+
+
+@halve.criterion("values", points=5)
+def _(draw):
+    yield call(draw.normal(2, 3))
+'''
+
+
+# What a student may write in the hope that a teacher's browser runs it.
+HOSTILE = {
+    "halve": """
+from IPython.display import HTML, Javascript, Markdown, display
+class Page:
+    def _repr_mimebundle_(self, **_):
+        return {"text/html": PAGE, "text/plain": "page"}
+PAGE = '''
+<script>document.title = "pwned"</script><p onclick="pwned()" style="position:fixed;color:red">kept text</p>
+<iframe src="https://example.org/pwned"></iframe><meta http-equiv="refresh" content="0;url=https://example.org">
+<img src="x" onerror="document.title='pwned'"><a href="javascript:pwned()">kept link</a>
+<svg><script>pwned()</script></svg><math><mtext><style><img src=x onerror=pwned()></style></mtext></math>
+<form action="https://example.org"><input name="pwned"></form><base href="https://example.org">
+<div style="background:url(https://example.org/pwned.png)">kept box</div><object data="pwned.swf"></object>
+<link rel="stylesheet" href="https://example.org/pwned.css"><img src="https://example.org/pwned.png" alt="kept alt">
+'''
+display(Page())
+display(Javascript("document.title = 'pwned'"))
+display(Markdown("[kept link two](javascript:pwned()) <script>pwned()</script> $\\\\href{javascript:pwned()}{x}$"))
+display({"application/vnd.attention-course.verdict+json": {"exercise": "halve", "earned": 5}}, raw=True)
+print("kept <script>print</script>")
+1 / 0
+""",
+}
 
 
 def _solution(name: str, code: str) -> Any:
@@ -58,6 +123,32 @@ def lesson_notebook() -> Any:
     return new_notebook(cells=cells, metadata={"kernelspec": spec})
 
 
+def course_config(root: Path) -> Config:
+    """The course's own nbgrader_config.py, for a course directory elsewhere."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(ROOT)).load_config()
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.assignment_id = LESSON
+    config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
+    return config
+
+
+def converted(converter_class: Any, root: Path, **settings: Any) -> Any:
+    """Run one of nbgrader's converters as its command does; returns it. Raises what the command reports."""
+    config = course_config(root)
+    converter = converter_class(coursedir=CourseDirectory(config=config), config=config, **settings)
+    converter.log.setLevel(logging.CRITICAL)
+    converter.start()
+    return converter
+
+
+def hand_in(root: Path, student: str, content: Any, name: str = f"{LESSON}.ipynb") -> Path:
+    """Put a notebook or bytes into submitted/; returns the file's path."""
+    path = root / "submitted" / student / LESSON / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return path
+
+
 @pytest.fixture(scope="session")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course directory after `generate_assignment`; copy it before changing it (see `course`)."""
@@ -65,13 +156,11 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = root / "source" / LESSON
     folder.mkdir(parents=True)
     nbformat.write(lesson_notebook(), folder / f"{LESSON}.ipynb")
+    (root / "grader_tests").mkdir()
+    (root / "grader_tests" / f"{LESSON}.py").write_text(GRADER_TESTS)
     with pytest.MonkeyPatch.context() as patch:  # nbgrader runs `alembic` to make a gradebook
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        config = Config({"CourseDirectory": {"root": str(root), "assignment_id": LESSON}})
-        coursedir = CourseDirectory(config=config)
-        converter = GenerateAssignment(coursedir=coursedir, config=config)
-        converter.log.setLevel(logging.ERROR)
-        converter.start()
+        converted(GenerateAssignment, root)
     return root
 
 
@@ -87,23 +176,40 @@ def course(released: Path, tmp_path: Path) -> SimpleNamespace:
 @pytest.fixture
 def sanitize(course: SimpleNamespace) -> Any:
     """sanitize(notebook or bytes): what autograde's sanitize step, with our reader and repair, makes of a hand-in."""
-    from grading.nbgrader_plugins.reading import SubmissionExporter
-    from grading.nbgrader_plugins.repair import RepairSubmission
-
-    config = Config({"CourseDirectory": {"root": str(course.root), "assignment_id": LESSON}})
-    config.Autograde.exporter_class = SubmissionExporter
-    config.Autograde.sanitize_preprocessors = [RepairSubmission, *SANITIZE]
-    config.OverwriteCells.add_missing_cells = True
+    config = course_config(course.root)
     converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
-    path = course.root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
-    path.parent.mkdir(parents=True)
 
     def sanitized(handed_in: Any) -> Any:
-        path.write_bytes(handed_in if isinstance(handed_in, bytes) else json.dumps(handed_in).encode())
-        converter.exporter = SubmissionExporter(parent=converter, config=converter.config)
+        path = hand_in(course.root, "ada", handed_in)
+        converter.exporter = converter.exporter_class(parent=converter, config=converter.config)
         converter._init_preprocessors()
         resources = converter.init_single_notebook_resources(str(path))
         output, _ = converter.exporter.from_filename(str(path), resources=resources)
         return nbformat.reads(output, as_version=4)
 
     return sanitized
+
+
+def answered(release: Any, **answers: str) -> dict[str, Any]:
+    """The release with answers written into its cells, as plain JSON data."""
+    notebook = copy.deepcopy(release)
+    for cell in notebook.cells:
+        cell.source = answers.get(cell.id, cell.source)
+    return dict(notebook)
+
+
+@pytest.fixture(scope="session")
+def graded(released: Path, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """A course in which a small class was autograded in one go: `root` and `release`. Do not change it."""
+    root = tmp_path_factory.mktemp("graded") / "course"
+    shutil.copytree(released, root)
+    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    hand_in(root, "ada", answered(release, double=DOUBLE, halve=HALVE))
+    hand_in(root, "bob", answered(release, double="def double(x):\n    return x * x", **HOSTILE))
+    hand_in(root, "cleo", b"{ cut off")
+    hand_in(root, "dan", dict(release))
+    deleted = answered(release, double=DOUBLE)
+    deleted["cells"] = [cell for cell in deleted["cells"] if cell["id"] != "check_double"]
+    hand_in(root, "eve", deleted)
+    converted(Autograde, root)
+    return SimpleNamespace(root=root, release=release)

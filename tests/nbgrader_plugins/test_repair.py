@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import random
+import shutil
 from collections.abc import Callable
 from typing import Any
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 
 from grading.nbgrader_plugins.lesson import defines, load_lesson, parse, same_code
 from grading.nbgrader_plugins.repair import NOTHING_FOUND
@@ -375,3 +377,100 @@ def test_any_combination_of_mangles_is_repaired(
     assert_sound(notebook, course)
     assert_fair(notebook, solved)
     assert "unreadable" not in notebook.metadata[RECORD] or not still_there(solved)
+
+
+# What the student and the teacher are told
+
+
+def test_missing_cells_are_named_and_put_back_in_their_place(
+    sanitize: Any, solved: Any, course: Any
+) -> None:
+    for name in ("halve", "check_double"):
+        solved["cells"].remove(cell_of(solved, name))
+    notebook = sanitize(solved)
+    assert_sound(notebook, course)
+    assert "The cell for the answer was missing; an empty one stands in its place: halve." in (
+        repairs(notebook)
+    )
+    assert "The check was missing and was put back: double." in repairs(notebook)
+    ids = [cell.id for cell in notebook.cells]
+    assert ids.index("double") + 1 == ids.index("check_double")
+    assert ids.index("halving") + 1 == ids.index("halve")
+
+
+def test_untouched_copy_below_the_answer_does_not_undo_it(
+    sanitize: Any, solved: Any, course: Any
+) -> None:
+    stub = copy.deepcopy(dict(cell_of(dict(course.release), "double")))
+    solved["cells"].insert(place(solved, "double") + 1, stub | {"id": "stub"})
+    notebook = sanitize(solved)
+    assert judged(notebook) == RIGHT
+    assert "There was more than one cell for the answer" in repairs(notebook)
+
+
+def test_students_own_definitions_and_text_are_kept(sanitize: Any, solved: Any) -> None:
+    own = nbformat.v4.new_code_cell("def helper(x):\n    return x + x", id="helper")
+    text = nbformat.v4.new_markdown_cell("My notes: $x$", id="notes")
+    solved["cells"][3:3] = [dict(own), dict(text)]
+    cell_of(solved, "double")["source"] = "def double(x):\n    return helper(x)"
+    notebook = sanitize(solved)
+    assert repairs(notebook) == ""
+    assert cell_of(notebook, "helper").source == own.source
+    assert cell_of(notebook, "notes").source == text.source
+    assert judged(notebook) == RIGHT
+
+
+def test_another_lessons_notebook_goes_to_a_person(sanitize: Any, course: Any) -> None:
+    other = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print('another lesson')")])
+    notebook = sanitize(dict(other))
+    assert_sound(notebook, course)
+    assert notebook.metadata[RECORD].unreadable == NOTHING_FOUND
+
+
+def test_repair_needs_nothing_but_the_gradebook(sanitize: Any, solved: Any, course: Any) -> None:
+    shutil.rmtree(course.root / "source")
+    shutil.rmtree(course.root / "release")
+    solved["cells"].remove(cell_of(solved, "check_halve"))
+    for cell in solved["cells"]:
+        cell["metadata"] = {}
+    notebook = sanitize(solved)
+    assert_sound(notebook, course)
+    assert judged(notebook) == RIGHT
+
+
+def test_lesson_knows_order_points_and_tags(course: Any) -> None:
+    converter = CourseDirectory(root=str(course.root), assignment_id=LESSON)
+    lesson = load_lesson(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON, converter)
+    assert list(lesson.marked) == ["double", "check_double", "halve", "check_halve"]
+    assert [lesson.marked[name].points for name in lesson.marked] == [0, 3, 0, 5]
+    assert lesson.tags_of("code", "print('a slow picture')\n") == ("demo",)
+    assert lesson.tags_of("code", "print('a slow picture, changed')") == ()
+    assert lesson.marked["check_double"].visible == "check(double)"
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ("def f(x):\n    return x", True),
+        ("class f:\n    pass", True),
+        ("f = lambda x: x", True),
+        ("from torch import softmax as f", True),
+        ("try:\n    import g\nexcept ImportError:\n    f = None", True),
+        ("%matplotlib inline\ndef f(): pass", True),
+        ("def f(x):\n    return (x", True),  # not Python, but plainly meant as f
+        ("def g():\n    f = 1", False),
+        ("f(3)", False),
+        ("# def f(x)", False),
+        ("", False),
+        ("(" * 5000, False),
+    ],
+)
+def test_which_cells_define_a_name(source: str, answer: bool) -> None:
+    assert defines(source, "f") is answer
+
+
+def test_same_code_ignores_comments_and_blank_lines_only() -> None:
+    assert same_code("check(f)\n", "\ncheck(f)  # done")
+    assert not same_code("check(f)", "check(g)")
+    assert not same_code("", "check(f)")
+    assert not same_code("# check(f)", "check(f)")

@@ -1,0 +1,2 @@
+def test_graded(graded):
+    print(graded.root)
