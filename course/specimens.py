@@ -6,7 +6,7 @@
 forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls. Where an
 output does not depend on an input, it does not change by a single bit when that input does.
 
-`Projections`, `torch_attention` and `assembly` (lesson 06) are modules whose weights are copied or counted. `Bigram`
+`Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`
 and `Windowed` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a `block_size`.
 
 None of them answers an exercise: they are what answers are tried on.
@@ -148,9 +148,6 @@ SUSPECTS: dict[str, Attention] = {
 }
 
 
-# Modules, for lesson 06: `load_torch_weights` fills one from another, `count_parameters` counts what it is given.
-
-
 def torch_attention(width: int, n_heads: int, batch_first: bool = False) -> nn.MultiheadAttention:
     """PyTorch's layer as the lesson uses it, without biases."""
     return nn.MultiheadAttention(width, n_heads, bias=False, batch_first=batch_first)
@@ -194,64 +191,17 @@ def assembled(
     All parameters are 1, so that none can be told from another by its values.
     """
     whole = nn.Module()
-
-    def place(name: str) -> tuple[nn.Module, str]:
-        part = whole
-        *path, last = name.split(".")
-        for step in path:
-            if step not in part._modules:
-                part.add_module(step, nn.Module())
-            part = part.get_submodule(step)
-        return part, last
-
     for name, shape in parameters.items():
-        part, last = place(name)
-        part.register_parameter(last, nn.Parameter(torch.ones(tuple(shape)), name not in set(frozen)))
+        weight = nn.Parameter(torch.ones(tuple(shape)), name not in set(frozen))
+        _part(whole, name).register_parameter(_last(name), weight)
     for name, shapes in (lists or {}).items():
-        part, last = place(name)
-        part.add_module(last, nn.ParameterList(nn.Parameter(torch.ones(tuple(shape))) for shape in shapes))
+        weights = nn.ParameterList(nn.Parameter(torch.ones(tuple(shape))) for shape in shapes)
+        _part(whole, name).add_module(_last(name), weights)
     for name, other in (tied or {}).items():
-        part, last = place(name)
-        found = place(other)
-        setattr(part, last, getattr(*found))
+        setattr(_part(whole, name), _last(name), getattr(_part(whole, other), _last(other)))
     for name, shape in (buffers or {}).items():
-        part, last = place(name)
-        part.register_buffer(last, torch.ones(tuple(shape)))
+        _part(whole, name).register_buffer(_last(name), torch.ones(tuple(shape)))
     return whole
-
-
-class Projections(nn.Module):
-    """Four matrices (D, D) with the names that the course gives them, and nothing that uses them."""
-
-    def __init__(self, d_model: int) -> None:
-        super().__init__()
-        for name in ("W_q", "W_k", "W_v", "W_o"):
-            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
-
-
-def torch_attention(d_model: int, n_heads: int) -> nn.MultiheadAttention:
-    """PyTorch's own attention without biases, batch first: its parameters are in_proj_weight and out_proj.weight."""
-    return nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True)
-
-
-def assembly(
-    parameters: Mapping[str, Sequence[int]],
-    frozen: Iterable[str] = (),
-    shared: Mapping[str, str] | None = None,
-    buffers: Mapping[str, Sequence[int]] | None = None,
-) -> nn.Module:
-    """A module made to be counted: parameters and buffers of these shapes, under names such as "block.0.weight".
-
-    `frozen` names parameters that are not trained; `shared` gives a parameter a second name: {new name: its name}.
-    """
-    root = nn.Module()
-    made = {name: nn.Parameter(torch.zeros(*shape), name not in set(frozen)) for name, shape in parameters.items()}
-    made |= {name: made[other] for name, other in (shared or {}).items()}
-    for name, parameter in made.items():
-        _part(root, name).register_parameter(name.rpartition(".")[2], parameter)
-    for name, shape in (buffers or {}).items():
-        _part(root, name).register_buffer(name.rpartition(".")[2], torch.zeros(*shape))
-    return root
 
 
 def _part(root: nn.Module, name: str) -> nn.Module:
@@ -261,6 +211,10 @@ def _part(root: nn.Module, name: str) -> nn.Module:
             root.add_module(step, nn.Module())
         root = root.get_submodule(step)
     return root
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 class _Model(nn.Module):

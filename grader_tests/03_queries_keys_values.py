@@ -40,9 +40,7 @@ def _():
 
 @embed.example("gradients, where a token repeats")
 def _():
-    yield call(
-        torch.tensor([1, 1, 0]), torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    ).with_gradients()
+    yield call(torch.tensor([1, 1, 0]), torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).with_gradients()
 
 
 @embed.criterion("the rows that the ids name", points=0.5)
@@ -131,8 +129,7 @@ def shortens_long_rows(token_ids, table):
 
 
 @embed.mistake(
-    "Ids of shape (2, 5) came back as ten rows in one list: put the shape of the ids back.",
-    shows="ids of any shape",
+    "Ids of shape (2, 5) came back as ten rows in one list: put the shape of the ids back.", shows="ids of any shape"
 )
 def forgets_the_shape_of_the_ids(token_ids, table):
     return table[token_ids.flatten()]
@@ -179,9 +176,7 @@ def always_float32(token_ids, table):
     return F.one_hot(token_ids, len(table)).float() @ table.float()
 
 
-@embed.mistake(
-    "The ids were changed in place. Work on a new tensor.", shows="arguments are left alone"
-)
+@embed.mistake("The ids were changed in place. Work on a new tensor.", shows="arguments are left alone")
 def moves_the_ids(token_ids, table):
     found = table[token_ids]
     token_ids += 1
@@ -214,9 +209,7 @@ def one_hot_times_table(token_ids, table):
 
 @embed.alternative
 def by_comparing_with_every_id(token_ids, table):
-    return torch.einsum(
-        "...n,nd->...d", (token_ids[..., None] == torch.arange(len(table))).to(table), table
-    )
+    return torch.einsum("...n,nd->...d", (token_ids[..., None] == torch.arange(len(table))).to(table), table)
 
 
 @embed.alternative
@@ -249,9 +242,7 @@ def copied_into_a_fresh_tensor(token_ids, table):
 # ---------------------------------------------------------------------------------------------------------------------
 # simple_attention
 
-simple_attention = exercise(
-    "simple_attention", points=4, see="One word listens to all the others"
-)
+simple_attention = exercise("simple_attention", points=4, see="One word listens to all the others")
 simple_attention.hints = (
     "The loop made one row of scores: one word dotted with every word. Which product of matrices makes all rows at "
     "once? Write down its shape.",
@@ -368,8 +359,7 @@ def leaves_out_the_softmax(x):
 
 
 @simple_attention.mistake(
-    "Each row was divided by its sum. It sums to 1 and is no softmax: take the exponential first.",
-    shows="one sentence",
+    "Each row was divided by its sum. It sums to 1 and is no softmax: take the exponential first.", shows="one sentence"
 )
 def divides_by_the_sum_of_the_scores(x):
     scores = x @ x.mT
@@ -378,8 +368,7 @@ def divides_by_the_sum_of_the_scores(x):
 
 
 @simple_attention.mistake(
-    "The weights are right. The context was made with the scores: average with the weights.",
-    shows="one sentence",
+    "The weights are right. The context was made with the scores: average with the weights.", shows="one sentence"
 )
 def averages_with_the_scores(x):
     scores = x @ x.mT
@@ -395,17 +384,14 @@ def divides_by_the_root_of_the_width(x):
     return weights @ x, weights
 
 
-@simple_attention.mistake(
-    "The two results are in the wrong order: context first, then weights.", shows="one sentence"
-)
+@simple_attention.mistake("The two results are in the wrong order: context first, then weights.", shows="one sentence")
 def returns_the_weights_first(x):
     weights = torch.softmax(x @ x.mT, dim=-1)
     return weights, weights @ x
 
 
 @simple_attention.mistake(
-    "Only the context is returned. The weights are asked for too: `return context, weights`.",
-    shows="one sentence",
+    "Only the context is returned. The weights are asked for too: `return context, weights`.", shows="one sentence"
 )
 def returns_the_context_only(x):
     return torch.softmax(x @ x.mT, dim=-1) @ x
@@ -458,9 +444,7 @@ def overflows(x):
     return weights @ x, weights
 
 
-@simple_attention.mistake(
-    "A word gives itself no weight. Here each word listens to itself, too.", shows="one sentence"
-)
+@simple_attention.mistake("A word gives itself no weight. Here each word listens to itself, too.", shows="one sentence")
 def does_not_hear_itself(x):
     scores = x @ x.mT
     itself = torch.eye(x.shape[-2], dtype=torch.bool)
@@ -506,9 +490,7 @@ def always_float32_weights(x):
     return weights @ x.float(), weights
 
 
-@simple_attention.mistake(
-    "`x` itself was changed in place. Work on a new tensor.", shows="its argument is left alone"
-)
+@simple_attention.mistake("`x` itself was changed in place. Work on a new tensor.", shows="its argument is left alone")
 def writes_into_x(x):
     weights = torch.softmax(x @ x.mT, dim=-1)
     context = weights @ x
@@ -629,12 +611,8 @@ def _(draw):
 
 @project_qkv.criterion("gradients", points=0.5)
 def _(draw):
-    yield call(
-        draw.normal(4, 6), draw.normal(6, 5), draw.normal(6, 5), draw.normal(6, 3)
-    ).with_gradients()
-    yield call(
-        draw.normal(2, 3, 4), draw.normal(4, 5), draw.normal(4, 5), draw.normal(4, 6)
-    ).with_gradients()
+    yield call(draw.normal(4, 6), draw.normal(6, 5), draw.normal(6, 5), draw.normal(6, 3)).with_gradients()
+    yield call(draw.normal(2, 3, 4), draw.normal(4, 5), draw.normal(4, 5), draw.normal(4, 6)).with_gradients()
 
 
 @project_qkv.criterion("float64 and tensors that are not contiguous", points=0.5)
@@ -648,16 +626,12 @@ def _(draw):
         non_contiguous(draw.normal(2, 4, 6)), non_contiguous(draw.normal(6, 3)),
         non_contiguous(draw.normal(6, 3)), non_contiguous(draw.normal(6, 5)),
     )  # fmt: skip
-    yield call(
-        draw.normal(3, 5, scale=1e12), draw.normal(5, 4, scale=1e3), draw.normal(5, 4), draw.normal(5, 2)
-    )
+    yield call(draw.normal(3, 5, scale=1e12), draw.normal(5, 4, scale=1e3), draw.normal(5, 4), draw.normal(5, 2))
 
 
 @project_qkv.criterion("arguments are left alone", points=0.5)
 def _(draw):
-    yield call(
-        draw.normal(2, 5, 3), draw.normal(3, 4), draw.normal(3, 4), draw.normal(3, 6)
-    ).unchanged()
+    yield call(draw.normal(2, 5, 3), draw.normal(3, 4), draw.normal(3, 4), draw.normal(3, 6)).unchanged()
     yield call(draw.normal(4, 3), draw.normal(3, 3), draw.normal(3, 3), draw.normal(3, 3)).unchanged()
 
 
@@ -671,8 +645,7 @@ def transposes_the_matrices(x, W_q, W_k, W_v):
 
 
 @project_qkv.mistake(
-    "Query, key and value are all made by one matrix. Each role has its own.",
-    shows="query, key and value",
+    "Query, key and value are all made by one matrix. Each role has its own.", shows="query, key and value"
 )
 def uses_one_matrix_for_all(x, W_q, W_k, W_v):
     return x @ W_q, x @ W_q, x @ W_q
@@ -686,25 +659,17 @@ def uses_the_queries_matrix_for_keys(x, W_q, W_k, W_v):
     return x @ W_q, x @ W_q, x @ W_v
 
 
-@project_qkv.mistake(
-    "The value is `x` itself. It has a matrix of its own, `W_v`.", shows="query, key and value"
-)
+@project_qkv.mistake("The value is `x` itself. It has a matrix of its own, `W_v`.", shows="query, key and value")
 def hands_over_x_for_the_value(x, W_q, W_k, W_v):
     return x @ W_q, x @ W_k, x
 
 
-@project_qkv.mistake(
-    "Query and key have changed places. The order is query, key, value.",
-    shows="query, key and value",
-)
+@project_qkv.mistake("Query and key have changed places. The order is query, key, value.", shows="query, key and value")
 def exchanges_query_and_key(x, W_q, W_k, W_v):
     return x @ W_k, x @ W_q, x @ W_v
 
 
-@project_qkv.mistake(
-    "Key and value have changed places. The order is query, key, value.",
-    shows="query, key and value",
-)
+@project_qkv.mistake("Key and value have changed places. The order is query, key, value.", shows="query, key and value")
 def exchanges_key_and_value(x, W_q, W_k, W_v):
     return x @ W_q, x @ W_v, x @ W_k
 
@@ -719,8 +684,7 @@ def cuts_into_equal_parts(x, W_q, W_k, W_v):
 
 
 @project_qkv.mistake(
-    "The three are joined into one tensor. Return three: `return query, key, value`.",
-    shows="query, key and value",
+    "The three are joined into one tensor. Return three: `return query, key, value`.", shows="query, key and value"
 )
 def returns_one_tensor(x, W_q, W_k, W_v):
     return torch.cat([x @ W_q, x @ W_k, x @ W_v], dim=-1)
@@ -761,8 +725,7 @@ def detaches_the_matrices(x, W_q, W_k, W_v):
 
 
 @project_qkv.mistake(
-    "The query was divided by √K. Scaling comes in lesson 4, and not in the projection.",
-    shows="query, key and value",
+    "The query was divided by √K. Scaling comes in lesson 4, and not in the projection.", shows="query, key and value"
 )
 def scales_the_query(x, W_q, W_k, W_v):
     return x @ W_q / W_q.shape[1] ** 0.5, x @ W_k, x @ W_v
@@ -777,9 +740,7 @@ def always_float32_projections(x, W_q, W_k, W_v):
     return x @ W_q.float(), x @ W_k.float(), x @ W_v.float()
 
 
-@project_qkv.mistake(
-    "An argument was changed in place. Work on new tensors.", shows="arguments are left alone"
-)
+@project_qkv.mistake("An argument was changed in place. Work on new tensors.", shows="arguments are left alone")
 def writes_into_the_matrices(x, W_q, W_k, W_v):
     made = x @ W_q, x @ W_k, x @ W_v
     W_q.data.mul_(0.5)
@@ -821,10 +782,7 @@ def by_broadcasting_and_summing(x, W_q, W_k, W_v):
 @project_qkv.alternative
 def row_by_row(x, W_q, W_k, W_v):
     words = x.reshape(-1, x.shape[-1]).unbind()
-    return tuple(
-        torch.stack([word @ W for word in words]).reshape(*x.shape[:-1], -1)
-        for W in (W_q, W_k, W_v)
-    )
+    return tuple(torch.stack([word @ W for word in words]).reshape(*x.shape[:-1], -1) for W in (W_q, W_k, W_v))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -913,12 +871,8 @@ def _(draw):
     yield call(
         draw.normal(2, 5, 4, dtype=wide), draw.normal(2, 3, 4, dtype=wide), draw.normal(2, 3, 6, dtype=wide)
     ).with_gradients()
-    yield call(
-        non_contiguous(draw.normal(5, 4)), non_contiguous(draw.normal(6, 4)), non_contiguous(draw.normal(6, 3))
-    )
-    yield call(
-        non_contiguous(draw.normal(2, 3, 4)), draw.normal(2, 6, 4), non_contiguous(draw.normal(2, 6, 5))
-    )
+    yield call(non_contiguous(draw.normal(5, 4)), non_contiguous(draw.normal(6, 4)), non_contiguous(draw.normal(6, 3)))
+    yield call(non_contiguous(draw.normal(2, 3, 4)), draw.normal(2, 6, 4), non_contiguous(draw.normal(2, 6, 5)))
 
 
 @attention.criterion("arguments are left alone", points=0.5)
@@ -965,8 +919,7 @@ def keys_times_queries(query, key, value):
 
 
 @attention.mistake(
-    "The weights are right, and they average the *keys*. What comes back is made of values.",
-    shows="output and weights",
+    "The weights are right, and they average the *keys*. What comes back is made of values.", shows="output and weights"
 )
 def averages_the_keys(query, key, value):
     weights = torch.softmax(query @ key.mT, dim=-1)
@@ -1010,26 +963,21 @@ def uses_a_sigmoid(query, key, value):
     return weights @ value, weights
 
 
-@attention.mistake(
-    "The two results are in the wrong order: output first, then weights.",
-    shows="output and weights",
-)
+@attention.mistake("The two results are in the wrong order: output first, then weights.", shows="output and weights")
 def weights_come_first(query, key, value):
     weights = torch.softmax(query @ key.mT, dim=-1)
     return weights, weights @ value
 
 
 @attention.mistake(
-    "Only the output is returned. The weights are asked for too: `return output, weights`.",
-    shows="output and weights",
+    "Only the output is returned. The weights are asked for too: `return output, weights`.", shows="output and weights"
 )
 def output_only(query, key, value):
     return torch.softmax(query @ key.mT, dim=-1) @ value
 
 
 @attention.mistake(
-    "This takes two dimensions only, and a batch goes wrong: exchange the *last* two dimensions of the keys, "
-    "`key.mT`.",
+    "This takes two dimensions only, and a batch goes wrong: exchange the *last* two dimensions of the keys, `key.mT`.",
     shows="any leading dimensions",
 )
 def transposes_the_front(query, key, value):
@@ -1118,9 +1066,7 @@ def always_float32_attention(query, key, value):
     return weights @ value.float(), weights
 
 
-@attention.mistake(
-    "An argument was changed in place. Work on new tensors.", shows="arguments are left alone"
-)
+@attention.mistake("An argument was changed in place. Work on new tensors.", shows="arguments are left alone")
 def writes_into_the_query(query, key, value):
     weights = torch.softmax(query @ key.mT, dim=-1)
     query.data.sub_(query.data.mean())
@@ -1299,9 +1245,14 @@ def _weights_of(keys, targets):
     scores = s.call(method(s.keys, "matmul"), query, name="scores")
     s.call(method(scores, "softmax"), 0, name="weights")
     # The oracle's targets get 0.995 together: half of a per cent less or more is right
-    return s.case().unchanged().within(0.0, 0.00505).described(
-        f"softmax(keys @ query, 0) with query = query_for(keys, {targets}), keys = {keys}; "
-        "0.005 more or less is right"
+    return (
+        s.case()
+        .unchanged()
+        .within(0.0, 0.00505)
+        .described(
+            f"softmax(keys @ query, 0) with query = query_for(keys, {targets}), keys = {keys}; "
+            "0.005 more or less is right"
+        )
     )
 
 
@@ -1324,9 +1275,13 @@ def _():
     weights = s.call(method(scores, "softmax"), 0, name="weights")
     s.call(method(weights, "matmul"), s.both, name="difference_and_sum")
     # 0.001 for the difference, which is 0, and 0.005 for the sum, which is 0.995
-    yield s.case().within(0.00405, 0.001).described(
-        f"[w[0] - w[2], w[0] + w[2]] of w = softmax(keys @ query, 0) with query = query_for(keys, {targets}), "
-        f"keys = {keys}; a difference to 0.001 and a sum to 0.005 are right"
+    yield (
+        s.case()
+        .within(0.00405, 0.001)
+        .described(
+            f"[w[0] - w[2], w[0] + w[2]] of w = softmax(keys @ query, 0) with query = query_for(keys, {targets}), "
+            f"keys = {keys}; a difference to 0.001 and a sum to 0.005 are right"
+        )
     )
 
 
@@ -1463,8 +1418,7 @@ def fetches_the_first_only(keys, targets):
 
 
 @query_for.mistake(
-    "Two targets are fetched, and a third is not. The list may have any length.",
-    shows="the average of several values",
+    "Two targets are fetched, and a third is not. The list may have any length.", shows="the average of several values"
 )
 def fetches_two_at_most(keys, targets):
     scores = keys.new_zeros(len(keys))

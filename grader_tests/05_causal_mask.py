@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from grading.judge.exercise import (
@@ -14,11 +15,12 @@ from grading.judge.exercise import (
     helper,
     method,
     non_contiguous,
+    ref,
     specimen,
     student,
 )
 
-READY_MADE = (r"_?scaled_dot_product_\w*attention\w*", "multi_?head_attention", "multi_head_attention_forward")
+READY_MADE = (r"scaled_dot_product_\w*attention\w*", "multi_head_attention", "multi_head_attention_forward")
 INF = float("inf")
 
 
@@ -26,9 +28,9 @@ INF = float("inf")
 
 causal_mask = exercise("causal_mask", points=4, forbidden=READY_MADE, see="Exercise 1: causal_mask")
 causal_mask.hints = (
-    "At which place of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
+    "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
     "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is blocked "
-    "where the key's number is the greater one; comparing a column with a row gives the whole table at once.",
+    "where the key's number is the greater one; a column compared with a row gives the whole table at once.",
     "Settle `S` and refuse `S < T`. Make the places of the keys, `torch.arange` of all S of them, and of the queries, "
     "the last T of those, both on `device`. Turn one of the two into a column with `[:, None]` and compare.",
 )
@@ -68,7 +70,7 @@ def _(draw):
     yield call(5, 5, device())
     yield call(1, None, device())
     yield call(T=draw.integer(7, 12), device=device())
-    # Without a device PyTorch's default is right; the judge looks for the result on the device under test
+    # Without a device PyTorch's default is right; the judge looks for results on the device under test
     script = Script()
     mask = script.call(SUBJECT, 4, name="mask")
     yield script.case(script.call(method(mask, "to"), device())).described("causal_mask(4)")
@@ -92,7 +94,960 @@ def _(draw):
 
 @causal_mask.criterion("on the device that was asked for", points=0.5)
 def _(draw):
-    for where in ("cpu", torch.device("cpu")):
+    for where in (device(), "cpu"):
         script = Script()
-        place = script.call(helper("attribute"), torch, "cpu") if False else where
-        yield script.case(script.call(helper("lands_on"), str(place), student("causal_mask"), 3, 5, device=str(place)))
+        script.call(helper("lands_on"), where, student("causal_mask"), 3, 5, device=where)
+        yield script.case().described("causal_mask(3, 5, device=...), while another device is PyTorch's default")
+
+
+@causal_mask.mistake(
+    "The diagonal is blocked too. Each query may see its own place: that is the question, not the answer.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def blocks_the_diagonal(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T)
+
+
+@causal_mask.mistake(
+    "Each query may still see one key that comes after it: the diagonal lies one place too far to the right.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def opens_the_next_key(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 2)
+
+
+@causal_mask.mistake(
+    "The mask is inverted: here True means *blocked*.",
+    shows=("as many queries as keys", "more keys than queries"),
+    see="5. Two opposite conventions",
+)
+def inverted(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+
+
+@causal_mask.mistake(
+    "The keys *before* each query are blocked: rows are queries and columns are keys, and they are exchanged.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def blocks_the_past(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T - 1)
+
+
+@causal_mask.mistake(
+    "Queries and keys start together. They must *end* together: the queries are the last T of the S places.",
+    shows="more keys than queries",
+    see="When there are fewer queries than keys",
+)
+def aligned_at_the_start(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(1)
+
+
+@causal_mask.mistake(
+    "With S > T every query stands one place too early: query `i` stands at S - T + i, both counted from 0.",
+    shows="more keys than queries",
+    see="When there are fewer queries than keys",
+)
+def one_place_too_early(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(max(S - T, 1))
+
+
+@causal_mask.mistake(
+    "`S` makes no difference: the mask is always (T, T). It must have a column for each of the S keys.",
+    shows=("more keys than queries", "ValueError if S < T"),
+)
+def ignores_S(T, S=None, device=None):
+    return torch.ones(T, T, dtype=torch.bool, device=device).triu(1)
+
+
+@causal_mask.mistake(
+    "The mask lies on its side: rows are the T queries, columns the S keys.",
+    shows="more keys than queries",
+)
+def keys_in_rows(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(S, T, dtype=torch.bool, device=device).triu(1)
+
+
+@causal_mask.mistake(
+    "This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def a_mask_to_add(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.full((T, S), float("-inf"), device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def zeros_and_ones(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "There is no error for S < T: more queries than places cannot be, and the call must say so.",
+    shows="ValueError if S < T",
+)
+def no_error(T, S=None, device=None):
+    S = T if S is None else S
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.",
+    shows="ValueError if S < T",
+)
+def asserts(T, S=None, device=None):
+    S = T if S is None else S
+    assert S >= T, f"S is {S}, which is less than T = {T}"
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "The error does not say which argument was wrong, and what it was: name `S` or `T`, and its value.",
+    shows="ValueError if S < T",
+)
+def an_error_without_a_name(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError("there are more queries than keys")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "S = T is refused. It is the most ordinary case of all: only S < T is an error.",
+    shows="as many queries as keys",
+)
+def refuses_equal_sizes(T, S=None, device=None):
+    if S is not None and S <= T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    S = T if S is None else S
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "`device` is ignored: the mask is made on PyTorch's default device. Pass it on to where the tensor is made.",
+    shows="on the device that was asked for",
+)
+def ignores_the_device(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool).triu(S - T + 1)
+
+
+@causal_mask.alternative
+def comparing_places(T, S=None, device=None):
+    S = S if S is not None else T
+    if not T <= S:
+        raise ValueError(f"expected S >= T, but T={T} and S={S}")
+    i, j = torch.arange(T, device=device), torch.arange(S, device=device)
+    return (i.unsqueeze(1) + (S - T)).lt(j.unsqueeze(0))
+
+
+@causal_mask.alternative
+def with_two_loops(T, S=None, device=None):
+    if S is None:
+        S = T
+    elif S < T:
+        raise ValueError("S = %d is too small" % S)
+    rows = []
+    for i in range(T):
+        rows.append([j > S - T + i for j in range(S)])
+    return torch.tensor(rows, device=device)
+
+
+@causal_mask.alternative
+def last_rows_of_the_square(T, S=None, device=None):
+    S = S or T
+    if T > S:
+        raise ValueError(f"T must be at most {S}, not T={T}")
+    square = nn.Transformer.generate_square_subsequent_mask(S, device=device)
+    return square[S - T :] == -INF
+
+
+@causal_mask.alternative
+def not_the_lower_triangle(T, S=None, device=None):
+    S = T if S is None else S
+    if S - T < 0:
+        raise ValueError(f"S ({S}) < T ({T})")
+    return ~torch.tril(torch.full((T, S), True), diagonal=S - T).to(device)
+
+
+@causal_mask.alternative
+def by_counting_along_rows(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S: {S}; T: {T}")
+    return torch.eye(S, dtype=torch.int64, device=device)[-T:].cumsum(1).roll(1, 1).tril(S - 1).bool() & (
+        torch.arange(S, device=device) > 0
+    )
+
+
+@causal_mask.alternative
+def filling_row_by_row(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, T is {T}")
+    mask = torch.zeros((T, S), dtype=torch.bool, device=device)
+    for i, row in enumerate(mask):
+        row[S - T + i + 1 :] = True
+    return mask
+
+
+# --- padding_mask -----------------------------------------------------------------------------------------------------
+
+padding_mask = exercise("padding_mask", points=3, forbidden=READY_MADE, see="Exercise 2: padding_mask")
+padding_mask.hints = (
+    "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",
+    "Again it is a comparison of a row of places with a column of numbers; this time the numbers are the lengths.",
+    "`torch.arange` of S places, on the device of `lengths`; compare it with `lengths[:, None]`, which gives (B, S); "
+    "then put two dimensions of size 1 in the middle, for heads and queries.",
+)
+
+
+@padding_mask.oracle
+def padding_mask_oracle(lengths, S):
+    rows = [[j >= int(n) for j in range(S)] for n in lengths]
+    return torch.tensor(rows, device=lengths.device)[:, None, None, :]
+
+
+@padding_mask.example("lengths 1 and 3")
+def _():
+    yield call(torch.tensor([1, 3]), 3)
+
+
+@padding_mask.example("lengths 4, 0 and 2, in five columns")
+def _():
+    yield call(torch.tensor([4, 0, 2]), 5)
+
+
+@padding_mask.criterion("True at and past each length", points=1)
+def _(draw):
+    yield call(torch.tensor([2, 5, 1, 4]), 7)
+    yield call(1 + draw.permutation(8)[:5], 9)
+    yield call(lengths=draw.integers(1, 6, 8), S=6)
+    yield call(non_contiguous(torch.tensor([3, 1, 2])), 4)
+
+
+@padding_mask.criterion("from empty to full", points=1)
+def _(draw):
+    yield call(torch.tensor([5, 0, 3]), 5)
+    yield call(torch.tensor([0]), 4)
+    yield call(torch.tensor([6]), 6)
+    yield call(torch.tensor([0, 1]), 1)
+    yield call(draw.integers(0, 12, 7), 11)
+
+
+@padding_mask.criterion("on the device of the lengths", points=0.5)
+def _(draw):
+    script = Script(lengths=torch.tensor([2, 4, 1]))
+    script.call(helper("lands_on"), script.lengths, student("padding_mask"), script.lengths, 5)
+    yield script.case().described("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
+
+
+@padding_mask.criterion("the lengths are left alone", points=0.5)
+def _(draw):
+    yield call(torch.tensor([2, 4, 1]), 6).unchanged()
+    yield call(torch.tensor([0, 5]), 5).unchanged()
+
+
+@padding_mask.mistake(
+    "The first pad of each sentence is not blocked. A sentence of length n has the places 0 to n - 1, so place n is "
+    "padding.",
+    shows="True at and past each length",
+)
+def misses_the_first_pad(lengths, S):
+    return (torch.arange(S, device=lengths.device) > lengths[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "The last word of each sentence is blocked. A sentence of length n has the places 0 to n - 1.",
+    shows="True at and past each length",
+)
+def blocks_the_last_word(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths[:, None] - 1)[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "The mask is inverted: the words are blocked and the padding is open. Here True means *blocked*.",
+    shows="True at and past each length",
+    see="5. Two opposite conventions",
+)
+def blocks_the_words(lengths, S):
+    return (torch.arange(S, device=lengths.device) < lengths[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "The shape is (B, S). Scores are (B, H, T, S): two dimensions of size 1 belong in the middle.",
+    shows="True at and past each length",
+)
+def without_heads_and_queries(lengths, S):
+    return torch.arange(S, device=lengths.device) >= lengths[:, None]
+
+
+@padding_mask.mistake(
+    "The shape is (B, 1, S). There must be a dimension for the heads *and* one for the queries.",
+    shows="True at and past each length",
+)
+def without_heads(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, :]
+
+
+@padding_mask.mistake(
+    "The places stand in the dimension of the queries. Padding is about *keys*: they are the last dimension.",
+    shows="True at and past each length",
+)
+def blocks_queries(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, :, None]
+
+
+@padding_mask.mistake(
+    "The rows of padding are blocked as well, in a (B, 1, S, S) mask. Whole rows are then blocked; block keys only.",
+    shows="True at and past each length",
+    see="A row with nothing to see",
+)
+def blocks_queries_and_keys(lengths, S):
+    pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
+    return (pads[:, :, None] | pads[:, None, :])[:, None]
+
+
+@padding_mask.mistake(
+    "The mask is as wide as the longest sentence. It must have `S` columns.",
+    shows="True at and past each length",
+)
+def as_wide_as_the_longest(lengths, S):
+    return (torch.arange(int(lengths.max()), device=lengths.device) >= lengths[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "The padding is taken to stand on the left. It fills the *end* of each sentence.",
+    shows="True at and past each length",
+)
+def padding_on_the_left(lengths, S):
+    return (torch.arange(S, device=lengths.device) < S - lengths[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "A sentence of length 0 keeps one open place. It has no word, so all of its row is blocked.",
+    shows="from empty to full",
+)
+def never_empty(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths.clamp(min=1)[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "A full sentence has its last word blocked.",
+    shows="from empty to full",
+)
+def never_full(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths.clamp(max=S - 1)[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.",
+    shows="True at and past each length",
+)
+def a_padding_mask_to_add(lengths, S):
+    pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
+    return torch.zeros(len(lengths), 1, 1, S).masked_fill(pads[:, None, None, :], float("-inf"))
+
+
+@padding_mask.mistake(
+    "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work.",
+    shows="True at and past each length",
+)
+def padding_in_zeros_and_ones(lengths, S):
+    return (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :].long()
+
+
+@padding_mask.mistake(
+    "The places are made on PyTorch's default device. Make them where `lengths` is.",
+    shows="on the device of the lengths",
+)
+def ignores_the_device_of_the_lengths(lengths, S):
+    return (torch.arange(S) >= lengths[:, None])[:, None, None, :]
+
+
+@padding_mask.mistake(
+    "`lengths` is not what it was before the call. Work on a new tensor.", shows="the lengths are left alone"
+)
+def changes_the_lengths(lengths, S):
+    lengths -= 1
+    return (torch.arange(S, device=lengths.device) > lengths[:, None])[:, None, None, :]
+
+
+@padding_mask.alternative
+def comparing_in_four_dimensions(lengths, S):
+    places = torch.arange(S, device=lengths.device).view(1, 1, 1, S)
+    return ~(places < lengths.view(-1, 1, 1, 1))
+
+
+@padding_mask.alternative
+def sentence_by_sentence(lengths, S):
+    mask = torch.zeros(lengths.shape[0], 1, 1, S, dtype=torch.bool, device=lengths.device)
+    for b in range(lengths.shape[0]):
+        mask[b, 0, 0, lengths[b] :] = True
+    return mask
+
+
+@padding_mask.alternative
+def looked_up_in_a_triangle(lengths, S):
+    triangle = torch.ones(S + 1, S, device=lengths.device).triu() > 0
+    return triangle[lengths].unsqueeze(1).unsqueeze(1)
+
+
+@padding_mask.alternative
+def counting_from_the_end_of_each_sentence(lengths, S):
+    ends = F.one_hot(lengths, S + 1)
+    return ends.cumsum(dim=-1)[:, :S].bool().reshape(len(lengths), 1, 1, S)
+
+
+@padding_mask.alternative
+def from_python_lists(lengths, S):
+    rows = [[False] * n + [True] * (S - n) for n in lengths.tolist()]
+    return torch.tensor(rows).to(lengths.device)[:, None, None]
+
+
+@padding_mask.alternative
+def padding_ones(lengths, S):
+    words = [torch.ones(int(n), device=lengths.device) for n in lengths]
+    padded = nn.utils.rnn.pad_sequence([*words, torch.ones(S, device=lengths.device)], batch_first=True)
+    return padded[:-1, None, None, :].eq(0)
+
+
+# --- masked_softmax ---------------------------------------------------------------------------------------------------
+
+masked_softmax = exercise("masked_softmax", points=5, forbidden=READY_MADE, see="Exercise 3: masked_softmax")
+masked_softmax.hints = (
+    "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And what becomes of "
+    "a row that holds nothing but that number?",
+    "Fill the blocked scores of a row only if something in the row is open. A row without anything open may keep its "
+    "scores, as long as its weights are set to 0 afterwards: then no NaN is ever made, on the way back neither.",
+    "Find the rows with nothing to see, `mask.all(dim=-1, keepdim=True)`. Fill with -inf what is blocked outside of "
+    "them, take the softmax, and put 0 wherever the mask says so. `masked_fill` broadcasts its mask, and returns a new "
+    "tensor.",
+)
+
+
+@masked_softmax.oracle
+def masked_softmax_oracle(scores, mask):
+    mask = mask.expand(scores.shape)
+    highest = scores.masked_fill(mask, -float("inf")).amax(-1, keepdim=True)
+    highest = torch.where(torch.isinf(highest), torch.zeros_like(highest), highest)
+    parts = torch.exp(torch.where(mask, -float("inf"), scores) - highest.detach())
+    total = parts.sum(-1, keepdim=True)
+    return parts / torch.where(total == 0, torch.ones_like(total), total)
+
+
+@masked_softmax.example("the last of three blocked")
+def _():
+    yield call(torch.tensor([[0.0, math.log(3.0), 5.0]]), torch.tensor([[False, False, True]]))
+
+
+@masked_softmax.example("one row of two fully blocked")
+def _():
+    scores = torch.tensor([[0.0, math.log(3.0)], [0.0, math.log(3.0)]])
+    yield call(scores, torch.tensor([[False, False], [True, True]])).with_gradients()
+
+
+@masked_softmax.example("one mask for two sentences")
+def _():
+    scores = torch.tensor([[[1.0, 1.0, 1.0]], [[0.0, math.log(3.0), 7.0]]])
+    yield call(scores, torch.tensor([False, False, True]))
+
+
+@masked_softmax.example("a blocked score that is huge")
+def _():
+    yield call(torch.tensor([[-2e9, 1e15, -3e9]]), torch.tensor([[False, True, False]]))
+
+
+def some_open(draw, *shape):
+    """A random mask in which every row has an open key and a blocked one."""
+    mask = draw.chance(0.4, *shape)
+    mask[..., 1], mask[..., -1] = False, True
+    return mask
+
+
+@masked_softmax.criterion("open keys share 1, blocked ones get 0", points=1)
+def _(draw):
+    yield call(draw.normal(4, 6, scale=2.0), some_open(draw, 4, 6))
+    yield call(draw.normal(3, 5, scale=3.0), some_open(draw, 3, 5))
+    yield call(draw.normal(6, 4), torch.zeros(6, 4, dtype=torch.bool))
+    yield call(draw.normal(5, 5), torch.ones(5, 5, dtype=torch.bool).triu(1))
+    yield call(draw.normal(2, 7, dtype=torch.float64), some_open(draw, 2, 7))
+
+
+@masked_softmax.criterion("masks that broadcast", points=1)
+def _(draw):
+    scores = draw.normal(2, 3, 4, 5, scale=2.0)
+    yield call(scores, some_open(draw, 4, 5))
+    yield call(scores, some_open(draw, 2, 1, 1, 5))
+    yield call(scores, some_open(draw, 1, 1, 4, 5))
+    yield call(scores, some_open(draw, 3, 1, 5))
+    yield call(non_contiguous(scores), non_contiguous(some_open(draw, 2, 3, 4, 5)))
+    yield call(draw.normal(4, 6), some_open(draw, 6))
+    yield call(draw.normal(3, 2, 6), some_open(draw, 1, 6))
+    yield call(draw.normal(2, 3, 5), torch.tensor([[False], [True], [False]]))
+
+
+@masked_softmax.criterion("fully blocked rows are 0", points=1)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    mask[2] = True
+    yield call(draw.normal(4, 6), mask)
+    yield call(draw.normal(3, 4, 6, dtype=torch.float64), mask)
+    yield call(draw.normal(2, 3, 4, 5), torch.tensor([3, 0])[:, None, None, None] <= torch.arange(5))
+    yield call(draw.normal(2, 5, 3), torch.ones(5, 3, dtype=torch.bool))
+    yield call(draw.normal(3, 1), torch.tensor([[True], [False], [True]]))
+
+
+@masked_softmax.criterion("scores up to 1e15, blocked ones too", points=1)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    ordinary = draw.normal(4, 6)
+    yield call(ordinary.masked_fill(mask, 1e15), mask)
+    yield call(ordinary.masked_fill(mask, -1e15), mask)
+    yield call(draw.normal(3, 4, 6, scale=1e10), mask)
+    yield call(draw.uniform(3, 4, 6, low=-1e15, high=1e15), mask)
+    # Open scores far below any finite number that one might put in place of the blocked ones
+    yield call(draw.uniform(4, 6, low=-1e15, high=-2e14).masked_fill(mask, 1e15), mask)
+    yield call(torch.full((4, 6), -1e15), mask)
+    low = draw.uniform(4, 6, low=-4.0, high=4.0, dtype=torch.float64) - 1e12
+    yield call(low.masked_fill(mask, 1e15), mask)
+
+
+@masked_softmax.criterion("gradients, never NaN", points=0.5)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    yield call(draw.normal(4, 6), mask).with_gradients()
+    yield call(draw.normal(2, 3, 4, 5), some_open(draw, 2, 1, 1, 5)).with_gradients()
+    blocked = mask.clone()
+    blocked[1] = True
+    yield call(draw.normal(3, 4, 6), blocked).with_gradients()
+    yield call(draw.normal(4, 6, dtype=torch.float64), blocked).with_gradients()
+    yield call(draw.normal(4, 6).masked_fill(blocked, 1e15), blocked).with_gradients()
+    yield call(draw.normal(2, 3), torch.ones(3, dtype=torch.bool)).with_gradients()
+
+
+@masked_softmax.criterion("arguments are left alone", points=0.5)
+def _(draw):
+    yield call(draw.normal(4, 6), some_open(draw, 4, 6)).unchanged()
+    yield call(draw.normal(3, 4, 6), torch.ones(4, 6, dtype=torch.bool)).unchanged()
+
+
+@masked_softmax.mistake(
+    "Zeroes after the softmax: what is left of a row does not sum to 1, and how much is left depends on the blocked "
+    "scores. Mask before.",
+    shows="open keys share 1, blocked ones get 0",
+    see="7. A field guide to wrong masks",
+)
+def masks_after_the_softmax(scores, mask):
+    return torch.softmax(scores, -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "Zeroes after the softmax, then renormalised: right on paper. Where a blocked score is much the highest, all others "
+    "have been rounded to 0 before, and 0 / 0 is NaN.",
+    shows=("scores up to 1e15, blocked ones too", "fully blocked rows are 0"),
+    see="6. Is it a bug?",
+)
+def renormalises(scores, mask):
+    weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@masked_softmax.mistake(
+    "Zeroes after the softmax, then divided by a sum that is kept from being 0. Where a blocked score is much the "
+    "highest nothing is left to divide: the whole row is 0.",
+    shows="scores up to 1e15, blocked ones too",
+    see="6. Is it a bug?",
+)
+def renormalises_with_care(scores, mask):
+    weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
+
+
+@masked_softmax.mistake(
+    "Fully blocked rows are NaN: every score in them is -inf, and the softmax divides 0 by 0.",
+    shows="fully blocked rows are 0",
+    see="A row with nothing to see",
+)
+def forgets_fully_blocked_rows(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
+
+
+@masked_softmax.mistake(
+    "The weights are right, and the gradient of a fully blocked row is NaN: NaN was made on the way, and wiping it off "
+    "the result does not wipe it off the way back. Let none arise.",
+    shows="gradients, never NaN",
+    see="A row with nothing to see",
+)
+def wipes_nan_off_the_result(scores, mask):
+    bias = torch.zeros_like(scores).masked_fill(mask, float("-inf"))
+    return torch.softmax(scores + bias, -1).nan_to_num(0.0)
+
+
+@masked_softmax.mistake(
+    "Blocked scores become -1e9. That is not low enough where the others are lower still, and it makes all keys of a "
+    "fully blocked row equal.",
+    shows=("fully blocked rows are 0", "scores up to 1e15, blocked ones too"),
+    see="3. From a mask to weights",
+)
+def fills_with_minus_1e9(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, -1e9), -1)
+
+
+@masked_softmax.mistake(
+    "Blocked scores become -1e9: that is not low enough where the others are lower still.",
+    shows="scores up to 1e15, blocked ones too",
+    see="3. From a mask to weights",
+)
+def fills_with_minus_1e9_but_for_empty_rows(scores, mask):
+    weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
+    return weights.masked_fill(mask.all(-1, keepdim=True), 0.0)
+
+
+@masked_softmax.mistake(
+    "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
+    "number is enough.",
+    shows=("fully blocked rows are 0", "scores up to 1e15, blocked ones too"),
+    see="3. From a mask to weights",
+)
+def subtracts_1e9(scores, mask):
+    return torch.softmax(scores - 1e9 * mask.to(scores), -1)
+
+
+@masked_softmax.mistake(
+    "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
+    "must be 0.",
+    shows="fully blocked rows are 0",
+    see="A row with nothing to see",
+)
+def fully_blocked_rows_are_uniform(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1)
+
+
+@masked_softmax.mistake(
+    "The mask is inverted: blocked keys get all the weight. Here True means *blocked*.",
+    shows="open keys share 1, blocked ones get 0",
+    see="5. Two opposite conventions",
+)
+def mask_inverted(scores, mask):
+    empty = (~mask).all(-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(~mask & ~empty, float("-inf")), -1).masked_fill(~mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "Blocked scores become 0, by multiplication. A score of 0 is a vote like any other: e⁰ is 1.",
+    shows="open keys share 1, blocked ones get 0",
+    see="3. From a mask to weights",
+)
+def multiplies_scores_by_the_mask(scores, mask):
+    return torch.softmax(scores * ~mask, -1)
+
+
+@masked_softmax.mistake(
+    "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
+    "multiply by it.",
+    shows="open keys share 1, blocked ones get 0",
+)
+def multiplies_infinity(scores, mask):
+    return torch.softmax(scores + mask.to(scores) * float("-inf"), -1)
+
+
+@masked_softmax.mistake(
+    "Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`.",
+    shows="open keys share 1, blocked ones get 0",
+)
+def over_the_queries(scores, mask):
+    empty = mask.all(-2, keepdim=True) if mask.ndim > 1 else mask
+    return torch.softmax(scores.masked_fill(mask & ~empty, float("-inf")), -2).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "This needs a mask of the same shape as the scores. A mask may have fewer dimensions, or sizes of 1: let it "
+    "broadcast.",
+    shows="masks that broadcast",
+)
+def needs_a_mask_of_the_same_shape(scores, mask):
+    kept = scores.clone()
+    kept[mask] = float("-inf")
+    weights = torch.softmax(kept, -1)
+    return torch.where(mask.all(-1, keepdim=True), torch.zeros_like(weights), weights)
+
+
+@masked_softmax.mistake(
+    "Rows with nothing to see are looked for in the whole mask at once. Each row must be asked for itself.",
+    shows="fully blocked rows are 0",
+)
+def asks_the_whole_mask(scores, mask):
+    if mask.all():
+        return scores * 0.0
+    return torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
+
+
+@masked_softmax.mistake(
+    "The greatest score of a row, which is subtracted to keep e^s in bounds, was taken among the blocked ones too. If "
+    "one of those is much the highest, every open key is rounded to 0.",
+    shows="scores up to 1e15, blocked ones too",
+)
+def subtracts_the_greatest_of_all(scores, mask):
+    parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~mask
+    total = parts.sum(-1, keepdim=True)
+    return parts / total.masked_fill(mask.all(-1, keepdim=True), 1.0)
+
+
+@masked_softmax.mistake(
+    "e^s of a large score is infinite: subtract the greatest open score of each row first.",
+    shows="scores up to 1e15, blocked ones too",
+)
+def subtracts_nothing(scores, mask):
+    parts = scores.masked_fill(mask, float("-inf")).exp()
+    return parts / parts.sum(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 1.0)
+
+
+@masked_softmax.mistake(
+    "e^s was computed for the blocked keys too and thrown away afterwards. Where it overflowed, 0 times ∞ makes NaN in "
+    "the gradient: a blocked score must be replaced *before* it goes into anything.",
+    shows="gradients, never NaN",
+)
+def computes_what_it_throws_away(scores, mask):
+    empty = mask.all(-1, keepdim=True)
+    highest = scores.masked_fill(mask, float("-inf")).amax(-1, keepdim=True).masked_fill(empty, 0.0)
+    parts = torch.where(mask, 0.0, (scores - highest.detach()).exp())
+    return parts / parts.sum(-1, keepdim=True).masked_fill(empty, 1.0)
+
+
+@masked_softmax.mistake(
+    "The scores were changed in place: functions whose name ends in `_` write into their argument. Use the one without.",
+    shows="arguments are left alone",
+)
+def fills_in_place(scores, mask):
+    filled = scores.detach() if scores.is_leaf else scores
+    filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    return torch.softmax(scores, -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "No gradient flows: it was cut by `detach`, `.data` or `no_grad`.", shows="gradients, never NaN"
+)
+def without_gradients(scores, mask):
+    empty = mask.all(-1, keepdim=True)
+    seen = scores.detach().masked_fill(mask & ~empty, float("-inf"))
+    return torch.softmax(seen, -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "The result is float32 whatever the scores are. Keep their dtype.",
+    shows="open keys share 1, blocked ones get 0",
+)
+def in_float32_always(scores, mask):
+    empty = mask.all(-1, keepdim=True)
+    seen = scores.float().masked_fill(mask & ~empty, float("-inf"))
+    return torch.softmax(seen, -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.alternative
+def wiping_nan_off_what_was_filled(scores, mask):
+    filled = torch.where(mask, torch.tensor(-INF, dtype=scores.dtype, device=scores.device), scores)
+    return torch.nan_to_num(F.softmax(filled, dim=-1), nan=0.0)
+
+
+@masked_softmax.alternative
+def by_hand(scores, mask):
+    open_ = ~mask.expand_as(scores)
+    lowest = torch.finfo(scores.dtype).min
+    top = torch.where(open_, scores, torch.full_like(scores, lowest)).max(dim=-1, keepdim=True).values
+    parts = torch.where(open_, scores - top, torch.zeros_like(scores)).exp() * open_
+    return parts / parts.sum(dim=-1, keepdim=True).clamp(min=0.5)
+
+
+@masked_softmax.alternative
+def with_the_lowest_number(scores, mask):
+    filled = scores.masked_fill(mask, torch.finfo(scores.dtype).min)
+    return torch.softmax(filled, dim=-1) * (~mask).to(scores.dtype)
+
+
+@masked_softmax.alternative
+def row_by_row(scores, mask):
+    mask = torch.broadcast_to(mask, scores.shape).reshape(-1, scores.shape[-1])
+    rows = []
+    for row, blocked in zip(scores.reshape(-1, scores.shape[-1]), mask, strict=True):
+        weights = torch.zeros_like(row)
+        if not blocked.all():
+            weights[~blocked] = row[~blocked].softmax(0)
+        rows.append(weights)
+    return torch.stack(rows).reshape(scores.shape)
+
+
+@masked_softmax.alternative
+def with_a_key_that_takes_what_is_left(scores, mask):
+    filled = scores.masked_fill(mask, -INF)
+    empty = mask.expand(scores.shape).all(-1, keepdim=True)
+    spare = torch.zeros_like(scores[..., :1]).masked_fill(~empty, -INF)
+    return torch.softmax(torch.cat([filled, spare], dim=-1), dim=-1)[..., :-1]
+
+
+@masked_softmax.alternative
+def through_logarithms(scores, mask):
+    nothing = mask.all(dim=-1, keepdim=True).expand(*scores.shape[:-1], 1)
+    logs = scores.masked_fill(nothing, 0.0).masked_fill(mask & ~nothing, -INF).log_softmax(-1)
+    return logs.exp().masked_fill(mask, 0)
+
+
+@masked_softmax.alternative
+def with_its_own_way_back(scores, mask):
+    class Masked(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, scores, mask):
+            weights = torch.softmax(scores.masked_fill(mask, -INF), dim=-1)
+            weights = torch.where(mask, torch.zeros_like(weights), weights)
+            ctx.save_for_backward(weights)
+            return weights
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (weights,) = ctx.saved_tensors
+            inner = (weights * gradient).sum(-1, keepdim=True)
+            return weights * (gradient - inner), None
+
+    return Masked.apply(scores, mask)
+
+
+# --- masked_attention -------------------------------------------------------------------------------------------------
+
+masked_attention = exercise("masked_attention", points=4, forbidden=READY_MADE, see="Exercise 4: masked_attention")
+masked_attention.hints = (
+    "You have written every step before: scores, scale, weights, output. Which one of them changes when there is a mask?",
+    "Only the softmax. With a mask, `masked_softmax` takes its place, and what it gives is multiplied with the values "
+    "as ever. A fully blocked row of weights, all 0, makes an output of 0 by itself.",
+    "Scores are the queries times the transposed keys (the last two dimensions exchanged), divided by the root of the "
+    "keys' width. Then the weights: a plain softmax if `mask is None`, else the masked one. Return the weights times "
+    "the values, and the weights.",
+)
+
+
+@masked_attention.oracle
+def masked_attention_oracle(query, key, value, mask=None):
+    scores = torch.einsum("...tk,...sk->...ts", query, key) / query.shape[-1] ** 0.5
+    if mask is None:
+        mask = torch.zeros((), dtype=torch.bool, device=scores.device)
+    mask = mask.expand(scores.shape)
+    highest = scores.masked_fill(mask, -float("inf")).amax(-1, keepdim=True)
+    highest = torch.where(torch.isinf(highest), torch.zeros_like(highest), highest)
+    parts = torch.exp(torch.where(mask, -float("inf"), scores) - highest.detach())
+    total = parts.sum(-1, keepdim=True)
+    weights = parts / torch.where(total == 0, torch.ones_like(total), total)
+    return torch.einsum("...ts,...sv->...tv", weights, value), weights
+
+
+def on_paper():
+    """One query of width 4, so that the root is 2, and two keys: scaled scores (1, 4)."""
+    query = torch.tensor([[2.0, 0.0, 0.0, 0.0]])
+    key = torch.tensor([[1.0, 0.0, 0.0, 0.0], [4.0, 0.0, 0.0, 0.0]])
+    return query, key, torch.tensor([[5.0], [7.0]])
+
+
+@masked_attention.example("nothing blocked")
+def _():
+    yield call(*on_paper())
+
+
+@masked_attention.example("the second key blocked")
+def _():
+    yield call(*on_paper(), torch.tensor([[False, True]]))
+
+
+@masked_attention.example("both keys blocked")
+def _():
+    yield call(*on_paper(), mask=torch.tensor([[True, True]])).with_gradients()
+
+
+def drawn(draw, *leading, T=4, S=6, K=5, V=3, **options):
+    """Queries, keys and values with these leading dimensions."""
+    return tuple(draw.normal(*leading, *shape, **options) for shape in ((T, K), (S, K), (S, V)))
+
+
+@masked_attention.criterion("without a mask", points=0.5)
+def _(draw):
+    yield call(*drawn(draw))
+    yield call(*drawn(draw, 2, 3), None)
+    yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()
+    yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
+
+
+@masked_attention.criterion("with a mask", points=1)
+def _(draw):
+    yield call(*drawn(draw, scale=2.0), some_open(draw, 4, 6))
+    yield call(*drawn(draw, T=5, S=5, K=3, V=2), torch.ones(5, 5, dtype=torch.bool).triu(1))
+    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
+    yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
+    yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
+    # Scores of about 1e15, most of them negative in some rows
+    query, key, value = drawn(draw, T=6, S=7, K=4)
+    yield call(query * 3e7, key * 3e7, value, draw.chance(0.6, 6, 7) & (torch.arange(7) != 2))
+
+
+@masked_attention.criterion("batches, and masks that broadcast", points=1)
+def _(draw):
+    query, key, value = drawn(draw, 2, 3)
+    yield call(query, key, value, some_open(draw, 2, 3, 4, 6))
+    yield call(query, key, value, some_open(draw, 4, 6))
+    yield call(query, key, value, some_open(draw, 2, 1, 1, 6))
+    yield call(query, key, value, some_open(draw, 1, 1, 4, 6))
+    yield call(query, key, value, some_open(draw, 6))
+    yield call(*drawn(draw, 5), some_open(draw, 5, 1, 6))
+
+
+@masked_attention.criterion("fully blocked rows are 0", points=0.5)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    mask[1] = True
+    yield call(*drawn(draw), mask)
+    yield call(*drawn(draw, 2, 3), torch.tensor([6, 0])[:, None, None, None] <= torch.arange(6))
+    yield call(*drawn(draw, 2), torch.ones(4, 6, dtype=torch.bool))
+
+
+@masked_attention.criterion("gradients, never NaN", points=0.5)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    yield call(*drawn(draw), mask).with_gradients()
+    yield call(*drawn(draw, 2, dtype=torch.float64), mask).with_gradients()
+    blocked = mask.clone()
+    blocked[2] = True
+    yield call(*drawn(draw, 2, 3), blocked).with_gradients()
+
+
+@masked_attention.criterion("arguments are left alone", points=0.5)
+def _(draw):
+    yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
+    yield call(*drawn(draw, 2)).unchanged()
+
+

@@ -1488,8 +1488,9 @@ def _():
     s.call(helper("state_of"), s.ours)
     yield s.case().described("the weights of ours, after load_torch_weights(ours, theirs)")
     s = loading(of_zeros(2), theirs, 2)
-    s.call(helper("is_same"), ref("result"), s.ours)
-    yield s.case().described("whether the result is ours")
+    s.call(helper("is_same"), ref("result"), s.ours, name="same")
+    s.call(helper("trainable"), s.ours, name="trainable")
+    yield s.case(ref("result"), ref("same"), ref("trainable")).described("whether the result is ours, and trainable")
     s = loading(of_zeros(2), theirs, 2)
     s.call(helper("fill"), s.ours, 9.0)
     s.call(helper("state_of"), s.theirs)
@@ -1532,7 +1533,8 @@ def _(draw):
     s = loading(*two_states(draw, 6), 2)
     s.call(helper("is_same"), ref("result"), s.ours, name="same")
     s.call(helper("trainable"), s.ours, name="trainable")
-    yield s.case(ref("same"), ref("trainable")).described("whether the result is ours, and its parameters trainable")
+    case = s.case(ref("result"), ref("same"), ref("trainable"))
+    yield case.described("whether the result is ours, and its parameters trainable")
 
 
 @load.criterion("theirs is left as it was", points=0.5)

@@ -19,31 +19,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def built_in(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def built_in(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """PyTorch's unscaled attention: output (..., T, V) and weights (..., T, S).
 
     The built-in does not return its weights. With an identity matrix for values its output is the weights.
     """
     one_hot = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
     one_hot = one_hot.expand(*key.shape[:-2], -1, -1)
-    output, weights = (
-        F.scaled_dot_product_attention(query, key, values, scale=1.0) for values in (value, one_hot)
-    )
+    output, weights = (F.scaled_dot_product_attention(query, key, values, scale=1.0) for values in (value, one_hot))
     return output, weights
 
 
-def built_in_projections(
-    x: torch.Tensor, *matrices: torch.Tensor
-) -> tuple[torch.Tensor, ...]:
+def built_in_projections(x: torch.Tensor, *matrices: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """x (..., D) through each matrix (D, width) by PyTorch's linear layer, which wants them as (width, D)."""
     return tuple(F.linear(x, matrix.mT) for matrix in matrices)
 
 
-def lookup(
-    token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, words: Sequence[str]
-) -> Figure:
+def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, words: Sequence[str]) -> Figure:
     """The table (N, D) on the left, the rows that `token_ids` (T,) picks on the right, lines between them.
 
     `vectors` (T, D) is what came out of the look-up; `words` names the N rows.
@@ -60,13 +52,13 @@ def lookup(
     left.set_anchor("W")
     right.set_anchor("E")
     for place, i in enumerate(ids):
-        figure.add_artist(
-            ConnectionPatch(
-                (table.shape[1] - 0.45, i), (-1.75, place), "data", "data", axesA=left, axesB=right,
-                arrowstyle="-|>", color=PALETTE[place % 6], linestyle=LINES[place % len(LINES)],
-                linewidth=1.3, annotation_clip=False,  # its ends lie outside the panels
-            )
+        arrow = ConnectionPatch(
+            (table.shape[1] - 0.45, i), (-1.35, place), "data", "data", axesA=left, axesB=right,
+            arrowstyle="-|>", color=PALETTE[place % 6], linestyle=LINES[place % len(LINES)],
+            linewidth=1.3,
         )  # fmt: skip
+        arrow.set_annotation_clip(False)  # its ends lie outside the panels
+        figure.add_artist(arrow)
     return figure
 
 
@@ -187,19 +179,14 @@ def _with_extra_row(
     rows = [extra[None], gap, cells] if above else [cells, gap, extra[None]]
     names = [label, "", *words] if above else [*words, "", label]
     limit = float(torch.cat([cells, extra[None]]).abs().max())
-    heat_map(
-        torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=True
-    )
+    heat_map(torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=True)
     ax.set_aspect(0.55)  # wider cells than square ones, for their numbers
     place = 1 if above else len(words)
     ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=4)  # over the row of NaN
 
 
 def _sideways_bars(
-    ax: Axes,
-    values: torch.Tensor,
-    words: Sequence[str],
-    limits: tuple[float, float] | None = None,
+    ax: Axes, values: torch.Tensor, words: Sequence[str], limits: tuple[float, float] | None = None
 ) -> None:
     places = range(len(words))
     drawn = ax.barh(places, values.tolist(), color=PALETTE[0], height=0.62)

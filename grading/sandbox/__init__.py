@@ -3,7 +3,7 @@
 `docs/security.md` says what is promised and by which mechanism.
 """
 
-from .system import doctor, grants, require
 from .policy import Policy, SandboxUnavailable
+from .system import doctor, grants, require
 
 __all__ = ["Policy", "SandboxUnavailable", "doctor", "grants", "require"]

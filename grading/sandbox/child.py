@@ -24,7 +24,6 @@ from . import filters, linux, tree
 from .policy import CHANNELS, Policy
 
 
-
 def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
     """Confine this process, then serve as a kernel until it is shut down. Does not return.
 
@@ -67,6 +66,7 @@ def confine(policy: Policy, directories: list[int], keep: list[int]) -> None:
     if user is not None:
         for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
             _give(place, user)
+    tree.show_kept()
     _close_all_but(keep)
     with open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("1000")  # where the machine runs out of memory, this goes before the grader

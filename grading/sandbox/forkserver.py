@@ -22,7 +22,6 @@ import shutil
 import signal
 import socket
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -62,8 +61,8 @@ def main(descriptor: int) -> None:
         linux.unshare(linux.APART)
         run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
         tree.build(setup["tree"], setup["directory"])
-        _preload(setup["tree"], run_kernel_module)
-        answer: dict[str, Any] = {"ready": True, "threads": threading.active_count()}
+        _preload(setup["tree"], run_kernel_module, setup["ahead"])
+        answer: dict[str, Any] = {"ready": True, "threads": len(os.listdir("/proc/self/task"))}
     except BaseException as error:
         answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     control.send(json.dumps(answer).encode())
@@ -81,13 +80,13 @@ def _read(name: str) -> Callable[[], Any]:
     assert code is not None
 
     def run() -> Any:
-        exec(code, sys.modules.setdefault(spec.name, module).__dict__)
+        exec(code, sys.modules.setdefault(spec.name, module).__dict__)  # noqa: S102 - our own file
         return module
 
     return run
 
 
-def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any]) -> None:
+def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahead: list[str]) -> None:
     sys.path[:] = [path for path in sys.path if path and os.path.exists(path)]
     sys.path += [tree.LIBRARY] * bool(arranged["course"]) + arranged["python_path"]
     importlib.invalidate_caches()
@@ -95,7 +94,7 @@ def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any]) -> 
     kernel = run_kernel_module()
     course = importlib.import_module("course")
     sys.modules.update(dict.fromkeys(kernel.NEVER))  # None: importing it fails
-    for name in kernel.AHEAD:
+    for name in (*kernel.AHEAD, *ahead):
         with suppress(ImportError):  # a module of another version of ipykernel or matplotlib
             importlib.import_module(name)
     for module in pkgutil.walk_packages(course.__path__, "course."):
@@ -126,7 +125,6 @@ class Server:
     def __init__(self, control: socket.socket) -> None:
         self.control = control
         self.kernels: dict[int, _Kernel] = {}
-        self.count = 0
         self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.waiting = selectors.DefaultSelector()
         self.waiting.register(control, selectors.EVENT_READ, self.start)

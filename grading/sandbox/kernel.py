@@ -54,13 +54,13 @@ class _Output(IOPubThread):
         return context, pipe
 
 
-kernelapp.IOPubThread = _Output  # IPKernelApp names it outright
+kernelapp.IOPubThread = _Output  # type: ignore[misc] # IPKernelApp names it outright
 
 
 class SandboxKernelApp(IPKernelApp):
     """IPKernelApp on open descriptors: no connection file, no profile to copy, no signal to parents."""
 
-    channels: dict[str, int] = Dict()
+    channels: Any = Dict(help="open listening sockets by the name of their channel")
 
     def init_connection_file(self) -> None: ...
 

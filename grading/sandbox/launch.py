@@ -35,14 +35,14 @@ ENVIRONMENT = {
 _START = ("import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "
           "forkserver.main({descriptor})")
 _MESSAGE = 1 << 16
-_PATIENCE = 60.0  # seconds for a kernel to confine itself, which takes hundredths of one
+_PATIENCE = 60.0  # seconds for the server to get ready, and for a kernel: they take 2 and 0.1
 _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 class ForkServer:
     """A running fork server. `launch` and `close` may be called from any thread."""
 
-    def __init__(self, hidden: tuple[str, ...] = ()) -> None:
+    def __init__(self, hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> None:
         arranged = tree.plan(hidden)
         self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
         self.control, theirs = _pair()
@@ -54,14 +54,18 @@ class ForkServer:
                 [sys.executable, "-I", "-S", "-c", code], env=ENVIRONMENT, cwd="/",
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()],
                 start_new_session=True)
-        with suppress(OSError):
-            self.control.send(json.dumps({"tree": arranged, "directory": self.directory}).encode())
-        answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
+        answer: dict[str, Any] = {}
+        with suppress(OSError):  # it ended, or does not answer
+            self.control.settimeout(_PATIENCE)
+            setup = {"tree": arranged, "directory": self.directory, "ahead": ahead}
+            self.control.send(json.dumps(setup).encode())
+            answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
+        self.control.settimeout(None)
         if "ready" not in answer:
             log_text = (Path(self.directory) / "log").read_text(errors="replace")
             self.close()
             raise SandboxUnavailable(
-                f"The sandbox did not start: {answer.get('error') or 'it ended at once'}",
+                f"The sandbox did not start: {answer.get('error') or 'it gave no answer'}",
                 (answer.get("trace", "") + log_text).strip())
 
     @property
@@ -99,7 +103,7 @@ class ForkServer:
             if files is not None:
                 descriptors.append(os.open(files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
                 stack.callback(os.close, descriptors[-1])
-            with self.lock:
+            with self.lock, suppress(ConnectionError):  # then the kernel gives no answer
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
         return Kernel(line, directory)
 
@@ -126,8 +130,8 @@ class Kernel:
         except TimeoutError:
             answer = {}
         if "confined" not in answer:
-            raise SandboxUnavailable(
-                f"A kernel could not be confined: {answer.get('failed') or answer.get('reason') or 'it did not answer'}")
+            why = answer.get("failed") or answer.get("reason") or "it gave no answer"
+            raise SandboxUnavailable(f"A kernel could not be confined: {why}")
         line.setblocking(False)
 
     def poll(self) -> int | None:
@@ -139,7 +143,7 @@ class Kernel:
                 return None
             except OSError:
                 message = b""
-            lost = {"code": -9, "reason": "killed: its sandbox ended"}
+            lost: dict[str, Any] = {"code": -9, "reason": "the kernel ended with its sandbox"}
             self.exit = json.loads(message) if message else lost
         return int(self.exit["code"])
 
@@ -175,21 +179,22 @@ def _readable(content: bytes, stack: ExitStack) -> int:
     return ours
 
 
-_servers: dict[tuple[str, ...], ForkServer] = {}
+_servers: dict[tuple[tuple[str, ...], tuple[str, ...]], ForkServer] = {}
 _lock = threading.Lock()
 
 
-def server(hidden: tuple[str, ...] = ()) -> ForkServer:
-    """This process's fork server, started now if there is none or if it has died.
+def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkServer:
+    """This process's fork server of this kind, started now if there is none or if it has died.
 
-    `hidden` names directories that kernels must not see, beside those that they never do.
+    `hidden` names directories that kernels must not see, beside those that they never do; `ahead` modules
+    to import once, in the server, beside those that every kernel needs.
     """
     with _lock:
-        running = _servers.get(hidden)
+        running = _servers.get((hidden, ahead))
         if running is None or not running.alive:
             if running is not None:
                 running.close()
-            running = _servers[hidden] = ForkServer(hidden)
+            running = _servers[hidden, ahead] = ForkServer(hidden, ahead)
         return running
 
 

@@ -11,6 +11,7 @@ import ctypes
 import os
 import platform
 import secrets
+from contextlib import suppress
 from typing import Any
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
@@ -85,9 +86,10 @@ def mount(source: str | None, target: str, kind: str | None = None, flags: int =
           options: str | None = None) -> None:
     """mount(2). `source` None where the call takes none."""
     assert _libc is not None
-    encode = (lambda text: None if text is None else os.fsencode(text))
-    _checked(_libc.mount(encode(source), encode(target), encode(kind), ctypes.c_ulong(flags),
-                         encode(options)), f"mount {kind or source} on {target}")
+    source_, target_, kind_, options_ = (
+        None if text is None else os.fsencode(text) for text in (source, target, kind, options))
+    _checked(_libc.mount(source_, target_, kind_, ctypes.c_ulong(flags), options_),
+             f"mount {kind or source} on {target}")
 
 
 def bind(source: str, target: str) -> None:
@@ -123,10 +125,8 @@ def change_root(directory: str) -> None:
 
 def fresh_keyring() -> None:
     """Join a new, empty session keyring in place of the inherited one."""
-    try:
+    with suppress(OSError):  # a kernel or container without keyrings has none to inherit
         _named("keyctl", 1, 0)
-    except OSError:  # a kernel or container without keyrings has none to inherit
-        pass
 
 
 def prctl(option: int, *arguments: int) -> int:

@@ -14,32 +14,34 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerBase
 
-from .system import require
 from .policy import Policy
+from .system import require
 
 _LOOK_EVERY = 0.005  # seconds between two looks at whether a killed kernel is gone
 
 
 class SandboxProvisioner(KernelProvisionerBase):
-    """One sandboxed kernel. Its configuration: the fields of `Policy`, and `hidden`.
+    """One sandboxed kernel. Its configuration: the fields of `Policy`, and two more.
 
-    `hidden`: directories that the kernel must not see even where they lie below something that it
-    sees. Raises ValueError for a limit that is none, TypeError for a name that is neither.
+    `hidden`: directories that the kernel must not see even where they lie below something that it sees.
+    `ahead`: modules that are slow to import and that all these kernels use. Raises ValueError for a
+    limit that is none, TypeError for a name that is neither.
     """
 
-    def __init__(self, hidden: tuple[str, ...] = (), **given: Any) -> None:
+    def __init__(self, hidden: Iterable[str] = (), ahead: Iterable[str] = (), **given: Any) -> None:
         limits = {field.name: given.pop(field.name) for field in fields(Policy)
                   if field.name in given}
         if unknown := [name for name in given if name not in self.class_trait_names()]:
             raise TypeError(f"{unknown[0]!r} is no limit of a sandboxed kernel: see Policy")
         self.policy = Policy(**limits)
-        self.hidden = tuple(hidden)
+        self.server_kind = tuple(hidden), tuple(ahead)
         self._kernel: Any = None  # a launch.Kernel
         self._directory: str | None = None
         super().__init__(**given)
@@ -74,9 +76,9 @@ class SandboxProvisioner(KernelProvisionerBase):
         """
         from .launch import server  # where there is no sandbox, this cannot be imported
 
-        session = self.parent.session
+        session = self.parent.session  # type: ignore[union-attr] # the KernelManager
         key, scheme = session.key.decode(), session.signature_scheme
-        self._kernel = server(self.hidden).launch(
+        self._kernel = server(*self.server_kind).launch(
             self.policy, key, scheme, kwargs.get("cwd"), self._directory)
         self._directory = self._kernel.directory
         self.connection_info = {

@@ -18,12 +18,15 @@ import sysconfig
 from glob import glob
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from . import linux
 from .policy import SandboxUnavailable
 
 WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
 TEMPORARY, SHARED = "/tmp", "/dev/shm"
+KEPT = "/sandbox/kept"
+"""Where what lies below a place that is mounted over, such as an environment in /tmp, stays at hand."""
 WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
@@ -105,20 +108,31 @@ def build(arranged: dict[str, Any], root: str) -> None:
     if arranged["course"]:
         _show(arranged["course"], f"{root}{LIBRARY}/course")
     gpu = nvidia_devices()
+    for path in arranged["shown"]:
+        if any(_below(path, place) for place in (TEMPORARY, SHARED)):
+            _show(path, f"{root}{KEPT}/{quote(path, safe='')}")
     for path in DEVICES:
         _show(path, root + path, device=True)
     for path in (*DEVICES, *gpu) if gpu else ():
         _show(path, root + WITH_GPU + path.removeprefix("/dev"), device=True)
-    for path in (WORK, TEMPORARY, SHARED, BOX, "/proc"):
+    for path in (WORK, TEMPORARY, SHARED, BOX, KEPT, "/proc"):
         os.makedirs(root + path, exist_ok=True)
     if gpu:
         os.makedirs(root + WITH_GPU + SHARED.removeprefix("/dev"))
     linux.mount("proc", root + "/proc", "proc", linux.NOSUID | linux.NODEV | linux.NOEXEC)
     linux.change_root(root)
-    linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=700,size=64m")
+    linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=755,size=64m")
+    show_kept()
     for path in arranged["hidden"]:
         linux.restrict_mount(path)
     linux.restrict_mount("/", recursive=False)
+
+
+def show_kept() -> None:
+    """Show again what a mount over one of the kernel's own places has covered."""
+    for name in os.listdir(KEPT):
+        _place(f"{KEPT}/{name}", unquote(name))
+        linux.bind(f"{KEPT}/{name}", unquote(name))
 
 
 def _place(source: str, target: str) -> None:

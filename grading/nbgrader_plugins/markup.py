@@ -1,0 +1,187 @@
+"""Makes HTML that is safe to open of what a student wrote: Markdown, HTML of outputs, equations, code.
+
+What is kept is listed; everything else goes. The result runs nothing and loads nothing: no scripts, handlers, frames,
+forms or `javascript:` addresses, no picture that is not in the page itself. Equations become MathML, built from the
+parsed formula element by element and put in after the cleaning, since cleaners cannot be trusted with MathML inside
+HTML. Does not cover: how the page around it looks (`feedback`).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import lru_cache
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import bleach
+from bleach.css_sanitizer import CSSSanitizer
+from latex2mathml.converter import convert_to_element
+from markupsafe import Markup, escape
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from pygments.token import STANDARD_TYPES
+
+MAX_FORMULA = 4_000  # characters; a longer one is shown as it was written
+SECTION = "section-"  # ids of headings begin so, and no other id is let through
+FORMATTER = HtmlFormatter(style="xcode", nowrap=True)  # every colour has a contrast of 4.5 on the page's grey
+
+TAGS = frozenset(
+    "a abbr b blockquote br caption code col colgroup dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5"
+    " h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr"
+    " u ul var".split()
+)
+PLAIN_ATTRIBUTES = frozenset(
+    "alt aria-label colspan dir height lang open role rowspan scope span start title width".split()
+)
+CLASSES = frozenset(STANDARD_TYPES.values()) | {"highlight"}
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
+LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
+STYLES = CSSSanitizer(
+    allowed_css_properties="color background-color border border-bottom border-collapse border-left border-radius"
+    " border-right border-spacing border-top display flex flex-basis flex-direction flex-grow flex-shrink flex-wrap"
+    " align-items justify-content gap font-family font-size font-style font-weight height line-height list-style"
+    " list-style-type max-width min-width overflow overflow-x padding padding-bottom padding-left padding-right"
+    " padding-top text-align text-decoration vertical-align white-space width margin".split()
+)
+UNSEEN = re.compile(r"<(script|style|template|title|noscript)\b.*?(</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+
+MATH_TAGS = frozenset(
+    "math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow mspace msqrt mstyle msub"
+    " msubsup msup mtable mtd mtext mtr munder munderover".split()
+)
+MATH_ATTRIBUTES = frozenset(
+    "accent accentunder columnalign columnlines columnspacing display displaystyle fence form height largeop"
+    " linethickness lspace mathvariant maxsize minsize movablelimits notation rowlines rowspacing rspace scriptlevel"
+    " separator stretchy symmetric width".split()
+)
+PLACE = "\ue000{}\ue001"  # where an equation goes; both characters are taken out of what a student wrote
+PLACES = re.compile("\ue000([0-9]+)\ue001")
+
+
+def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, deeper: int = 0) -> Markup:
+    """A Markdown text; `deeper` is how many levels its headings go down, to fit under the page's own."""
+    renderer = _Renderer(attachments or {}, deeper)
+    try:
+        text = str(MarkdownWithMath(renderer=renderer).render(PLACES.sub("", _without_places(source))))
+    except Exception:  # what a stranger nests in Markdown may be beyond its parser: shown as it was written
+        return Markup("<pre>{}</pre>").format(source)
+    cleaned = from_html(text)
+    equations = renderer.equations
+    return Markup(PLACES.sub(lambda found: equations[int(found[1])], cleaned))  # noqa: S704 - cleaned above
+
+
+def from_html(source: str) -> Markup:
+    """HTML of an output, or of rendered Markdown."""
+    return Markup(_cleaner().clean(UNSEEN.sub("", source)))  # noqa: S704 - cleaned here
+
+
+def equation(latex: str, *, display: bool = False) -> Markup:
+    """A formula as MathML; as its own text where it is none that can be read."""
+    latex = latex.strip()
+    return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _as_written(latex))  # noqa: S704
+
+
+def code(source: str) -> Markup:
+    """Python code with its parts marked by pygments' classes, one <code>."""
+    return Markup("<code>{}</code>").format(Markup(highlight(source, PythonLexer(), FORMATTER).rstrip("\n")))
+
+
+def styles_of_code() -> str:
+    return str(FORMATTER.get_style_defs(".code"))
+
+
+def slug(text: str) -> str:
+    """What a heading is linked by."""
+    return SECTION + "-".join(re.findall(r"\w+", html.unescape(re.sub(r"<[^>]*>", "", text)).lower()))
+
+
+class _Renderer(IPythonRenderer):
+    """nbconvert's, with equations set aside, and nothing that stops at a missing attachment."""
+
+    def __init__(self, attachments: dict[str, Any], deeper: int) -> None:
+        super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
+        self.deeper = deeper
+        self.equations: list[str] = []
+
+    def heading(self, text: str, level: int, **attrs: Any) -> str:
+        level = min(level + self.deeper, 6)
+        return f'<h{level} id="{html.escape(slug(text))}">{text}</h{level}>\n'
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        if url.startswith("attachment:") and url.removeprefix("attachment:") not in self.attachments:
+            return f"<em>{html.escape(text)}</em>"
+        return str(super().image(text, url, title))
+
+    def block_math(self, body: str) -> str:
+        return self._put(body, display=True)
+
+    def inline_math(self, body: str) -> str:
+        return self._put(body)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return self._put(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
+
+    def _put(self, latex: str, display: bool = False) -> str:
+        self.equations.append(str(equation(latex, display=display)))
+        return PLACE.format(len(self.equations) - 1)
+
+
+def _without_places(source: str) -> str:
+    return source.replace("\ue000", "").replace("\ue001", "")
+
+
+@lru_cache(maxsize=1)
+def _cleaner() -> bleach.Cleaner:
+    protocols = {"http", "https", "mailto", "data"}  # `data` is for pictures alone: see _allowed
+    return bleach.Cleaner(
+        tags=TAGS, attributes=_allowed, protocols=protocols, css_sanitizer=STYLES, strip=True, strip_comments=True
+    )
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    if name == "src":
+        return tag == "img" and PICTURE.fullmatch(value) is not None
+    if name == "href":
+        return tag == "a" and LINK.match(value) is not None
+    if name == "style":
+        return "url(" not in value.lower()
+    if name == "class":
+        return value in CLASSES
+    if name == "id":
+        return value.startswith(SECTION)
+    return name in PLAIN_ATTRIBUTES
+
+
+@lru_cache(maxsize=4096)
+def _mathml(latex: str, display: bool) -> str:
+    try:
+        tree = convert_to_element(latex, display="block" if display else "inline")
+        written = _written(tree)
+    except Exception:  # whatever the converter makes of a formula that is none
+        return _as_written(latex)
+    named = f' alttext="{html.escape(latex)}"'
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{named}{written.removeprefix("<math")}'
+
+
+def _written(element: Element) -> str:
+    """MathML of listed elements and attributes only. The converter leaves character references in its texts."""
+    if element.tag not in MATH_TAGS:
+        raise ValueError(element.tag)
+    attributes = "".join(
+        f' {name}="{html.escape(html.unescape(value))}"'
+        for name, value in element.attrib.items()
+        if name in MATH_ATTRIBUTES
+    )
+    inner = "".join([_text(element.text), *(_written(child) + _text(child.tail) for child in element)])
+    return f"<{element.tag}{attributes}>{inner}</{element.tag}>"
+
+
+def _text(text: str | None) -> str:
+    return html.escape(html.unescape(text or ""))
+
+
+def _as_written(latex: str) -> str:
+    return str(Markup("<code>{}</code>").format(escape(latex)))

@@ -1,0 +1,37 @@
+"""A course that is built and released once a test process: what grading tests start from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grading.build import build_lesson, lessons
+from grading.run.nbgrader import release
+
+ROOT = Path(__file__).parents[1]
+LESSONS = lessons(ROOT)
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # two test processes and their kernels share two cores
+
+
+@pytest.fixture(scope="session")
+def classroom(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`classroom(lesson)` is the root of a course directory in which that lesson is released and nothing handed in."""
+    root = tmp_path_factory.mktemp("classroom")
+    for name in ("nbgrader_config.py", "source", "grader_tests"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, root / name)
+    released: set[str] = set()
+
+    def with_lesson(lesson: str) -> Path:
+        if lesson not in released:
+            build_lesson(root, lesson)
+            release(root, lesson)
+            released.add(lesson)
+        return root
+
+    return with_lesson

@@ -1,0 +1,53 @@
+"""Whole submissions, graded by `nbgrader autograde`'s own converter, get the verdicts that the corpus asks for."""
+
+from __future__ import annotations
+
+import pytest
+from traitlets.config import Config
+
+from grading.report import verdicts
+from grading.run.nbgrader import autograde, configuration, scores
+
+from ..corpus import Case, cases
+
+HONEST = ("right", "wrong", "broken", "tamper")
+
+
+def graded(root, case: Case, config: Config | None = None) -> dict:
+    """Exercise -> verdict of one case."""
+    student = case.hand_in(root)
+    autograde(root, case.lesson, student, again=True, config=config)
+    return {g.verdict.exercise: g.verdict for g in verdicts(root) if g.student == student}
+
+
+def unsandboxed(root) -> Config:
+    config = configuration(root)
+    config.JudgedExecute.unsandboxed = True
+    return config
+
+
+def assert_as_asked(case: Case, found: dict) -> None:
+    reports = {name: (v.earned, v.status, v.mistake, v.internal) for name, v in found.items()}
+    assert {name: v.earned for name, v in found.items()} == case.points, reports
+    for name, status in case.status.items():
+        assert found[name].status == status, reports
+    for name, mistake in case.mistake.items():
+        assert found[name].mistake == mistake, reports
+    assert sorted(n for n, v in found.items() if v.status == "needs a person") == sorted(case.needs_a_person), reports
+
+
+@pytest.mark.parametrize("case", cases(*HONEST), ids=lambda case: case.name)
+def test_a_submission_gets_its_verdict(classroom, case):
+    root = classroom(case.lesson)
+    found = graded(root, case)
+    assert_as_asked(case, found)
+    total, _ = scores(root)[case.name, case.lesson]
+    assert total == sum(case.points.values())
+
+
+@pytest.mark.parametrize("case", cases("right", "wrong"), ids=lambda case: case.name)
+def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(classroom, case):
+    root = classroom(case.lesson)
+    found = graded(root, case, unsandboxed(root))
+    assert_as_asked(case, found)
+    assert not any(verdict.sandboxed for verdict in found.values())

@@ -1,0 +1,7 @@
+from grading.build import grade_id
+
+def find(notebook, name):
+    return next(cell for cell in notebook.cells if grade_id(cell) == name)
+
+def edit(notebook):
+    notebook.cells.remove(find(notebook, "check_softmax"))

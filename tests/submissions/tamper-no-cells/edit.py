@@ -1,0 +1,2 @@
+def edit(notebook):
+    notebook.cells.clear()

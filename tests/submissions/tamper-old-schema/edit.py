@@ -1,0 +1,9 @@
+from grading.build import grade_id
+
+def find(notebook, name):
+    return next(cell for cell in notebook.cells if grade_id(cell) == name)
+
+def edit(notebook):
+    find(notebook, "check_softmax").metadata["nbgrader"]["schema_version"] = 1
+    del find(notebook, "check_entropy").metadata["nbgrader"]["schema_version"]
+    find(notebook, "softmax").metadata["nbgrader"] = {}

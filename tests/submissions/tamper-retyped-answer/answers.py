@@ -1,0 +1,3 @@
+# %% entropy
+def entropy(p, dim=-1):
+    return p.sum(dim)

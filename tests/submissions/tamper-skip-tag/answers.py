@@ -1,0 +1,3 @@
+# %% softmax
+def softmax(x, dim=-1):
+    return x

@@ -1,0 +1,132 @@
+"""What students get is what the sources make, and holds nothing of the solutions or of the grader."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grading.build import build_lesson, export_examples, read_lesson, same_examples
+from grading.judge.exercise import load_lesson
+
+from .conftest import LESSONS, ROOT
+
+SHORT = 12  # characters; a shorter line tells nothing
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_committed_release_is_what_the_source_makes(classroom, lesson):
+    made = classroom(lesson) / "release" / lesson
+    committed = ROOT / "release" / lesson
+    names = {p.relative_to(made) for p in made.rglob("*") if p.is_file()}
+    assert names == {p.relative_to(committed) for p in committed.rglob("*") if p.is_file()}
+    for name in names:
+        assert (made / name).read_bytes() == (committed / name).read_bytes(), f"{lesson}: run `make release`"
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_committed_examples_are_what_grader_tests_make(lesson):
+    made = export_examples(ROOT / "grader_tests" / f"{lesson}.py")
+    committed = (ROOT / "course" / "examples" / f"{lesson}.examples").read_bytes()
+    assert same_examples(made, committed), f"{lesson}: run `make build`"
+
+
+def test_building_twice_gives_the_same_bytes(classroom):
+    root = classroom(LESSONS[0])
+    path = root / "source" / LESSONS[0] / f"{LESSONS[0]}.ipynb"
+    before = path.read_bytes()
+    path.unlink()
+    build_lesson(root, LESSONS[0])
+    assert path.read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Name -> text of every file in release/ and in the wheel that a student installs."""
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    files = {}
+    with zipfile.ZipFile(next(out.glob("*.whl"))) as wheel:
+        for name in wheel.namelist():
+            files[name] = wheel.read(name).decode("utf-8", errors="replace")
+    for path in (ROOT / "release").rglob("*"):
+        if path.is_file():
+            files[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8", errors="replace")
+    return files
+
+
+def test_the_wheel_holds_course_and_nothing_else_of_ours(shipped):
+    packages = {name.split("/")[0] for name in shipped if not name.startswith("release/")}
+    assert packages - {"course"} == {p for p in packages if p.endswith(".dist-info")}
+    assert "course/checking.py" in shipped
+    assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= set(shipped)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_line_of_a_solution_a_hidden_test_or_a_mistake_is_shipped(shipped, lesson):
+    secret = set(_solution_lines(lesson)) | set(_grader_lines(lesson)) | {"### BEGIN SOLUTION", "### BEGIN HIDDEN TESTS"}
+    taught = _taught(lesson)
+    found = [
+        (name, line)
+        for name, text in shipped.items()
+        for line in sorted(secret - taught)
+        if line in text or line.replace('"', '\\"') in text
+    ]
+    assert not found
+
+
+def _solution_lines(lesson: str) -> Iterator[str]:
+    for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells:
+        marks = cell.metadata.get("nbgrader", {})
+        inside = False
+        for line in cell.source.splitlines():
+            if "### END" in line:
+                inside = False
+            if inside and (marks.get("solution") or marks.get("grade")) and _tells(line):
+                yield line.strip()
+            if "### BEGIN" in line:
+                inside = True
+
+
+def _grader_lines(lesson: str) -> Iterator[str]:
+    """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
+    for exercise in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises.values():
+        answers = [exercise.answer, *exercise.alternatives, *(m.answer for m in exercise.mistakes)]
+        for code in [*answers, *(c.draw for c in exercise.criteria)]:
+            for line in inspect.getsource(code).splitlines():
+                if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
+                    yield line.strip()
+
+
+def _taught(lesson: str) -> set[str]:
+    """Lines that the lesson itself shows on purpose, outside its solutions: in examples, diffs and demonstrations."""
+    shown: set[str] = set()
+    for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells:
+        if not cell.metadata.get("nbgrader"):
+            shown |= {line.strip() for line in cell.source.splitlines()}
+    return shown
+
+
+def _tells(line: str) -> bool:
+    """Whether a line says something that only a solution would: not a bare return, a header or a bracket."""
+    line = line.strip()
+    if len(line) < SHORT or line.startswith(("#", "import ", "from ", "super().__init__")):
+        return False
+    try:
+        tree = ast.parse(line)
+    except SyntaxError:
+        return True
+    return any(isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)) for node in ast.walk(tree))
+
+
+def test_what_counts_as_telling_is_not_everything():
+    assert _tells("return e / e.sum(dim, keepdim=True)")
+    assert not _tells("return result")
+    assert Path(ROOT / "release").is_dir()
