@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.overrides import resolve_name
 
 from .compare import Reference, Tolerance, compare, explain, leaves
 from .packing import Node, unpack
@@ -109,7 +110,7 @@ class _Used:
     def whose(self) -> str:
         if self.passes:
             return f"your {self.__name__}"
-        name = getattr(self.otherwise, "__name__", "")
+        name = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
         shown = "a ready-made function" if name in ("", "<lambda>") else name
         return f"{shown}, until your {self.__name__} passes"
 

@@ -89,6 +89,7 @@ def _(draw):
     shift = torch.tensor([-2.0, 0.0, 3.0])[:, None, None]  # batch elements of very different means
     yield call(draw.normal(3, 1, 2) + shift, draw.normal(3, 4, 2) + 1.0)
     yield call(draw.normal(3, 2, 5, 6), non_contiguous(draw.normal(3, 2, 4, 6)))
+    yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4)))
     yield call(draw.normal(1, 2, 3, 2, 5) + 0.5, draw.normal(1, 2, 3, 4, 5))
 
 
@@ -615,7 +616,7 @@ def _():
     yield call(query, key, value)
 
 
-def three(draw, *lead, T=3, S=5, K=4, V=6, dtype=torch.float32):
+def three(draw, *lead, T=3, S=5, K=6, V=2, dtype=torch.float32):
     """Query, key and value."""
     return tuple(draw.normal(*lead, *shape, dtype=dtype) for shape in ((T, K), (S, K), (S, V)))
 
@@ -634,6 +635,8 @@ def _(draw):
     yield call(*three(draw, 2, K=7))
     yield call(*three(draw, 2, 7, T=4, K=3))
     yield call(*(non_contiguous(x) for x in three(draw, 3, 2, K=8)))
+    # heads cut out of wider vectors: (2, T, heads, K), then heads and positions change places
+    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2))))
     yield call(*three(draw, 2, 1, 3, T=1, S=4, K=5, V=2))
 
 
@@ -657,14 +660,14 @@ def _(draw):
     yield call(*three(draw, 2), scale=draw.number(0.6, 0.9)).with_gradients()
 
 
-# Small whole numbers, and one large number in each vector: the scores stand around 196 or -196, where exponentials
-# overflow or vanish, and every order of operations gives them without rounding (K = 16 has a whole root).
+# Small whole numbers, and one large number in each vector: the scores stand around 196 in one row and around -196 in
+# the next, where exponentials overflow or vanish, with one maximum taken off all rows too. Every order of operations
+# gives them without rounding (K = 16 has a whole root).
 @scaled_dot_product_attention.criterion("large scores", points=0.5)
 def _(draw):
-    for sign in (1.0, -1.0):
-        query, key = (draw.integers(-2, 3, n, 16).float() for n in (3, 5))
-        query[:, 0], key[:, 0] = 28.0, sign * 28.0
-        yield call(query, key, draw.normal(5, 4))
+    query, key = (draw.integers(-2, 3, n, 16).float() for n in (4, 5))
+    query[:, 0], key[:, 0] = torch.tensor([28.0, -28.0, 28.0, -28.0])[draw.permutation(4)], 28.0
+    yield call(query, key, draw.normal(5, 3))
 
 
 # K = 16, so that a factor that was computed in float32 is exact nevertheless
@@ -893,6 +896,19 @@ def exponentials_overflow(query, key, value, scale=None):
     return weights @ value, weights
 
 
+@scaled_dot_product_attention.mistake(
+    "NaN where some rows of scores are much larger than others: one maximum was taken off the whole tensor. Every row "
+    "needs its own.",
+    shows="large scores",
+)
+def one_maximum_for_all_rows(query, key, value, scale=None):
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = query @ key.transpose(-2, -1) * scale
+    weights = (scores - scores.max()).exp()
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+
+
 @scaled_dot_product_attention.alternative
 def scaling_the_queries(query, key, value, scale=None):
     if scale is None:
@@ -1012,31 +1028,33 @@ def _():
 
 @ScaledDotProductAttention.example("in training mode, nearly all dropped")
 def _():
-    # So close to 1 that no weight survives in a hundred million runs: random, and yet a number to compare with
+    # Random, and yet numbers to compare with: either weight survives once in 2 ** 22 runs
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
-    m = s.call(SUBJECT, dropout=1 - 1e-9, name="module")
+    m = s.call(SUBJECT, dropout=1 - 2.0**-22, name="module")
     s.call(m, s.query, s.key, s.value, name="out")
-    text = "ScaledDotProductAttention(dropout=0.999999999)(…), in training mode: every weight is dropped"
+    text = "ScaledDotProductAttention(dropout=0.9999998)(…), in training mode: every weight is dropped"
     yield s.case().described(text)
 
 
-def attending(draw, *arguments, mode=None, sizes=None, dtype=torch.float32, **options):
+def attending(draw, *arguments, mode=None, sizes=(), K=6, dtype=torch.float32, **options):
     """A module is made and called, in training mode or as `mode` (a method and its arguments) says."""
-    q, k, v = three(draw, *(sizes or ()), dtype=dtype)
+    q, k, v = three(draw, *sizes, K=K, dtype=dtype)
     s = Script(query=q, key=k, value=v)
     m = s.call(SUBJECT, *arguments, name="module", **options)
     if mode:
         s.call(m, s.query, s.key, s.value)  # what was dropped before must leave no trace
         s.call(method(m, mode[0]), *mode[1:])
     s.call(m, s.query, s.key, s.value, name="out")
-    return s.case(ref("module"), ref("out"))
+    return s.case()
 
 
 @ScaledDotProductAttention.criterion("attention, where dropout is 0", points=1)
 def _(draw):
+    s = Script()
+    yield s.case(s.call(SUBJECT, dropout=0.25)).described("what is made is an nn.Module")
     yield attending(draw)
     yield attending(draw, sizes=(2, 3), dropout=0.0).with_gradients()
-    yield attending(draw, mode=("train",), sizes=(2,), dtype=torch.float64).unchanged()
+    yield attending(draw, mode=("train",), sizes=(2,), K=16, dtype=torch.float64).unchanged()
 
 
 @ScaledDotProductAttention.criterion("eval mode drops nothing", points=1)
@@ -1372,6 +1390,25 @@ class NormalisedAgain(nn.Module):
         scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
         weights = self.dropout(torch.softmax(scores, dim=-1))
         weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Keys were blocked before the softmax, so that the rest share all of the weight among them. The factor must be the "
+    "same for all survivors: drop weights, not scores.",
+    shows=("survivors are multiplied by 1 / (1 - dropout)", "gradients while weights are dropped"),
+    see=ROWS,
+)
+class BlockedBeforeSoftmax(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        if self.training:
+            scores = scores.masked_fill(torch.rand_like(scores) < self.p, -torch.inf)
+        weights = torch.softmax(scores, dim=-1).nan_to_num()
         return weights @ value, weights
 
 

@@ -26,7 +26,7 @@ INF = float("inf")
 
 # --- causal_mask ------------------------------------------------------------------------------------------------------
 
-causal_mask = exercise("causal_mask", points=4, forbidden=READY_MADE, see="Exercise 1: causal_mask")
+causal_mask = exercise("causal_mask", points=4, forbidden=READY_MADE, see="Exercise 1: `causal_mask`")
 causal_mask.hints = (
     "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
     "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is blocked "
@@ -323,7 +323,7 @@ def filling_row_by_row(T, S=None, device=None):
 
 # --- padding_mask -----------------------------------------------------------------------------------------------------
 
-padding_mask = exercise("padding_mask", points=3, forbidden=READY_MADE, see="Exercise 2: padding_mask")
+padding_mask = exercise("padding_mask", points=3, forbidden=READY_MADE, see="Exercise 2: `padding_mask`")
 padding_mask.hints = (
     "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",
     "Again it is a comparison of a row of places with a column of numbers; this time the numbers are the lengths.",
@@ -544,7 +544,7 @@ def padding_ones(lengths, S):
 
 # --- masked_softmax ---------------------------------------------------------------------------------------------------
 
-masked_softmax = exercise("masked_softmax", points=5, forbidden=READY_MADE, see="Exercise 3: masked_softmax")
+masked_softmax = exercise("masked_softmax", points=5, forbidden=READY_MADE, see="Exercise 3: `masked_softmax`")
 masked_softmax.hints = (
     "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And what becomes of "
     "a row that holds nothing but that number?",
@@ -653,7 +653,7 @@ def _(draw):
     yield call(draw.normal(3, 4, 6), blocked).with_gradients()
     yield call(draw.normal(4, 6, dtype=torch.float64), blocked).with_gradients()
     yield call(draw.normal(4, 6).masked_fill(blocked, 1e15), blocked).with_gradients()
-    yield call(draw.normal(2, 3), torch.ones(3, dtype=torch.bool)).with_gradients()
+    yield call(draw.normal(2, 4, 3), torch.tensor([[False], [True], [True], [False]])).with_gradients()
 
 
 @masked_softmax.criterion("arguments are left alone", points=0.5)
@@ -943,7 +943,7 @@ def with_its_own_way_back(scores, mask):
 
 # --- masked_attention -------------------------------------------------------------------------------------------------
 
-masked_attention = exercise("masked_attention", points=4, forbidden=READY_MADE, see="Exercise 4: masked_attention")
+masked_attention = exercise("masked_attention", points=4, forbidden=READY_MADE, see="Exercise 4: `masked_attention`")
 masked_attention.hints = (
     "You have written every step before: scores, scale, weights, output. Which one of them changes when there is a mask?",
     "Only the softmax. With a mask, `masked_softmax` takes its place, and what it gives is multiplied with the values "
@@ -987,7 +987,7 @@ def _():
 
 @masked_attention.example("both keys blocked")
 def _():
-    yield call(*on_paper(), mask=torch.tensor([[True, True]])).with_gradients()
+    yield call(*on_paper(), mask=torch.tensor([[True, True]]))
 
 
 def drawn(draw, *leading, T=4, S=6, K=5, V=3, **options):
@@ -1051,3 +1051,741 @@ def _(draw):
     yield call(*drawn(draw, 2)).unchanged()
 
 
+@masked_attention.mistake(
+    "The scores are not scaled: divide them by √K, K being the width of a key.",
+    shows=("without a mask", "with a mask"),
+    see="4. Attention with a mask",
+)
+def unscaled(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The scores are divided by K. Divide them by its *root*.",
+    shows=("without a mask", "with a mask"),
+    see="4. Attention with a mask",
+)
+def scaled_by_the_width_itself(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1]
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The scores are *multiplied* by √K. Divide by it.",
+    shows=("without a mask", "with a mask"),
+    see="4. Attention with a mask",
+)
+def scaled_the_wrong_way(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT * key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The scale is made from the width of the values. It is the keys' width that makes scores grow.",
+    shows=("without a mask", "with a mask"),
+    see="4. Attention with a mask",
+)
+def scaled_by_the_width_of_values(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / value.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The scale is made from the number of keys. It is their width that makes scores grow.",
+    shows=("without a mask", "with a mask"),
+    see="4. Attention with a mask",
+)
+def scaled_by_the_number_of_keys(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-2] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The mask is never used.",
+    shows="with a mask",
+)
+def ignores_the_mask(query, key, value, mask=None):
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Zeroes after the softmax: the weights that are left do not sum to 1. Mask the scores, before.",
+    shows="with a mask",
+    see="7. A field guide to wrong masks",
+)
+def masked_after_the_softmax(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The mask is inverted: each query sees just what it must not. Here True means *blocked*.",
+    shows="with a mask",
+    see="5. Two opposite conventions",
+)
+def sees_what_is_blocked(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else ~mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Without a mask this fails, and `mask` is None by default: then nothing is blocked.",
+    shows="without a mask",
+)
+def needs_a_mask(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Without a mask the future is blocked. `mask=None` blocks nothing.",
+    shows="without a mask",
+)
+def causal_by_default(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    if mask is None:
+        T, S = scores.shape[-2:]
+        mask = torch.ones(T, S, dtype=torch.bool).triu(max(S - T, 0) + 1)
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Fully blocked rows are NaN, and so is what comes out of them.",
+    shows="fully blocked rows are 0",
+    see="A row with nothing to see",
+)
+def blocked_rows_are_nan(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "A fully blocked row sees everything: its scores were left as they are, and its weights were not set to 0.",
+    shows="fully blocked rows are 0",
+    see="A row with nothing to see",
+)
+def blocked_rows_see_everything(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf")), -1)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Blocked scores become -1e9: not low enough where the others are lower still, and in a fully blocked row it makes "
+    "all keys equal.",
+    shows=("fully blocked rows are 0", "with a mask"),
+    see="3. From a mask to weights",
+)
+def fills_scores_with_minus_1e9(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Forward all is right; in the gradient a fully blocked row makes NaN of everything it came from. Wiping NaN off "
+    "the result does not wipe it off the way back.",
+    shows="gradients, never NaN",
+    see="A row with nothing to see",
+)
+def wipes_nan_off_the_weights(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + torch.zeros_like(scores).masked_fill(mask, float("-inf"))
+    weights = torch.softmax(scores, -1).nan_to_num(0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The *values* of blocked keys were set to 0, and their weights left as they were: they still take their share of "
+    "the 1. Mask the scores.",
+    shows="with a mask",
+)
+def masks_the_output_only(query, key, value, mask=None):
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1)
+    seen = weights if mask is None else weights * ~mask
+    return seen @ value, weights
+
+
+@masked_attention.mistake(
+    "Each column of the weights sums to 1, not each row: the softmax goes over the queries. Look at `dim`.",
+    shows=("without a mask", "with a mask"),
+)
+def softmax_over_the_queries(query, key, value, mask=None):
+    mask = torch.zeros(1, 1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    mask = mask.expand(scores.shape)
+    seen = scores.masked_fill(mask & ~mask.all(-2, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -2).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The weights come first and the output second. Return (output, weights).",
+    shows=("without a mask", "with a mask"),
+)
+def weights_first(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights, weights @ value
+
+
+@masked_attention.mistake(
+    "Only the output is returned. Return (output, weights).",
+    shows=("without a mask", "with a mask"),
+)
+def output_only(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    return torch.softmax(seen, -1).masked_fill(mask, 0.0) @ value
+
+
+@masked_attention.mistake(
+    "What is returned beside the output are scores. Return the weights, after the softmax.",
+    shows=("without a mask", "with a mask"),
+)
+def scores_for_weights(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, scores
+
+
+@masked_attention.mistake(
+    "`.T` turns round *all* dimensions of a batch. Exchange the last two only.",
+    shows="batches, and masks that broadcast",
+)
+def transposes_the_batch(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.T / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "The query was scaled in place: it is not what it was before the call. Work on a new tensor.",
+    shows="arguments are left alone",
+)
+def scales_the_query_in_place(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    query.data /= key.shape[-1] ** 0.5
+    scores = query @ key.mT
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "No gradient flows through the weights: they were cut off by `detach`, `.data` or `no_grad`.",
+    shows="gradients, never NaN",
+)
+def detached_weights(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = (query @ key.mT / key.shape[-1] ** 0.5).detach()
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.alternative
+def with_einsum(query, key, value, mask=None):
+    scores = torch.einsum("...ik,...jk->...ij", query, key) * query.size(-1) ** -0.5
+    if mask is None:
+        mask = torch.zeros_like(scores, dtype=torch.bool)
+    weights = scores.masked_fill(mask, -INF).softmax(-1).masked_fill(mask, 0)
+    return torch.einsum("...ij,...jv->...iv", weights, value), weights
+
+
+@masked_attention.alternative
+def query_by_query(query, key, value, mask=None):
+    T, S = query.shape[-2], key.shape[-2]
+    if mask is None:
+        mask = query.new_zeros(1, dtype=torch.bool)
+    mask = mask.expand(*query.shape[:-2], T, S)
+    outputs, shares = [], []
+    for i in range(T):
+        scores = (key @ query[..., i, :, None]).squeeze(-1) / math.sqrt(query.shape[-1])
+        blocked = mask[..., i, :]
+        scores = scores.masked_fill(blocked, torch.finfo(scores.dtype).min)
+        parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~blocked
+        share = parts / parts.sum(-1, keepdim=True).clamp_min(0.1)
+        shares.append(share)
+        outputs.append((share[..., None] * value).sum(-2))
+    return torch.stack(outputs, -2), torch.stack(shares, -2)
+
+
+@masked_attention.alternative
+def flattened_to_one_batch(query, key, value, mask=None):
+    leading = query.shape[:-2]
+    q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value))
+    scores = torch.bmm(q * k.shape[-1] ** -0.5, k.transpose(1, 2)).reshape(*leading, q.shape[1], k.shape[1])
+    if mask is not None:
+        nothing = mask.all(-1, keepdim=True)
+        scores = torch.where(mask & ~nothing, -INF, scores)
+    weights = torch.softmax(scores, dim=-1)
+    if mask is not None:
+        weights = torch.where(mask, torch.zeros_like(weights), weights)
+    outputs = torch.bmm(weights.reshape(-1, q.shape[1], k.shape[1]), v)
+    return outputs.reshape(*leading, q.shape[1], v.shape[2]), weights
+
+
+@masked_attention.alternative
+class AsACallableClass:
+    def __new__(cls, query, key, value, mask=None):
+        self = super().__new__(cls)
+        self.temperature = key.shape[-1] ** 0.5
+        return self.attend(query, key, value, mask)
+
+    def attend(self, query, key, value, mask):
+        weights = self.weigh((query / self.temperature).matmul(key.transpose(-1, -2)), mask)
+        return weights.matmul(value), weights
+
+    def weigh(self, scores, mask):
+        if mask is None:
+            return nn.Softmax(dim=-1)(scores)
+        return nn.Softmax(dim=-1)(scores.masked_fill(mask, -INF)).nan_to_num()
+
+
+@masked_attention.alternative
+def with_a_mask_to_add(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.size(-1))
+    gate = torch.ones_like(scores)
+    if mask is not None:
+        gate = gate.masked_fill(mask.all(-1, keepdim=True), 0.0)
+        mask = mask & (gate > 0)
+        scores = scores + torch.zeros_like(scores).masked_fill(mask, -INF)
+    weights = torch.softmax(scores, dim=-1) * gate
+    return weights @ value, weights
+
+
+# --- sees_the_future --------------------------------------------------------------------------------------------------
+
+sees_the_future = exercise("sees_the_future", points=4, forbidden=READY_MADE, see="Exercise 5: `sees_the_future`")
+sees_the_future.hints = (
+    "What would you have to change, and what would you have to look at, to convict a function in which place 2 sees "
+    "place 3 and nothing else is wrong?",
+    "For every later place in turn: change it, and see whether *any* output before it has moved by more than rounding. "
+    "Or let autograd do all at once: the Jacobian has an entry for each part of each output and each part of each input.",
+    "`torch.autograd.functional.jacobian(attention, x)` has the shape (T, D, T, D). Take its magnitude, take the "
+    "greatest over both D, and you hold a (T, T) table of who moves whom; is there anything above the diagonal? `bool` "
+    "makes a plain answer of it.",
+)
+
+
+@sees_the_future.oracle
+def sees_the_future_oracle(attention, x):
+    with torch.no_grad():
+        before = attention(x)
+        for place in range(1, len(x)):
+            for part in range(x.shape[1]):
+                changed = x.clone()
+                changed[place, part] += 1.0
+                if (attention(changed) - before)[:place].abs().max() > 5e-5:
+                    return True
+    return False
+
+
+@sees_the_future.example("adds the next token, times 0.001")
+def _():
+    yield call(specimen("mixture", matrix=torch.eye(3) + 0.001 * torch.eye(3).roll(1, 1).triu()), torch.eye(3)[:, :2])
+
+
+@sees_the_future.example("adds the token before")
+def _():
+    yield call(specimen("mixture", matrix=torch.eye(3) + torch.eye(3).roll(-1, 1).tril()), torch.eye(3)[:, :2])
+
+
+@sees_the_future.example("only the first output sees the second token")
+def _():
+    matrix = torch.eye(4)
+    matrix[0, 1] = -1.0
+    yield call(specimen("mixture", matrix=matrix), torch.ones(4, 2))
+
+
+@sees_the_future.example("a single token")
+def _():
+    yield call(specimen("mixture", matrix=torch.full((1, 1), 3.0)), torch.ones(1, 2))
+
+
+def future(T, ahead=0, outside=-INF):
+    """A bias (T, T) for scores: `outside` on keys more than `ahead` places after the query."""
+    return torch.zeros(T, T).masked_fill(torch.ones(T, T, dtype=torch.bool).triu(1 + ahead), outside)
+
+
+def past(draw, T):
+    """A random mixture (T, T) of what is not in the future, with both signs."""
+    return draw.normal(T, T).tril()
+
+
+def leaking(draw, T, i, j, size):
+    """The same, with a leak: output i holds input j `size` times."""
+    matrix = past(draw, T)
+    matrix[i, j] = size
+    return matrix
+
+
+@sees_the_future.criterion("right and wrong masks", points=1)
+def _(draw):
+    T, D = 6, 4
+    x = draw.normal(T, D)
+    yield call(specimen("biased_attention", bias=future(T)), x)
+    yield call(specimen("biased_attention", bias=future(T, ahead=1)), x)
+    yield call(specimen("biased_attention", bias=future(T), positions=draw.normal(T, D)), x)
+    yield call(specimen("biased_attention", bias=torch.zeros(T, T), gate=torch.ones(T, T).tril()), x)  # after softmax
+    yield call(specimen("biased_attention", bias=torch.zeros(T, T)), x)  # no mask
+    yield call(specimen("biased_attention", bias=future(T, outside=-5.0)), x)  # a finite fill
+    yield call(specimen("biased_attention", bias=future(T), normalised=True), x)
+    yield call(specimen("biased_attention", bias=future(T, ahead=-2).index_fill(0, torch.arange(2), 0.0)), x)
+    for letter in "BCFGH":
+        yield call(specimen("suspect", letter=letter), draw.normal(7, 3))
+
+
+@sees_the_future.criterion("a leak at one place only", points=1)
+def _(draw):
+    T = draw.integer(5, 8)
+    middle = draw.integer(1, T - 2)
+    for i, j in ((0, 1), (T - 2, T - 1), (0, T - 1), (middle, middle + 1), (0, T - 2)):
+        yield call(specimen("mixture", matrix=leaking(draw, T, i, j, 0.5)), draw.normal(T, 3))
+        yield call(specimen("mixture", matrix=past(draw, T)), draw.normal(T, 3))
+    # In a longer text than one would try by hand, and in the shortest
+    yield call(specimen("mixture", matrix=leaking(draw, 13, 10, 11, -0.5)), draw.normal(13, 2))
+    yield call(specimen("mixture", matrix=leaking(draw, 2, 0, 1, -0.5)), draw.normal(2, 5))
+    bias = future(9)
+    bias[6, 8] = 0.0
+    yield call(specimen("biased_attention", bias=bias), draw.normal(9, 4))
+
+
+@sees_the_future.criterion("a leak in some features only, or one that cancels", points=1)
+def _(draw):
+    T, D = 5, 4
+    one = torch.zeros(D, D)
+    one[2, 1] = -1.0  # feature 2 of an input moves feature 1 of an output
+    against = torch.eye(D) - torch.ones(D, D) / D + torch.outer(torch.ones(D), torch.tensor([1.0, -1.0, 1.0, -1.0]))
+    for features in (one, against):  # the columns of `against` sum to 0, so the parts of an output do
+        yield call(specimen("mixture", matrix=leaking(draw, T, 1, 3, 0.7), features=features), draw.normal(T, D))
+        yield call(specimen("mixture", matrix=past(draw, T), features=features), draw.normal(T, D))
+    # Two outputs that move against each other
+    matrix = past(draw, T)
+    matrix[1, 3], matrix[2, 3] = 0.4, -0.4
+    yield call(specimen("mixture", matrix=matrix), draw.normal(T, D))
+
+
+@sees_the_future.criterion("weak leaks, strong pasts", points=0.5)
+def _(draw):
+    for size in (3e-4, -3e-4):
+        T = draw.integer(4, 8)
+        yield call(specimen("mixture", matrix=0.5 * leaking(draw, T, 1, 3, 2 * size)), draw.normal(T, 3, scale=0.3))
+    yield call(specimen("mixture", matrix=leaking(draw, 5, 1, 3, 2e-3).double()), draw.normal(5, 3, dtype=torch.float64))
+    yield call(specimen("mixture", matrix=50.0 * past(draw, 6)), draw.normal(6, 3))
+    yield call(specimen("mixture", matrix=past(draw, 6), normalised=True), draw.normal(6, 5, dtype=torch.float64))
+    yield call(specimen("mixture", matrix=draw.normal(7, 7).tril(-2)), draw.normal(7, 3))
+    yield call(specimen("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
+
+
+@sees_the_future.criterion("x is left alone, and one token has no future", points=0.5)
+def _(draw):
+    yield call(specimen("mixture", matrix=leaking(draw, 5, 2, 3, 0.5)), draw.normal(5, 3)).unchanged()
+    yield call(specimen("biased_attention", bias=future(6)), draw.normal(6, 2)).unchanged()
+    yield call(specimen("mixture", matrix=draw.normal(1, 1)), draw.normal(1, 4)).unchanged()
+    yield call(specimen("biased_attention", bias=torch.zeros(1, 1)), non_contiguous(draw.normal(1, 3)))
+    yield call(specimen("biased_attention", bias=future(5, ahead=1)), non_contiguous(draw.normal(5, 3))).unchanged()
+
+
+@sees_the_future.mistake(
+    "Only the last token is changed. A leak may come from any later token, at one place only.",
+    shows="a leak at one place only",
+    see="8. Catch a leak",
+)
+def changes_the_last_token_only(attention, x):
+    changed = torch.cat([x[:-1], x[-1:] + 1.0])
+    return bool((attention(changed) - attention(x))[:-1].abs().gt(1e-5).any())
+
+
+@sees_the_future.mistake(
+    "Only the first output is looked at. Any output may leak.", shows="a leak at one place only", see="8. Catch a leak"
+)
+def looks_at_the_first_output_only(attention, x):
+    jacobian = torch.autograd.functional.jacobian(attention, x)
+    return bool((jacobian[0, :, 1:].abs() > 1e-5).any())
+
+
+@sees_the_future.mistake(
+    "Only the next token is tried for each output. A leak may come from further away.",
+    shows="a leak at one place only",
+    see="8. Catch a leak",
+)
+def tries_the_next_token_only(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return bool((influence.diagonal(1) > 1e-5).any())
+
+
+@sees_the_future.mistake(
+    "The first tokens alone were tried, not all of them.", shows="a leak at one place only", see="8. Catch a leak"
+)
+def tries_the_second_token_only(attention, x):
+    changed = x.clone()
+    changed[1:2] += 1.0
+    return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
+
+
+@sees_the_future.mistake(
+    "It finds functions that depend on the *past*. Which index of the Jacobian is the output, which the input?",
+    shows=("right and wrong masks", "a leak at one place only"),
+)
+def finds_the_past(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return bool((influence.tril(-1) > 1e-5).any())
+
+
+@sees_the_future.mistake(
+    "The diagonal is counted: an output may depend on its own input.",
+    shows=("right and wrong masks", "a leak at one place only"),
+)
+def counts_the_diagonal(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return bool((influence.triu() > 1e-5).any())
+
+
+@sees_the_future.mistake(
+    "All outputs are compared, those at and after the change too: they are meant to move.",
+    shows=("right and wrong masks", "a leak at one place only"),
+)
+def compares_all_outputs(attention, x):
+    return any(
+        not torch.allclose(attention(torch.cat([x[:j], x[j:] + 1.0])), attention(x), atol=1e-5) for j in range(1, len(x))
+    )
+
+
+@sees_the_future.mistake(
+    "It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding.",
+    shows="weak leaks, strong pasts",
+)
+def overlooks_a_thousandth(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return bool((influence.triu(1) > 1e-2).any())
+
+
+@sees_the_future.mistake(
+    "The parts of each output were added up before they were differentiated. They may move against each other: after a "
+    "layer norm their sum is always 0.",
+    shows="a leak in some features only, or one that cancels",
+    see="8. Catch a leak",
+)
+def adds_up_the_parts_of_an_output(attention, x):
+    influence = torch.autograd.functional.jacobian(lambda x: attention(x).sum(1), x)
+    return any(bool((influence[i, i + 1 :].abs() > 1e-5).any()) for i in range(len(x)))
+
+
+@sees_the_future.mistake(
+    "The outputs were added up before they were compared: where two of them move against each other, nothing is seen.",
+    shows="a leak in some features only, or one that cancels",
+    see="8. Catch a leak",
+)
+def adds_up_the_outputs(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j] += 1.0
+        if float((attention(changed) - attention(x))[:j].sum(0).abs().max()) > 5e-5:
+            return True
+    return False
+
+
+@sees_the_future.mistake(
+    "Only the first feature of each token is changed, and only the first of each output looked at. A leak may go "
+    "through any of them.",
+    shows="a leak in some features only, or one that cancels",
+)
+def watches_the_first_feature_only(attention, x):
+    jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
+    return bool((jacobian.abs().triu(1) > 1e-5).any())
+
+
+@sees_the_future.mistake(
+    "Negative influence is not seen: take the magnitude before you ask whether it is large.",
+    shows=("a leak at one place only", "weak leaks, strong pasts"),
+)
+def forgets_the_sign(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).amax((1, 3))
+    return bool((influence.triu(1) > 1e-5).any())
+
+
+@sees_the_future.mistake(
+    "*Every* output must leak before it says so. One is enough.",
+    shows=("a leak at one place only", "a leak in some features only, or one that cancels"),
+)
+def asks_whether_all_leak(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return len(x) > 1 and all(bool((influence[i, i + 1 :] > 1e-5).any()) for i in range(len(x) - 1))
+
+
+@sees_the_future.mistake(
+    "NaN was put into the future, and it always spreads: the weight of a blocked key is 0, and 0 · NaN is NaN.",
+    shows=("right and wrong masks", "a leak at one place only"),
+    see="8. Catch a leak",
+)
+def injects_nan(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j:] = float("nan")
+        if attention(changed)[:j].isnan().any():
+            return True
+    return False
+
+
+@sees_the_future.mistake(
+    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, and "
+    "it need not even take one.",
+    shows=("right and wrong masks", "a leak at one place only"),
+    see="8. Catch a leak",
+)
+def cuts_the_text_off(attention, x):
+    return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
+
+
+@sees_the_future.mistake(
+    "The answer is a tensor. Return a plain `True` or `False`: `bool(...)` makes one of it.",
+    shows=("right and wrong masks", "a leak at one place only"),
+)
+def answers_with_a_tensor(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return (influence.triu(1) > 1e-5).any()
+
+
+@sees_the_future.mistake(
+    "`x` is not what it was before the call. Change a copy: `x.clone()`.",
+    shows="x is left alone, and one token has no future",
+)
+def changes_x(attention, x):
+    before, found = attention(x), False
+    for j in range(len(x) - 1, 0, -1):
+        x[j] += 1.0
+        found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
+    return found
+
+
+@sees_the_future.mistake(
+    "It fails for a text of one token, which has no future: the answer is False.",
+    shows="x is left alone, and one token has no future",
+)
+def fails_on_one_token(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    rows, columns = torch.triu_indices(len(x), len(x), 1)
+    return bool(influence[rows, columns].max() > 1e-5)
+
+
+@sees_the_future.mistake(
+    "It says True whatever it is shown.", shows=("right and wrong masks", "a leak at one place only")
+)
+def always_true(attention, x):
+    return True
+
+
+@sees_the_future.mistake(
+    "It says False whatever it is shown.", shows=("right and wrong masks", "a leak at one place only")
+)
+def always_false(attention, x):
+    return False
+
+
+@sees_the_future.alternative
+def token_by_token(attention, x):
+    before = attention(x)
+    for j in range(1, x.shape[0]):
+        for bump in torch.eye(x.shape[1], dtype=x.dtype, device=x.device):
+            changed = x.clone()
+            changed[j] = changed[j] + bump
+            if not torch.allclose(attention(changed)[:j], before[:j], rtol=0.0, atol=5e-5):
+                return True
+    return False
+
+
+@sees_the_future.alternative
+def the_whole_future_at_once(attention, x):
+    noise = 10 * torch.randn_like(x)
+    for i in range(len(x) - 1):
+        later = torch.arange(len(x), device=x.device)[:, None] > i
+        if (attention(torch.where(later, noise, x))[i] - attention(x)[i]).abs().max().item() > 1e-5:
+            return True
+    return False
+
+
+@sees_the_future.alternative
+def jacobian_by_reverse_mode(attention, x):
+    T = x.size(0)
+    J = torch.func.jacrev(attention)(x.detach())
+    seen = J.permute(0, 2, 1, 3).reshape(T, T, -1).abs().sum(-1)
+    return seen.triu(diagonal=1).sum().item() > 5e-5
+
+
+@sees_the_future.alternative
+def jacobian_by_forward_mode(attention, x):
+    J = torch.func.jacfwd(attention)(x)
+    later = torch.ones(len(x), len(x), dtype=torch.bool, device=x.device).triu(1)
+    return bool(J.movedim(2, 1)[later].ne(0).any())
+
+
+@sees_the_future.alternative
+def one_part_of_an_output_at_a_time(attention, x):
+    leaf = x.detach().clone().requires_grad_()
+    for i, output in enumerate(attention(leaf)):
+        for part in output:
+            (gradient,) = torch.autograd.grad(part, leaf, retain_graph=True)
+            if gradient[i + 1 :].abs().gt(1e-6).any():
+                return True
+    return False
+
+
+@sees_the_future.alternative
+def with_random_cotangents(attention, x):
+    y, back = torch.func.vjp(attention, x.detach())
+    for i in range(len(x) - 1):
+        for _ in range(3):
+            push = torch.zeros_like(y)
+            push[: i + 1] = torch.randn_like(y[: i + 1])
+            if float(back(push)[0][i + 1 :].abs().amax()) > 1e-7:
+                return True
+    return False
+
+
+@sees_the_future.alternative
+def all_changes_in_one_batch(attention, x):
+    T = len(x)
+    if T == 1:
+        return False
+    shifts = torch.eye(T, dtype=x.dtype, device=x.device)[1:, :, None]
+    moved = (torch.vmap(attention)(x + 100.0 * shifts) - attention(x)).abs().amax(-1)
+    return any(bool((moved[j - 1, :j] > 1e-4).any()) for j in range(1, T))

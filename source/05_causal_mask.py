@@ -694,7 +694,6 @@ def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.
     attention: maps (T, D) to (T, D), differentiable. x: (T, D), left unchanged.
     """
     ### BEGIN SOLUTION
-    T = x.shape[0]
     jacobian = torch.autograd.functional.jacobian(attention, x.detach())  # (T, D, T, D)
     influence = jacobian.abs().amax(dim=(1, 3))  # (T, T): of input j on output i
     return bool((influence.triu(1) > 1e-5).any())

@@ -1,8 +1,9 @@
 """The corpus of whole submissions: what each hands in, and the verdict that it must get.
 
     tests/submissions/<kind>-<name>/
-        case.toml    about, lesson, others ("right" or "untouched"), [points] per exercise, and, where they matter,
-                     [status] and [mistake] per exercise; needs_a_person = [exercises]
+        case.toml    about, lesson, others ("right" or "untouched": what stands in the cells that answers.py does not
+                     name), [points] of exercises that do not earn all, [status] and [mistake] where they matter,
+                     needs_a_person = [exercises]
         answers.py   py:percent; a cell titled with an exercise's name replaces that solution cell, a cell titled
                      "before NAME" or "after NAME" is put there as a cell of the student's own
         edit.py      def edit(notebook): changes the notebook as a student's editor would
@@ -50,6 +51,12 @@ class Case:
     @property
     def name(self) -> str:
         return self.path.name
+
+    def expected(self) -> dict[str, float]:
+        """Exercise -> points that it must earn."""
+        exercises = load_lesson(ROOT / "grader_tests" / f"{self.lesson}.py").exercises
+        full = {name: float(e.points) for name, e in exercises.items()}
+        return {**(full if self.others == "right" else dict.fromkeys(full, 0.0)), **self.points}
 
     @property
     def kind(self) -> str:

@@ -71,7 +71,7 @@ def test_the_wheel_holds_course_and_nothing_else_of_ours(shipped):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_line_of_a_solution_a_hidden_test_or_a_mistake_is_shipped(shipped, lesson):
-    secret = set(_solution_lines(lesson)) | set(_grader_lines(lesson)) | {"### BEGIN SOLUTION", "### BEGIN HIDDEN TESTS"}
+    secret = {*_solution_lines(lesson), *_grader_lines(lesson), "### BEGIN SOLUTION", "### BEGIN HIDDEN TESTS"}
     taught = _taught(lesson)
     found = [
         (name, line)

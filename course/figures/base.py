@@ -45,16 +45,23 @@ STYLE: dict[str, Any] = {
 }
 DPI = 144
 PIXELS_PER_INCH = 92  # on the page: three panels of 3.2 inches fill a notebook's width
+LEAST_WIDTH = 560  # pixels: on a phone a wider picture is scrolled sideways, rather than made illegible
 
 
-def row(n: int, *, width: float = 3.2, height: float = 2.8) -> tuple[Figure, list[Axes]]:
-    """A figure with `n` panels side by side, each `width` by `height` inches, and the list of their axes."""
+def row(
+    n: int, *, width: float = 3.2, height: float = 2.8, ratios: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure with `n` panels side by side, each `width` by `height` inches, and the list of their axes.
+
+    `ratios` shares the figure's width out in another way: one number for each panel.
+    """
     import matplotlib.pyplot as plt
 
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(
-            1, n, figsize=(n * width, height), squeeze=False, layout="constrained"
-        )
+            1, n, figsize=(n * width, height), width_ratios=ratios, squeeze=False,
+            layout="constrained",
+        )  # fmt: skip
     return figure, list(axes[0])
 
 
@@ -86,10 +93,11 @@ def html(fig: Figure | Axes, alt: str, caption: str = "", *, style: str = "") ->
     width = round(figure.get_figwidth() * PIXELS_PER_INCH)
     plt.close(figure)
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    least = f"min-width:{LEAST_WIDTH}px;" if width > LEAST_WIDTH else ""
     return (
-        f'<figure style="margin:0.5em 0;max-width:100%;{style.format(width=width)}">'
+        f'<figure style="margin:0.5em 0;max-width:100%;overflow-x:auto;{style.format(width=width)}">'
         f'<img alt="{escape(alt)}" src="data:image/png;base64,{picture}" '
-        f'style="width:{width}px;max-width:100%;height:auto">{below}</figure>'
+        f'style="width:{width}px;{least}max-width:100%;height:auto">{below}</figure>'
     )
 
 

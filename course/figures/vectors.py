@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course.figures.base import PALETTE, heat_map, row
+from course.figures.base import INK, PALETTE, heat_map, row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,9 +27,9 @@ def arrows(
     foot = (share * ax_, share * ay)
     ax.axline((0, 0), (ax_, ay), color="#bbbbbb", linewidth=0.8)
     ax.plot([bx, foot[0]], [by, foot[1]], color="#777777", linestyle=":", linewidth=1.5)
-    ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=7, solid_capstyle="butt")
+    ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=12, solid_capstyle="butt")
     # Where the arrows lie on each other, the wide one still shows, and the names stand on either side.
-    for name, colour, width, side in (("a", PALETTE[0], 4.5, -1), ("b", PALETTE[1], 2.0, 1)):
+    for name, colour, width, side in (("a", PALETTE[0], 4.0, -1), ("b", PALETTE[1], 2.0, 1)):
         x, y = points[name]
         _arrow(ax, x, y, colour, width)
         length = math.hypot(x, y) or 1.0
@@ -66,16 +66,23 @@ def one_cell(
     *,
     query_names: Sequence[str],
     key_names: Sequence[str],
+    meanings: Sequence[str],
 ) -> Figure:
-    """Row `i` of the queries, row `j` of the keys, and the cell (i, j) of the scores that they make, framed."""
-    columns = queries.shape[-1]
-    figure, axes = row(3, width=3.3, height=3.1)
-    heat_map(queries, ax=axes[0], rows=query_names, kind="scores", title=f"queries: row {i}")
-    heat_map(keys, ax=axes[1], rows=key_names, kind="scores", title=f"keys: row {j}")
-    heat_map(
-        scores, ax=axes[2], rows=query_names, columns=key_names, kind="scores",
-        title=f"scores: cell ({i}, {j})",
-    )  # fmt: skip
+    """Row `i` of the queries, row `j` of the keys, and the cell (i, j) of the scores that they make, framed.
+
+    queries (T, K), keys (S, K), scores (T, S); `meanings` names the K numbers. All cells are of one size.
+    """
+    columns, tallest = queries.shape[-1], max(len(queries), len(keys))
+    shares = [columns, columns, len(keys)]
+    figure, axes = row(3, width=3.3, height=0.45 * tallest + 0.9, ratios=shares)
+    for ax, values, rows, names, title in (
+        (axes[0], queries, query_names, meanings, f"queries: row {i}"),
+        (axes[1], keys, key_names, meanings, f"keys: row {j}"),
+        (axes[2], scores, query_names, key_names, f"scores: cell ({i}, {j})"),
+    ):
+        heat_map(values, ax=ax, rows=rows, columns=names, kind="scores", title=title)
+        ax.set_ylim(tallest - 0.5, -0.5)
+        ax.set_anchor("N")
     _frame(axes[0], i, 0, columns)
     _frame(axes[1], j, 0, columns)
     _frame(axes[2], i, j, 1)
@@ -97,7 +104,7 @@ def territories(
         ax.add_patch(
             Wedge(
                 (0, 0), 3.0, begin, end, width=0.55, facecolor=PALETTE[key % 6],
-                hatch=HATCHES[key % 6], edgecolor="white",
+                hatch=HATCHES[key % 6], edgecolor=INK, linewidth=0.8,
             )
         )  # fmt: skip
         middle = math.radians((begin + end) / 2)

@@ -27,6 +27,8 @@ class Source:
                 self._note(statement)
 
     def _note(self, statement: ast.stmt) -> None:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            self.modules.pop(statement.name, None)  # a definition of one's own hides an import of that name
         for node in ast.walk(statement):
             if isinstance(node, ast.Import):
                 for alias in node.names:

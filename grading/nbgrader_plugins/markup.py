@@ -59,26 +59,27 @@ MATH_ATTRIBUTES = frozenset(
 )
 PLACE = "\ue000{}\ue001"  # where an equation goes; both characters are taken out of what a student wrote
 PLACES = re.compile("\ue000([0-9]+)\ue001")
+TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
 def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, deeper: int = 0) -> Markup:
     """A Markdown text; `deeper` is how many levels its headings go down, to fit under the page's own."""
     renderer = _Renderer(attachments or {}, deeper)
     try:
-        text = str(MarkdownWithMath(renderer=renderer).render(PLACES.sub("", _without_places(source))))
+        text = str(MarkdownWithMath(renderer=renderer).render(re.sub("[\ue000\ue001]", "", source)))
     except Exception:  # what a stranger nests in Markdown may be beyond its parser: shown as it was written
         return Markup("<pre>{}</pre>").format(source)
-    cleaned = from_html(text)
-    equations = renderer.equations
-    return Markup(PLACES.sub(lambda found: equations[int(found[1])], cleaned))  # noqa: S704 - cleaned above
+    # In a tag, where a formula may stand in an attribute, as its text; everywhere else as MathML
+    plain = TAG.sub(lambda tag: renderer.as_text(tag[0]), from_html(text))
+    return Markup(PLACES.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))  # noqa: S704
 
 
 def from_html(source: str) -> Markup:
     """HTML of an output, or of rendered Markdown."""
-    return Markup(_cleaner().clean(UNSEEN.sub("", source)))  # noqa: S704 - cleaned here
+    return Markup(_cleaner().clean(UNSEEN.sub("", source)).replace("<img>", ""))  # noqa: S704 - cleaned here
 
 
-def equation(latex: str, *, display: bool = False) -> Markup:
+def equation(latex: str, display: bool = False) -> Markup:
     """A formula as MathML; as its own text where it is none that can be read."""
     latex = latex.strip()
     return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _as_written(latex))  # noqa: S704
@@ -104,11 +105,15 @@ class _Renderer(IPythonRenderer):
     def __init__(self, attachments: dict[str, Any], deeper: int) -> None:
         super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
         self.deeper = deeper
-        self.equations: list[str] = []
+        self.equations: list[tuple[str, bool]] = []
+
+    def as_text(self, rendered: str) -> str:
+        """With the equations' own text in their places."""
+        return PLACES.sub(lambda place: html.escape(self.equations[int(place[1])][0]), rendered)
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
         level = min(level + self.deeper, 6)
-        return f'<h{level} id="{html.escape(slug(text))}">{text}</h{level}>\n'
+        return f'<h{level} id="{html.escape(slug(self.as_text(text)))}">{text}</h{level}>\n'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         if url.startswith("attachment:") and url.removeprefix("attachment:") not in self.attachments:
@@ -125,12 +130,8 @@ class _Renderer(IPythonRenderer):
         return self._put(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
 
     def _put(self, latex: str, display: bool = False) -> str:
-        self.equations.append(str(equation(latex, display=display)))
+        self.equations.append((latex, display))
         return PLACE.format(len(self.equations) - 1)
-
-
-def _without_places(source: str) -> str:
-    return source.replace("\ue000", "").replace("\ue001", "")
 
 
 @lru_cache(maxsize=1)

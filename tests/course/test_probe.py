@@ -1,0 +1,158 @@
+"""What the probe observes of a call: results, gradients, changes, errors, forbidden functions."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course.packing import Node
+from course.probe import Program, is_forbidden, run
+
+SUBJECT = Node("student", {"name": "f"})
+FORBIDDEN = ["log_?softmax", "softmax", "matmul"]
+
+
+def ref(name, *path):
+    return Node("ref", {"name": name, "path": list(path)})
+
+
+def call(function, *inputs, **options):
+    named = {f"x{i}": value for i, value in enumerate(inputs)}
+    program = Program(named, [("out", SUBJECT, [ref(name) for name in named], {})], ["out"], **options)
+    return run(program, {"f": function})
+
+
+@pytest.mark.parametrize("used", [
+    lambda x: torch.softmax(x, -1), lambda x: F.softmax(x, -1), lambda x: x.softmax(-1),
+    lambda x: torch.nn.Softmax(-1)(x), lambda x: torch.nn.LogSoftmax(-1)(x).exp(),
+    lambda x: getattr(torch, "soft" + "max")(x, -1), lambda x: torch.special.softmax(x, -1),
+    lambda x: torch.ops.aten._softmax(x, -1, False), lambda x: torch.ops.aten.softmax.int(x, -1),
+    lambda x: x @ x.mT, lambda x: torch.Tensor.matmul(x, x.mT),
+    lambda x: torch.func.vmap(lambda r: torch.softmax(r, -1))(x),
+    lambda x: torch.jit.trace(lambda r: torch.softmax(r, -1), x)(x),
+])  # fmt: skip
+def test_a_forbidden_function_is_seen_in_any_spelling(used):
+    assert call(used, torch.randn(3, 3), forbidden=FORBIDDEN).used
+
+
+def test_what_is_not_forbidden_is_not_noted():
+    assert not call(lambda x: x.exp() / x.exp().sum(-1, keepdim=True), torch.randn(3, 3), forbidden=FORBIDDEN).used
+
+
+@pytest.mark.parametrize(("name", "found"), [
+    ("log_softmax", True), ("LogSoftmax", True), ("_log_softmax", True), ("softmax", True), ("softmax_", True),
+    ("hardsoftmaxish", False), ("exp", False),
+])  # fmt: skip
+def test_names_are_compared_without_underscores_and_case(name, found):
+    assert is_forbidden(name, FORBIDDEN) == found
+
+
+def test_every_input_gets_its_gradient_for_the_given_cotangent():
+    a, b, cotangent = torch.randn(3, 4), torch.randn(4), torch.randn(3)
+    seen = call(lambda a, b: (a * b).sum(-1), a, b, cotangents=[cotangent])
+    assert torch.allclose(seen.gradients["x0"], cotangent[:, None] * b)
+    assert torch.allclose(seen.gradients["x1"], (cotangent[:, None] * a).sum(0))
+
+
+def test_a_detached_result_is_told():
+    seen = call(lambda x: x.detach() * 2, torch.randn(3), cotangents=[torch.ones(3)])
+    assert seen.detached == [0]
+
+
+@pytest.mark.parametrize("change", [
+    lambda x: x.add_(1), lambda x: x.data.zero_(), lambda x: x.numpy().fill(3), lambda x: x.__setitem__(0, 9),
+])  # fmt: skip
+def test_a_change_in_place_is_seen_however_it_is_made(change):
+    assert "x0" in call(change, torch.randn(4)).changed
+
+
+def test_an_untouched_argument_is_not_reported():
+    assert not call(lambda x: x + 1, torch.tensor([1.0, torch.nan, -torch.inf])).changed
+
+
+@pytest.mark.parametrize(("raising", "kind"), [
+    (lambda x: x / "a", "TypeError"), (lambda x: sys.exit(3), "SystemExit"), (lambda x: exec("raise 3"), "TypeError"),
+    (lambda x: (_ for _ in ()).throw(KeyboardInterrupt), "KeyboardInterrupt"),
+])  # fmt: skip
+def test_whatever_is_raised_is_an_observation(raising, kind):
+    assert call(raising, torch.randn(2)).raised["type"] == kind
+
+
+def test_an_error_whose_text_cannot_be_had_is_an_observation_all_the_same():
+    class Hostile(ValueError):
+        def __str__(self):
+            raise RuntimeError("no")
+
+    def f(x):
+        raise Hostile
+
+    assert "ValueError" in call(f, torch.randn(2)).raised["bases"]
+
+
+def test_what_the_call_prints_and_warns_is_not_shown(capsys, recwarn):
+    def f(x):
+        import warnings
+
+        warnings.warn("loud", stacklevel=1)
+        print("loud")
+        return x
+
+    call(f, torch.randn(2))
+    assert capsys.readouterr() == ("", "")
+    assert not recwarn.list
+
+
+def test_state_that_a_call_leaves_behind_does_not_reach_the_next():
+    def f(x):
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        return x
+
+    call(f, torch.randn(2))
+    seen = call(lambda x: x * torch.ones(2), torch.randn(2), cotangents=[torch.ones(2)])
+    assert seen.raised is None
+    assert seen.values["out"].dtype == torch.float32
+    assert not seen.detached
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_the_same_program_draws_the_same_random_numbers():
+    first, second = (call(lambda x: torch.rand(3), torch.ones(1), seed=5).values["out"] for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_a_foreign_object_is_told_by_its_type_only():
+    class Hostile:
+        def __repr__(self):
+            raise RuntimeError
+
+        __eq__ = __reduce__ = __repr__
+
+    seen = call(lambda x: Hostile(), torch.ones(1))
+    assert isinstance(seen.values["out"], Node)
+    assert seen.values["out"].fields["type"] == "Hostile"
+
+
+def test_a_tensor_subclass_does_not_count_as_a_tensor():
+    class Lying(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return True
+
+    seen = call(lambda x: x.as_subclass(Lying), torch.ones(2))
+    assert type(seen.values["out"]) in (torch.Tensor, Node)
+
+
+def test_a_stand_in_takes_the_place_of_another_of_the_learners_functions():
+    def helper(x):
+        return x * 0
+
+    names = {"helper": helper}
+    exec("def f(x):\n    return helper(x) + 1", names)
+    program = Program({"x": torch.ones(2)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
+    program.stand_ins = {"helper": "def helper(x):\n    return x * 10"}
+    assert run(program, names).values["out"].tolist() == [11, 11]
+    assert names["helper"] is helper

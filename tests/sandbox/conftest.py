@@ -1,0 +1,98 @@
+"""Kernels to try things in, and canaries that no kernel may find.
+
+The canaries are laid out when this file is read, before the first fork server of the test process starts: a
+variable, a file that is held open and may be inherited, and a secret in this process's memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grading.nbgrader_plugins.session import Limits, Ran, Session
+from grading.sandbox import SandboxUnavailable, require
+
+SECRET = f"canary-{os.urandom(8).hex()}"
+os.environ["ATTENTION_CANARY"] = SECRET
+_held_open = tempfile.NamedTemporaryFile("w", prefix="attention-canary-")
+_held_open.write(SECRET)
+_held_open.flush()
+os.set_inheritable(_held_open.fileno(), True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    try:
+        require()
+    except SandboxUnavailable as problem:
+        here = Path(__file__).parent
+        for item in items:
+            if here in item.path.parents and "sandboxless" not in item.keywords:
+                item.add_marker(pytest.mark.skip(reason=f"no sandbox here: {problem.missing}"))
+
+
+@pytest.fixture
+def canary_file() -> str:
+    """The path of a file with the secret, in the host's /tmp, open and inheritable in this process."""
+    return _held_open.name
+
+
+class Box:
+    """A kernel to run code in. `text` is what a learner would see of it; `value` what it says, as data."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def run(self, code: str, seconds: float | None = None) -> Ran:
+        return self.session.run(code, seconds)
+
+    def text(self, code: str, seconds: float | None = None) -> str:
+        shown = []
+        for output in self.run(code, seconds).outputs:
+            if output.output_type == "stream":
+                shown.append(output.text)
+            elif output.output_type == "error":
+                shown.append(f"{output.ename}: {output.evalue}\n")
+            else:
+                shown.append(output.data.get("text/plain", ""))
+        return "".join(shown)
+
+    def value(self, code: str) -> Any:
+        """What `code` left in `value`, which has a form in JSON."""
+        text = self.text(f"{code}\nimport json as _json; print('\\n' + _json.dumps(value))")
+        try:
+            return json.loads(text.splitlines()[-1])
+        except ValueError:
+            raise AssertionError(text) from None
+
+    @property
+    def provisioner(self) -> Any:
+        return self.session._manager.provisioner
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Box]]:
+    """`start(files=None, ordinary=False, cell=10.0, **limits)` gives a running Box; it ends with the test."""
+    with ExitStack() as stack:
+
+        def begin(files: Path | None = None, ordinary: bool = False, cell: float = 10.0, **limits: Any) -> Box:
+            if files is None:
+                files = tmp_path / "nothing"
+                files.mkdir(exist_ok=True)
+            name = "local-provisioner" if ordinary else "attention-sandbox"
+            session = Session("python3", {"provisioner_name": name, "config": limits}, files, Limits(cell=cell))
+            return Box(stack.enter_context(session))
+
+        yield begin
+
+
+@pytest.fixture
+def box(start: Callable[..., Box]) -> Box:
+    """A sandboxed kernel with the default limits and no files."""
+    return start()

@@ -1,0 +1,262 @@
+"""Each promise of docs/security.md about what student code can see and touch, tried from inside a real kernel."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import SECRET, Box
+
+ROOT = Path(__file__).parents[2]
+
+#: Runs `attempt()` and says what came of it: the name of the error, or "worked".
+TRY = """
+import ctypes, os, socket
+def trying(attempt):
+    try:
+        result = attempt()
+    except BaseException as error:
+        return type(error).__name__
+    return f"worked: {result!r}"
+def calling(number, *arguments):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, *arguments) >= 0:
+        return "worked"
+    return os.strerror(ctypes.get_errno())
+"""
+
+
+@pytest.mark.parametrize("path", [
+    "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/run", "/sys/fs", "/sys/class", "/proc/1/root/etc/passwd",
+    str(ROOT / "grading"), str(ROOT / "pyproject.toml"), str(ROOT / "source"), str(ROOT / "grader_tests"),
+    str(ROOT / "tests"), str(ROOT / "gradebook.db"), str(ROOT / "submitted"), str(ROOT / ".git"), __file__,
+])  # fmt: skip
+def test_files_of_the_host_are_not_there(box: Box, path: str) -> None:
+    inside = box.value(f"import os; p = {path!r}; value = sorted(os.listdir(p)) if os.path.isdir(p) else os.path.exists(p)")
+    if path == "/root" and inside:  # an interpreter may lie below somebody's home; then only that is shown
+        assert all(sys.base_prefix.startswith(f"/root/{name}") for name in inside)
+    else:
+        assert not inside
+
+
+def test_nothing_of_the_course_but_the_package_course_can_be_found(box: Box) -> None:
+    found = box.value(
+        "import os\nvalue = []\n"
+        "for folder, folders, files in os.walk('/'):\n"
+        "    value += [os.path.join(folder, f) for f in folders + files\n"
+        "              if f in ('grader_tests', 'grading', 'gradebook.db', 'nbgrader_config.py', 'submitted', 'course')\n"
+        "              or f.startswith(('attention-canary', '01_dot_products', '02_softmax'))]\n"
+        "    folders[:] = [f for f in folders if folder != '/' or f not in ('proc', 'sys')]\n"
+        "    if folder.endswith('site-packages'): folders.clear()\n"  # what others wrote
+    )
+    found.remove("/sandbox/library/course")
+    elsewhere = {path for path in found if not path.startswith("/sandbox/library/course/examples/")}
+    assert elsewhere <= {f"{sys.prefix}/bin/grading"}  # the command, which finds no package to start
+
+
+def test_the_environment_and_the_memory_hold_no_secret(box: Box) -> None:
+    assert box.value("import os; value = os.environ.get('ATTENTION_CANARY')") is None
+    found = box.value(
+        f"secret = {SECRET[:10]!r}.encode() + {SECRET[10:]!r}.encode()\n"
+        "value = [path for path in ('/proc/self/environ', '/proc/1/environ', '/proc/1/cmdline')\n"
+        "         if secret in open(path, 'rb').read()]\n"
+        "with open('/proc/self/maps') as maps, open('/proc/self/mem', 'rb', 0) as memory:\n"
+        "    for line in maps:\n"
+        "        spot, rights, *_ = line.split()\n"
+        "        if rights.startswith('rw') and '[v' not in line:\n"
+        "            first, last = (int(end, 16) for end in spot.split('-'))\n"
+        "            memory.seek(first)\n"
+        "            try: held = memory.read(last - first)\n"
+        "            except OSError: continue\n"
+        "            if b'ATTENTION_' + b'CANARY=' in held: value.append(line)\n"
+        "            del held\n"
+    )
+    assert found == []
+
+
+def test_the_environment_is_the_explicit_one(box: Box) -> None:
+    from grading.sandbox.launch import ENVIRONMENT
+
+    inside = box.value("value = dict(line.split('=', 1) for line in open('/proc/1/environ').read().split('\\0') if line)")
+    assert inside == ENVIRONMENT
+
+
+def test_no_descriptor_is_inherited_but_the_channels(box: Box, canary_file: str) -> None:
+    held = box.value(
+        "import os, socket\nvalue = []\n"
+        "for fd in os.listdir('/proc/self/fd'):\n"
+        "    try: target = os.readlink(f'/proc/self/fd/{fd}')\n"
+        "    except OSError: continue\n"  # the listing itself
+        "    if target.startswith('socket:'):\n"
+        "        with socket.socket(fileno=os.dup(int(fd))) as s:\n"
+        "            target = 'listening' if s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) else s.type.name\n"
+        "    value.append(target)\n"
+    )
+    assert held.count("listening") == 6  # the five channels, and its own for what forked processes print
+    for target in set(held):
+        assert target in ("listening", "SOCK_STREAM", "/dev/null") or target.startswith(("pipe:", "anon_inode:")), held
+
+
+def test_modules_hold_nothing_of_grading(box: Box) -> None:
+    assert box.value(
+        "import gc, sys\n"
+        "names = set(sys.modules) | {getattr(f, '__module__', None) or '' for f in gc.get_objects() if callable(f)}\n"
+        "value = sorted(str(n) for n in names if str(n).split('.')[0] in ('grading', 'grader_tests', 'nbgrader'))"
+    ) == []
+    assert box.value("import sys; value = [n for n in sys.modules if n.split('.')[0] == 'sandbox']") == []
+    for name in ("grading", "grader_tests", "nbgrader_config"):
+        assert "ModuleNotFoundError" in box.text(f"import {name}")
+
+
+def test_no_network_not_even_loopback(box: Box, tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        socket.socket(socket.AF_UNIX) as abstract,
+        socket.socket(socket.AF_UNIX) as path,
+    ):
+        name = f"\0{SECRET}"
+        abstract.bind(name)
+        path.bind(str(tmp_path / "s"))
+        udp.bind(("127.0.0.1", 0))
+        for listener in (tcp, abstract, path):
+            listener.listen()
+            listener.setblocking(False)
+        udp.setblocking(False)
+        tried = box.value(
+            f"{TRY}\n"
+            f"value = [trying(lambda: socket.create_connection(('127.0.0.1', {tcp.getsockname()[1]}), 2)),\n"
+            f"         trying(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+            f".sendto(b'x', ('127.0.0.1', {udp.getsockname()[1]}))),\n"
+            f"         trying(lambda: socket.socket(socket.AF_UNIX).connect({name!r})),\n"
+            f"         trying(lambda: socket.socket(socket.AF_UNIX).connect({str(tmp_path / 's')!r})),\n"
+            "         trying(lambda: socket.socket(socket.AF_INET6)), trying(lambda: socket.socket(socket.AF_NETLINK)),\n"
+            "         trying(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW)),\n"
+            "         trying(lambda: __import__('urllib.request').request.urlopen('http://127.0.0.1', timeout=2))]"
+        )
+        assert [what for what in tried if what.startswith("worked")] == []
+        for listener in (tcp, abstract, path):
+            with pytest.raises(BlockingIOError):
+                listener.accept()
+        with pytest.raises(BlockingIOError):
+            udp.recv(1)
+
+
+def test_the_channels_tell_nothing_about_the_hosts_network(box: Box) -> None:
+    asked = box.value(
+        f"{TRY}\nimport fcntl\nvalue = []\n"
+        "for fd in map(int, os.listdir('/proc/self/fd')):\n"
+        "    try: is_socket = os.readlink(f'/proc/self/fd/{fd}').startswith('socket:')\n"
+        "    except OSError: continue\n"
+        "    if is_socket:\n"
+        "        value.append(trying(lambda: fcntl.ioctl(fd, 0x8933, b'lo'.ljust(40, b'\\0'))))\n"  # SIOCGIFINDEX
+    )
+    assert set(asked) == {"PermissionError"}
+
+
+def test_other_processes_cannot_be_seen_or_touched(box: Box) -> None:
+    seen = box.value("import os; value = sorted(int(n) for n in os.listdir('/proc') if n.isdigit())")
+    assert seen == [1]
+    assert box.value(f"{TRY}\nvalue = [trying(lambda: os.kill({os.getpid()}, 0)), os.getppid()]") == ["ProcessLookupError", 0]
+
+
+def test_ways_out_are_shut(box: Box) -> None:
+    x86 = {"ptrace": 101, "process_vm_readv": 310, "unshare": 272, "mount": 165, "umount2": 166, "pivot_root": 155,
+           "chroot": 161, "setns": 308, "bpf": 321, "userfaultfd": 323, "perf_event_open": 298, "keyctl": 250,
+           "add_key": 248, "io_uring_setup": 425, "kexec_load": 246, "init_module": 175, "open_by_handle_at": 304,
+           "memfd_create": 319, "clone3": 435, "open_tree": 428}  # fmt: skip
+    if os.uname().machine == "x86_64":
+        tried = box.value(f"{TRY}\nvalue = {{name: calling(number, 0, 0, 0, 0, 0) for name, number in {x86}.items()}}")
+        assert set(tried.values()) <= {"Operation not permitted", "Function not implemented"}, tried
+        assert "not permitted" in box.value(f"{TRY}\nvalue = calling(56, 0x10000011, 0, 0, 0, 0)")  # clone, user namespace
+    tried = box.value(
+        f"{TRY}\nvalue = [trying(lambda: os.mknod('/tmp/disk', 0o60600, os.makedev(8, 0))), trying(lambda: os.chroot('/tmp')),\n"
+        "         trying(lambda: os.setuid(0)), trying(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))]"
+    )
+    assert [what for what in tried if what.startswith("worked")] == []
+
+
+def test_it_has_no_privilege_and_no_way_to_one(box: Box) -> None:
+    status = box.value("value = dict(line.split(':\\t', 1) for line in open('/proc/self/status').read().splitlines())")
+    assert {status[f"Cap{kind}"].strip("0") for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")} == {""}
+    assert status["NoNewPrivs"].strip() == "1"
+    assert status["Seccomp"].strip() == "2"
+    uids = set(status["Uid"].split())
+    assert len(uids) == 1
+    if os.geteuid() == 0:
+        assert "0" not in uids
+        assert status["Groups"].split() == []
+
+
+@pytest.mark.parametrize("place", ["/", "/usr", "/etc", "/dev", "/proc", "/sandbox", "/sandbox/library/course", sys.prefix, os.path.dirname(os.__file__)])
+def test_nothing_shown_can_be_written(box: Box, place: str) -> None:
+    assert box.value(f"{TRY}\nvalue = trying(lambda: open({place!r} + '/mine', 'w'))") in ("PermissionError", "OSError", "FileNotFoundError")
+
+
+def test_its_own_places_can_be_written(box: Box) -> None:
+    for place in (".", "/tmp", "/dev/shm"):
+        assert box.value(f"open({place!r} + '/mine', 'w').write('kept'); value = open({place!r} + '/mine').read()") == "kept"
+    assert box.value("import tempfile; value = tempfile.gettempdir()") == "/tmp"
+
+
+def test_devices_are_the_harmless_ones(box: Box) -> None:
+    assert sorted(box.value("import os; value = os.listdir('/dev')")) == ["full", "null", "random", "shm", "urandom", "zero"]
+
+
+def test_kernels_do_not_see_each_other(start: Callable[..., Box]) -> None:
+    one, other = start(), start()
+    one.run("open('/tmp/from-one', 'w').write('x'); open('from-one', 'w').write('x'); open('/dev/shm/from-one', 'w').write('x')")
+    assert other.value("import os; value = os.listdir('.') + os.listdir('/dev/shm')") == []
+    assert "from-one" not in other.value("import os; value = os.listdir('/tmp')")
+    assert other.value("import os; value = [n for n in os.listdir('/proc') if n.isdigit()]") == ["1"]
+    if os.geteuid() == 0:
+        assert one.value("import os; value = os.getuid()") != other.value("import os; value = os.getuid()")
+
+
+def test_kernels_differ_in_random_state_and_share_nothing_writable(start: Callable[..., Box]) -> None:
+    draw = (
+        "import os, random, numpy, torch, secrets, uuid\n"
+        "value = [random.random(), float(numpy.random.rand()), float(torch.rand(())), float(numpy.random.default_rng().random()),\n"
+        "         os.urandom(8).hex(), secrets.token_hex(8), str(uuid.uuid4())]"
+    )
+    one, other = start().value(draw), start().value(draw)
+    assert all(mine != theirs for mine, theirs in zip(one, other, strict=True))
+    shared = start().value("value = [l for l in open('/proc/self/maps') if l.split()[1].endswith('s') and 'w' in l.split()[1]]")
+    assert shared == []
+
+
+def test_files_handed_in_shadow_nothing(start: Callable[..., Box], tmp_path: Path) -> None:
+    files = tmp_path / "handed in"
+    (files / "numpy").mkdir(parents=True)
+    shadows = ["torch.py", "course.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "random.py", "colorsys.py",
+               "numpy/__init__.py", "ipykernel_launcher.py", "startup.ipy", "ipython_config.py", "matplotlibrc"]  # fmt: skip
+    for name in shadows:
+        (files / name).write_text("open('/tmp/ran', 'w').write('x')\nraise SystemExit\n")
+    box = start(files=files)
+    assert box.value("import colorsys, course, numpy, random, torch; value = [m.__file__ for m in (colorsys, course, numpy, random, torch)]") == [
+        box.value(f"import importlib; value = importlib.import_module({name!r}).__file__") for name in ("colorsys", "course", "numpy", "random", "torch")
+    ]
+    assert not any("/sandbox/work" in path for path in box.value("import sys; value = [getattr(m, '__file__', None) or '' for m in list(sys.modules.values())]"))
+    assert box.value("import os; value = os.path.exists('/tmp/ran')") is False
+    assert box.value("import sys; value = sys.path[-1]") == ""
+    assert set(shadows) <= set(box.value("import glob; value = glob.glob('**', recursive=True)"))
+
+
+def test_files_are_copies_and_links_are_left_out(start: Callable[..., Box], tmp_path: Path, canary_file: str) -> None:
+    files = tmp_path / "release"
+    (files / "data").mkdir(parents=True)
+    (files / "data" / "words.txt").write_text("one two")
+    (files / "link.txt").symlink_to(canary_file)
+    (files / "folder").symlink_to(Path(canary_file).parent)
+    os.mkfifo(files / "pipe")
+    box = start(files=files)
+    assert box.value("import glob; value = sorted(glob.glob('**', recursive=True))") == ["data", "data/words.txt"]
+    box.run("open('data/words.txt', 'w').write('changed'); open('new.txt', 'w')")
+    assert (files / "data" / "words.txt").read_text() == "one two"
+    assert sorted(p.name for p in files.iterdir()) == ["data", "folder", "link.txt", "pipe"]
+    assert Path(canary_file).read_text() == SECRET

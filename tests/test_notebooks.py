@@ -1,0 +1,82 @@
+"""Every notebook runs from top to bottom in a real kernel: solved, untouched and half solved."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbgrader.utils import determine_grade, is_grade
+
+from grading.build import grade_id
+from grading.judge.exercise import load_lesson
+from grading.sample import right, write_answers
+
+from .conftest import LESSONS, ROOT
+
+HALF_DONE = (
+    "def {name}(*args, **kwargs):\n    return None",
+    "def {name}(*args, **kwargs):\n    raise IndexError('a bug of mine')",
+    "import torch\n\ndef {name}(*args, **kwargs):\n    return torch.zeros(2, 3, 5)",
+    "{name} = 3",
+)
+
+
+def run(notebook: nbformat.NotebookNode, where: Path) -> nbformat.NotebookNode:
+    """Run all cells, stopping at the first error, as `Run all` does."""
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(where)}}).execute()
+    return notebook
+
+
+def earned(notebook: nbformat.NotebookNode) -> dict[str, float]:
+    return {grade_id(cell): determine_grade(cell)[0] for cell in notebook.cells if is_grade(cell)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_source_runs_and_its_solutions_earn_all_points(classroom, lesson):
+    folder = classroom(lesson) / "source" / lesson
+    done = run(nbformat.read(folder / f"{lesson}.ipynb", as_version=4), folder)
+    full = {grade_id(cell): cell.metadata.nbgrader.points for cell in done.cells if is_grade(cell)}
+    assert earned(done) == full
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_untouched_release_runs_and_earns_nothing(classroom, lesson):
+    folder = classroom(lesson) / "release" / lesson
+    done = run(nbformat.read(folder / f"{lesson}.ipynb", as_version=4), folder)
+    assert set(earned(done).values()) == {0.0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_half_solved_release_runs_whatever_is_in_it(classroom, lesson):
+    folder = classroom(lesson) / "release" / lesson
+    exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    answers = right(exercises, 0)
+    for number, name in enumerate(list(answers)[1:]):
+        answers[name] = HALF_DONE[number % len(HALF_DONE)].format(name=name)
+    done = run(write_answers(nbformat.read(folder / f"{lesson}.ipynb", as_version=4), answers), folder)
+    points = list(earned(done).values())
+    assert points[0] > 0
+    assert set(points[1:]) == {0.0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("answers", "passes"), [("untouched", False), ("wrong", False), ("right", True)])
+def test_nbgrader_validate_passes_only_what_is_right(classroom, tmp_path, answers, passes):
+    lesson = LESSONS[0]
+    exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    chosen = {} if answers == "untouched" else right(exercises, 0)
+    if answers == "wrong":
+        chosen[next(iter(chosen))] = HALF_DONE[0].format(name=next(iter(chosen)))
+    release = nbformat.read(classroom(lesson) / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    path = tmp_path / f"{lesson}.ipynb"
+    nbformat.write(write_answers(release, chosen), path)
+    command = [Path(sys.executable).parent / "nbgrader", "validate", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ("Success! Your notebook passes all the tests." in done.stdout) == passes, done.stdout + done.stderr
