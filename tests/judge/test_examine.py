@@ -1,0 +1,180 @@
+"""Verdicts on one exercise: points by criterion, diagnosis, follow-through, and what is not the learner's fault."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from course.probe import run
+from grading.judge.examine import NoAnswer, examine
+from grading.judge.exercise import load_lesson
+from grading.judge.inprocess import examine_here
+from grading.judge.source import Source
+from grading.judge.verdict import ExerciseVerdict
+
+TESTS = '''
+import torch
+from grading.judge.exercise import call, exercise
+
+double = exercise("double", points=2, see="Doubling")
+
+@double.oracle
+def double_oracle(x):
+    return 2 * x
+
+@double.criterion("values", points=1)
+def _(draw):
+    yield call(draw.normal(3, 4))
+    yield call(draw.normal(2, 3, 5))
+
+@double.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(3)).with_gradients()
+
+@double.mistake("You add 2.", shows="values")
+def adds_two(x):
+    return x + 2
+
+@double.mistake("You cut the gradient.", shows="gradients")
+def cuts_the_gradient(x):
+    return 2 * x.detach()
+
+@double.alternative
+def by_adding(x):
+    return x + x
+
+quadruple = exercise("quadruple", points=3, forbidden=("mul",))
+
+@quadruple.oracle
+def quadruple_oracle(x):
+    return 4 * x
+
+@quadruple.criterion("values", points=3)
+def _(draw):
+    yield call(draw.normal(3, 4))
+'''
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory):
+    path = tmp_path_factory.mktemp("grader_tests") / "01_small.py"
+    path.write_text(textwrap.dedent(TESTS))
+    return load_lesson(path)
+
+
+def judged(lesson, name, code, **options):
+    names = {}
+    exec(code, names)
+    return examine_here(lesson.exercises[name], names, cells=[code], lesson=lesson, **options)
+
+
+def test_a_right_answer_earns_all(lesson):
+    verdict = judged(lesson, "double", "def double(x): return x + x")
+    assert (verdict.earned, verdict.status) == (2, "right")
+
+
+def test_partly_right_work_earns_its_criteria(lesson):
+    verdict = judged(lesson, "double", "def double(x): return 2 * x.detach()")
+    assert (verdict.earned, verdict.status, verdict.mistake) == (1, "partly right", "cuts_the_gradient")
+    assert verdict.explanation == "You cut the gradient."
+
+
+def test_a_mistake_that_nobody_knows_is_not_named(lesson):
+    verdict = judged(lesson, "double", "def double(x): return 3 * x")
+    assert (verdict.status, verdict.mistake) == ("wrong", "")
+    assert verdict.see == "Doubling"
+
+
+def test_a_missing_name_and_a_stub_are_not_started(lesson):
+    assert judged(lesson, "double", "").status == "not started"
+    assert judged(lesson, "double", "def double(x): raise NotImplementedError").status == "not started"
+
+
+def test_forbidden_functions_cost_all_points(lesson):
+    verdict = judged(lesson, "quadruple", "import torch\ndef quadruple(x): return torch.mul(x, 4)")
+    assert (verdict.earned, verdict.status) == (0, "not allowed")
+
+
+def test_an_answer_that_calls_a_wrong_one_is_judged_with_a_right_one_in_its_place(lesson):
+    code = "def double(x): return x + 2\ndef quadruple(x): return double(double(x))"
+    first = judged(lesson, "double", code)
+    assert first.mistake == "adds_two"
+    alone = judged(lesson, "quadruple", code)
+    assert alone.earned == 0
+    followed = judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)])
+    assert (followed.earned, followed.followed_through) == (3, ["double"])
+
+
+def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
+    code = "def double(x): return x + 2\ndef quadruple(x): return double(x)"
+    first = judged(lesson, "double", code)
+    assert judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)]).earned == 0
+
+
+def test_one_call_without_an_answer_costs_its_criterion_only(lesson):
+    names = {"double": lambda x: x + x}
+
+    def ask(program, seconds):
+        if program.inputs["x"].ndim == 3:
+            raise NoAnswer("took longer than 5 seconds")
+        return run(program, names)
+
+    verdict = examine(lesson.exercises["double"], ask)
+    assert verdict.earned == 1
+    assert "longer than 5 seconds" in verdict.criteria[0].finding
+
+
+def test_after_too_many_calls_without_an_answer_the_rest_is_not_run(lesson):
+    asked = []
+
+    def ask(program, seconds):
+        asked.append(program)
+        raise NoAnswer("died")
+
+    verdict = examine(lesson.exercises["double"], ask)
+    assert verdict.earned == 0
+    assert len(asked) == 3
+
+
+def test_the_seed_changes_the_cases_and_the_same_seed_gives_the_same(lesson):
+    def inputs(seed):
+        seen = []
+        examine(lesson.exercises["double"], lambda p, s: seen.append(p.inputs["x"]) or run(p, {}), seed=seed)
+        return [x.tolist() for x in seen]
+
+    assert inputs(1) == inputs(1) != inputs(2)
+
+
+def test_a_verdict_survives_json(lesson):
+    verdict = judged(lesson, "double", "def double(x): return x + 2")
+    assert ExerciseVerdict.from_json(verdict.to_json()) == verdict
+
+
+def test_no_report_tells_a_hidden_value(lesson):
+    seen = []
+
+    def ask(program, seconds):
+        seen.append(program)
+        return run(program, {"double": lambda x: x * 0})
+
+    verdict = examine(lesson.exercises["double"], ask)
+    numbers = {f"{abs(2 * v):.4f}" for p in seen for v in p.inputs["x"].flatten().tolist()}
+    assert not any(number in str(verdict.to_json()) for number in numbers)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (("points=2, see", "points=5, see"), "sum to 2, not 5"),
+    (('shows="gradients"', 'shows="speed"'), "speed"),
+    (("@double.oracle\n", ""), "no oracle"),
+])  # fmt: skip
+def test_what_an_author_must_mend_is_told(tmp_path, change, message):
+    path = tmp_path / "01_small.py"
+    path.write_text(TESTS.replace(*change))
+    with pytest.raises(ValueError, match=message):
+        load_lesson(path)
+
+
+def test_source_is_read_up_to_the_answer_only(lesson):
+    source = Source(["def quadruple(x): return x + x + x + x", "import torch\ny = torch.mul(2, 3)"], lesson.exercises)
+    assert not source.not_allowed("quadruple", ("mul",))

@@ -1,0 +1,53 @@
+"""The judge's side of the wire takes observations, and nothing else, from a kernel."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+import torch
+
+from course.packing import MAX_BYTES, Node, pack
+from course.probe import Observation
+from grading.judge.wire import Malformed, expression, read
+
+
+def sent(**fields):
+    return repr(base64.b64encode(pack({**Observation().to_plain(), **fields})).decode())
+
+
+def test_an_observation_arrives():
+    error = {"type": "ValueError", "bases": ["ValueError", "Exception"], "message": "no", "line": ""}
+    seen = read(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error))
+    assert torch.equal(seen.values["out"], torch.ones(2))
+    assert seen.raised == error
+
+
+@pytest.mark.parametrize("text", [
+    None, 3, "", "5.0", "'not base64!'", "__import__('os').system('true')", "b'bytes'", "'" + "A" * 40 + "'",
+    repr(base64.b64encode(b"\xff" * 64).decode()), "(" * 10_000, "'" + "A" * (2 * MAX_BYTES) + "'",
+    repr(base64.b64encode(pack([1, 2])).decode()), repr(base64.b64encode(pack({"points": 5.0})).decode()),
+])  # fmt: skip
+def test_what_is_no_observation_is_malformed(text):
+    with pytest.raises(Malformed):
+        read(text)
+
+
+@pytest.mark.parametrize("fields", [
+    {"values": [1]}, {"values": {3: 1}}, {"devices": "cpu"}, {"devices": [1]}, {"gradients": {"x": 3}},
+    {"gradients": {"x": torch.ones(2, dtype=torch.int64)}}, {"detached": ["a"]}, {"detached": [True]},
+    {"used": [3]}, {"used": ["x"] * 2000}, {"raised": "ValueError"}, {"raised": {"type": "E"}},
+    {"raised": {"type": "E", "bases": "E", "message": "", "line": ""}},
+    {"raised": {"type": "E", "bases": [], "message": "m" * 5000, "line": ""}}, {"verdict": 5.0},
+    {"raised": Node("ref", {"name": "x"})},
+])  # fmt: skip
+def test_a_field_of_another_form_is_malformed(fields):
+    with pytest.raises(Malformed):
+        read(sent(**fields))
+
+
+def test_the_question_holds_no_name_that_a_learner_could_have_bound():
+    from course.probe import Program
+
+    names = compile(expression(Program({}, [], [])), "", "eval").co_names
+    assert set(names) <= {"__import__", "answer"}
