@@ -27,3 +27,9 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grading.nbgrader_plugins.feedback.RemoveHiddenTests"]
+
+c.ZipCollectApp.extractor_plugin = "grading.nbgrader_plugins.collect.TolerantExtractor"
+c.ZipCollectApp.collector_plugin = "grading.nbgrader_plugins.collect.DownloadCollector"

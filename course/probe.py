@@ -120,14 +120,14 @@ def run(program: Program, namespace: Mapping[str, Any]) -> Observation:
 
 
 def answer(request: str) -> str:
-    """The kernel's side of the wire: a packed program in base64 in, a packed observation in base64 out."""
+    """The kernel's side of the wire: packed programs in base64 in, packed observations in base64 out."""
     from IPython import get_ipython
 
-    seen = run(Program(**unpack(base64.b64decode(request))), get_ipython().user_ns)
+    seen = [run(Program(**plain), get_ipython().user_ns) for plain in unpack(base64.b64decode(request))]
     try:
-        blob = pack(seen.to_plain())
+        blob = pack([one.to_plain() for one in seen])
     except PackingError as error:
-        blob = pack(Observation(raised=describe(error)).to_plain())
+        blob = pack([Observation(raised=describe(error)).to_plain()] * len(seen))
     return base64.b64encode(blob).decode()
 
 

@@ -34,17 +34,15 @@ def next_to_nothing(seen, exact):
 
 
 # --------------------------------------------------------------------------------------------------------------------
-score_std = exercise(
-    "score_std", points=4, see="1. How widely do scores spread?", forbidden=BUILT_IN
-)
+score_std = exercise("score_std", points=4, see="1. How widely do scores spread?", forbidden=BUILT_IN)
 score_std.hints = (
     "How many scores are there for T queries and S keys, and for a batch of such problems? All of them "
     "count, so the result is one number, of shape ().",
     "First every query with every key: a matrix product that keeps the leading dimensions, for which the "
     "last two dimensions of the keys change places. Then the spread of all its entries together. Which "
     "number does your function for the standard deviation divide by?",
-    "scores = … a matrix product, of shape (..., T, S) …\nreturn … the standard deviation of all entries, "
-    "with the option that makes it divide by n and not by n - 1 …",
+    "`scores = ...`, a matrix product of shape `(..., T, S)`; `return ...`, the standard deviation of all its entries, "
+    "with the option that makes it divide by n and not by n - 1.",
 )
 
 
@@ -225,8 +223,7 @@ def expected_rather_than_measured(query, key):
 
 
 @score_std.mistake(
-    "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient "
-    "with them.",
+    "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them.",
     shows=("one set of queries and keys", "gradients"),
 )
 def plain_number(query, key):
@@ -302,8 +299,8 @@ softmax_gradient_norm.hints = (
     "Both rules can be written as one: from a matrix that holds the weights on its diagonal and 0 "
     "elsewhere, take away the matrix of all products $w_i w_j$. Then square everything, add, and take "
     "the root.",
-    "weights = … softmax of the scores …\njacobian = … a diagonal matrix, minus an outer product: (S, S) …\n"
-    "return … the Frobenius norm of it; PyTorch has that too …",
+    "`weights = ...`, the softmax; `jacobian = ... - ...`, a diagonal matrix minus an outer product, `(S, S)`; "
+    "`return ...`, its Frobenius norm, which PyTorch has too.",
 )
 
 
@@ -512,9 +509,7 @@ def moves_the_scores(scores):
 
 @softmax_gradient_norm.alternative
 def by_autograd_functional(scores):
-    table = torch.autograd.functional.jacobian(
-        lambda x: torch.softmax(x, 0), scores, create_graph=True
-    )
+    table = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, 0), scores, create_graph=True)
     return table.norm()
 
 
@@ -574,8 +569,8 @@ scaled_dot_product_attention.hints = (
     "`scale or something` if `scale` is 0.0?",
     "Only `None` stands for the default. The width K is the last dimension of the query that you were given, "
     "whatever stands before it; the scale multiplies all scores, before the softmax over the keys.",
-    "if scale … None …: scale = …\nscores = … (..., T, S), times scale\nweights = … softmax over the last dimension …\n"
-    "return … (..., T, V) …, weights",
+    "`if scale is ...: scale = ...`; `scores = ... * scale`, of shape `(..., T, S)`; `weights = ...`, the softmax over "
+    "the last dimension; `return ..., weights`, where the first is `(..., T, V)`.",
 )
 
 
@@ -614,6 +609,16 @@ def _():
     key = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[-1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]])
     value = torch.tensor([[[1.0], [2.0], [4.0]], [[3.0], [0.0], [6.0]]])
     yield call(query, key, value)
+
+
+@scaled_dot_product_attention.example("two leading dimensions, and wide vectors")
+def _():
+    query, key, value = (
+        torch.sin(step * torch.arange(2.0 * 3 * n * m)).reshape(2, 3, n, m)
+        for step, n, m in ((1.0, 2, 36), (1.3, 5, 36), (0.7, 5, 4))
+    )
+    yield call(query, key, value)
+    yield call(query, key, value, scale=0.4)
 
 
 def three(draw, *lead, T=3, S=5, K=6, V=2, dtype=torch.float32):
@@ -767,9 +772,7 @@ def zero_taken_for_none(query, key, value, scale=None):
     return weights @ value, weights
 
 
-@scaled_dot_product_attention.mistake(
-    "The argument `scale` is not used.", shows=("a given scale", "a scale of zero")
-)
+@scaled_dot_product_attention.mistake("The argument `scale` is not used.", shows=("a given scale", "a scale of zero"))
 def scale_not_used(query, key, value, scale=None):
     weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5, dim=-1)
     return weights @ value, weights
@@ -992,8 +995,8 @@ ScaledDotProductAttention.hints = (
     "mode?",
     "`nn.Dropout` is a module: it drops entry by entry, multiplies the survivors, and does nothing in eval mode. Made "
     "in `__init__` and kept as an attribute, it changes its mode together with yours.",
-    "__init__: … the parent's __init__ first …; self.dropout = …\nforward: weights = … scaled, softmax …; "
-    "weights = self.dropout(…); return … the sum by these weights …, … these weights …",
+    "`__init__`: first the parent's, then `self.dropout = ...`. `forward`: `weights = ...`, scaled and through the "
+    "softmax; `weights = self.dropout(...)`; `return ...`, the sum by these weights, and these weights.",
 )
 
 
@@ -1024,6 +1027,20 @@ def _():
     s.call(method(m, "eval"))
     s.call(m, s.query, s.key, s.value, name="out")
     yield s.case().described("ScaledDotProductAttention(dropout=0.5).eval()(…) on the same numbers")
+
+
+@ScaledDotProductAttention.example("a batch of two, in eval mode")
+def _():
+    query, key, value = (
+        torch.sin(step * torch.arange(2.0 * n * m)).reshape(2, n, m)
+        for step, n, m in ((1.0, 3, 6), (1.3, 4, 6), (0.7, 4, 5))
+    )
+    s = Script(query=query, key=key, value=value)
+    m = s.call(SUBJECT, dropout=0.4, name="module")
+    s.call(m, s.query, s.key, s.value)
+    s.call(method(m, "eval"))
+    s.call(m, s.query, s.key, s.value, name="out")
+    yield s.case().described("called once in training mode and again in eval mode, (2, 3, 6), (2, 4, 6), (2, 4, 5)")
 
 
 @ScaledDotProductAttention.example("in training mode, nearly all dropped")
@@ -1113,11 +1130,13 @@ def falls_entry_by_entry(p, plain):
     return judge
 
 
-def rescales_survivors(p, plain):
+def rescales_survivors(p, plain, dtype):
     def judge(seen, exact):
         weights, problem = applied(seen, plain)
         if problem:
             return problem
+        if any(result.dtype != dtype for out in seen.values["outs"] for result in out):
+            return f"in training mode a result has another dtype than the inputs, {dtype}"
         wanted = plain.expand_as(weights) / (1 - p)
         wrong = (weights != 0) & ~((weights - wanted).abs() <= 1e-4 * wanted)
         if not wrong.any():
@@ -1154,7 +1173,7 @@ def _(draw):
 def _(draw):
     for p, dtype in ((draw.number(0.2, 0.35), torch.float32), (draw.number(0.6, 0.75), torch.float64)):
         case, plain, _ = dropping(draw, p, dtype)
-        yield case.holding(rescales_survivors(p, plain))
+        yield case.holding(rescales_survivors(p, plain, dtype))
 
 
 @ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=0.5)
@@ -1195,8 +1214,7 @@ def _(draw):
     s.call(m, s.query, s.key, s.value, name="out")
     s.call(helper("backward"), ref("out", 0))
     found = [
-        s.call(helper("attribute"), ref(name), "grad", name=f"gradient_{name}")
-        for name in ("query", "key", "value")
+        s.call(helper("attribute"), ref(name), "grad", name=f"gradient_{name}") for name in ("query", "key", "value")
     ]
     case = s.case(ref("out"), *found).holding(gradients_through(p, query, key, value))
     yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.backward()")
@@ -1278,7 +1296,8 @@ class DropsTwice(nn.Module):
 
 
 @ScaledDotProductAttention.mistake(
-    "Weights are dropped in eval mode, too. A function such as `F.dropout` knows nothing of the module's mode: tell it.",
+    "Weights are dropped in eval mode, too. A function such as `F.dropout` knows nothing of the module's mode: "
+    "tell it.",
     shows="eval mode drops nothing",
     see="9. Seen in the wild",
 )
@@ -1341,8 +1360,8 @@ class NotRescaled(nn.Module):
 
 
 @ScaledDotProductAttention.mistake(
-    "Nothing makes up for the dropped weights in training; in eval mode all are made smaller instead. That is how dropout "
-    "was first published; here the survivors are multiplied in training, and eval mode leaves everything alone.",
+    "Nothing makes up for the dropped weights in training; in eval mode all are made smaller instead. That is how "
+    "dropout was first published; here the survivors are multiplied in training, and eval mode leaves all alone.",
     shows=("survivors are multiplied by 1 / (1 - dropout)", "eval mode drops nothing"),
 )
 class RescaledInEval(nn.Module):
@@ -1358,8 +1377,8 @@ class RescaledInEval(nn.Module):
 
 
 @ScaledDotProductAttention.mistake(
-    "The survivors were multiplied by the wrong number: with a dropout of p, a share 1 - p survives, and that is what has "
-    "to be made up for.",
+    "The survivors were multiplied by the wrong number: with a dropout of p, a share 1 - p survives, and that is what "
+    "has to be made up for.",
     shows="survivors are multiplied by 1 / (1 - dropout)",
 )
 class DividedByP(nn.Module):
@@ -1376,8 +1395,8 @@ class DividedByP(nn.Module):
 
 
 @ScaledDotProductAttention.mistake(
-    "Each row was made to sum to 1 again. That depends on which keys survived; the factor must be the same for all, or the "
-    "mean over many draws is no longer the attention of eval mode.",
+    "Each row was made to sum to 1 again. That depends on which keys survived; the factor must be the same for all, or "
+    "the mean over many draws is no longer the attention of eval mode.",
     shows=("survivors are multiplied by 1 / (1 - dropout)", "gradients while weights are dropped"),
     see=ROWS,
 )
@@ -1540,7 +1559,8 @@ class OutputOnly(nn.Module):
 
 
 @ScaledDotProductAttention.mistake(
-    "No `nn.Module`, so nothing around it can switch its mode. Name the parent after the class, and call its `__init__`.",
+    "No `nn.Module`, so nothing around it can switch its mode. Name the parent after the class, and "
+    "call its `__init__`.",
     shows=("attention, where dropout is 0", "eval mode drops nothing"),
 )
 class NoModule:

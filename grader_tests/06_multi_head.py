@@ -83,6 +83,7 @@ def _(draw):
     yield call(draw.normal(2, 3, 10), 4).raising("n_heads", "x")
     yield call(draw.normal(3, 2, 12), n_heads=5).raising("n_heads", "x")
     yield call(draw.normal(2, 3, 4), 8).raising("n_heads", "x")
+    yield call(draw.normal(4, 8, 10), 4).raising("n_heads", "x")  # B and T can be shared out, D cannot
 
 
 EACH = "each head gets its own numbers of every word"
@@ -223,6 +224,16 @@ def raises_without_naming(x, n_heads):
 def divides_the_wrong_way_round(x, n_heads):
     if n_heads % x.shape[-1]:
         raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+@split_heads.mistake(
+    "You test whether n_heads divides the number of words, T. It is the width D that is shared out.",
+    shows=(EACH, ERROR),
+)
+def tests_the_number_of_words(x, n_heads):
+    if x.shape[1] % n_heads:
+        raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[1]}")
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
@@ -628,6 +639,14 @@ def _(draw):
     yield attend(weights(draw, 12), 2, dropout=0.4, x=draw.normal(2, 5, 12))
 
 
+    s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
+    s.call(m, s.before)
+    s.call(m, s.x, name="out")  # nothing of the first call may remain
+    yield s.case(ref("out"))
+
+
 @mha.criterion("cross-attention", points=1)
 def _(draw):
     yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12))
@@ -718,10 +737,20 @@ def drops_entries(state, context):
             slices = patterns[0].movedim(dim, 0).flatten(1)
             if (slices[1:] == slices[:-1]).all(1).any():
                 return f"two {what} lose the same weights: dropout must fall entry by entry"
-        missing = [n for n, g in seen.gradients.items() if n.startswith("module.") and (g is None or not g.any())]
-        return f"in training mode no gradient reaches `{missing[0]}`" if missing else None
+        return None
 
     return holds
+
+
+def gradients_flow(seen, exact):
+    """Judges that every weight of the contract gets a finite gradient that is not 0."""
+    for name in ("module.W_q.weight", "module.W_k.weight", "module.W_v.weight", "module.W_o.weight", "x"):
+        gradient = seen.gradients.get(name)
+        if gradient is None or not gradient.any():
+            return f"in training mode, with dropout, no gradient reaches `{name}`"
+        if not torch.isfinite(gradient).all():
+            return f"in training mode, with dropout, the gradient for `{name}` is NaN or infinite"
+    return None
 
 
 @mha.criterion("dropout falls on the weights, in training mode", points=1)
@@ -734,8 +763,10 @@ def _(draw):
     s.call(m, s.x, s.context, name="second")
     s.call(method(m, "eval"))
     s.call(m, s.x, s.context, name="clean")
-    case = s.case(ref("first"), ref("second"), ref("clean")).with_gradients().holding(drops_entries(state, context))
+    case = s.case(ref("first"), ref("second"), ref("clean")).holding(drops_entries(state, context))
     yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
+    case = attend(weights(draw, 8), 2, training=True, dropout=P, x=draw.normal(2, 9, 8))
+    yield case.with_gradients().holding(gradients_flow)
 
 
 @mha.criterion("gradients", points=1)
@@ -750,13 +781,22 @@ def _(draw):
 
 @mha.criterion("scores of any size", points=0.5)
 def _(draw):
-    # All scores are about -1e13 and lie far apart: a blocked one that is set to -1e9 becomes the greatest of its row
+    # All scores of a case are about -1e13, or all about 1e13, and they lie far apart
     steps = 2.0 + draw.permutation(5)
     x = 1e6 * steps.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
-    state = {f"W_{name}.weight": torch.eye(6) * (-1 if name == "k" else 1) for name in "qkvo"}
-    mask = open_somewhere(draw, 5, 5)
-    yield attend(state, 2, x=x, mask=mask).described("MultiHeadAttention(6, 2); scores of about -1e13; mask (5, 5)")
-    yield attend(state, 3, x=x).described("MultiHeadAttention(6, 3); scores of about -1e13")
+    smallest, largest = int(steps.argmin()), int(steps.argmax())
+
+    def case(n_heads, sign, mask=None):
+        state = {f"W_{name}.weight": torch.eye(6) * (sign if name == "k" else 1) for name in "qkvo"}
+        return attend(state, n_heads, x=x, **({} if mask is None else {"mask": mask}))
+
+    yield case(3, -1).described("MultiHeadAttention(6, 3); scores of about -1e13")
+    # Blocked scores that are set to -1e9 become the greatest
+    mask = draw.chance(0.5, 5, 5)
+    mask[:, largest], mask[:, smallest] = True, False
+    yield case(2, -1, mask).described("MultiHeadAttention(6, 2); scores of about -1e13; mask (5, 5)")
+    # The greatest score is blocked: a softmax over all keys leaves nothing for the others
+    yield case(2, 1, mask).described("MultiHeadAttention(6, 2); scores of about 1e13; mask (5, 5)")
 
 
 @mha.criterion("float64, any layout in memory, arguments left alone", points=0.5)
@@ -1070,6 +1110,20 @@ class FillsWithAFixedNumber(Template):
         if mask is None:
             return scores.softmax(-1)
         return scores.masked_fill(mask, -1e9).softmax(-1).masked_fill(mask, 0.0)
+
+
+@mha.mistake(
+    "You take the softmax over all keys, set the blocked weights to 0 and divide by what is left. Where a blocked key "
+    "had all the weight, nothing is left. Block the scores instead.",
+    shows=ANY_SIZE,
+)
+class RenormalisesWhatIsLeft(Template):
+    def weigh(self, scores, mask):
+        if mask is None:
+            return scores.softmax(-1)
+        left = scores.softmax(-1).masked_fill(mask, 0.0)
+        total = left.sum(-1, keepdim=True)
+        return left / total.masked_fill(total == 0, 1.0)
 
 
 @mha.mistake(
@@ -1820,6 +1874,16 @@ def counting(text, parameters, **options):
     return s.case().described(text)
 
 
+def any_type(text, parameters, **options):
+    """The number is judged, of whatever type: the type has a criterion of its own."""
+
+    def holds(seen, exact):
+        found, right = float(seen.values["result"]), exact.values["result"]
+        return None if found == right else f"the count is too {'small' if found < right else 'large'}"
+
+    return counting(text, parameters, **options).holding(holds)
+
+
 @count.example("a linear layer from 3 to 2")
 def _():
     yield counting("count_parameters(nn.Linear(3, 2))", {"weight": [2, 3], "bias": [2]})
@@ -1846,7 +1910,7 @@ def _():
 @count.criterion("every part, every shape", points=0.5)
 def _(draw):
     n = [int(i) + 2 for i in draw.permutation(7)]
-    yield counting(
+    yield any_type(
         "a module in a module in a module, with weights, biases, a single number, and buffers",
         {
             "scale": [], "0.weight": [n[0], n[1]], "0.bias": [n[0]], "body.1.norm.weight": [n[1]],
@@ -1854,7 +1918,7 @@ def _(draw):
         },
         buffers={"body.mask": [n[5], n[6]], "running": [n[5]]},
     )  # fmt: skip
-    yield counting(
+    yield any_type(
         "parameters of equal shape, some of them in a list",
         {"a.weight": [n[0], n[1]], "b.weight": [n[0], n[1]], "c": [n[1], n[0]]},
         lists={"steps": [[n[0]], [n[0]], [n[2], n[3]]]},
@@ -1864,47 +1928,58 @@ def _(draw):
 @count.criterion("frozen parameters are left out", points=0.5)
 def _(draw):
     n = [int(i) + 2 for i in draw.permutation(5)]
-    yield counting(
+    yield any_type(
         "a module with frozen and trainable parameters in one layer",
         {"a.weight": [n[0], n[1]], "a.bias": [n[0]], "b.weight": [n[2], n[3]], "b.bias": [n[4]]},
         frozen=["a.weight", "b.bias"],
     )
-    yield counting("a module that is frozen as a whole", {"a.weight": [n[0], n[1]], "b": [n[2]]}, frozen=["a.weight", "b"])
-    yield counting("a module without parameters", {}, buffers={"mask": [n[0], n[1]]})
+    yield any_type("a module that is frozen as a whole", {"a.weight": [n[0], n[1]], "b": [n[2]]}, frozen=["a.weight", "b"])
+    yield any_type("a module without parameters", {}, buffers={"mask": [n[0], n[1]]})
 
 
 @count.criterion("a parameter that is used twice counts once", points=0.5)
 def _(draw):
     n = [int(i) + 2 for i in draw.permutation(5)]
-    yield counting(
+    yield any_type(
         "one layer in two places", {"0.weight": [n[0], n[1]], "0.bias": [n[0]], "1.weight": [n[2], n[3]]}, tied={"2": "0"}
     )
-    yield counting(
+    yield any_type(
         "one parameter in two layers, one of which has a bias of its own",
         {"read.weight": [n[0], n[1]], "write.bias": [n[0]], "middle.weight": [n[1], n[1]]},
         tied={"write.weight": "read.weight", "again": "write.bias"},
     )
-    yield counting("a frozen parameter in two places", {"a": [n[0]], "b.w": [n[1]]}, tied={"c.w": "a"}, frozen=["a"])
+    yield any_type("a frozen parameter in two places", {"a": [n[0]], "b.w": [n[1]]}, tied={"c.w": "a"}, frozen=["a"])
 
 
-@count.criterion("counting changes nothing", points=0.5)
+def an_int_and_no_trace(seen, exact):
+    got = seen.values
+    if type(got["first"]) is not int:
+        return "the result is not a Python int"
+    if got["first"] != got["second"]:
+        return "the same module, counted twice, gives two different numbers"
+    if any(not torch.equal(got["state"][name].double(), numbers) for name, numbers in exact.values["state"].items()):
+        return "counting changes the numbers that the module holds"
+    same = all(got[of] == exact.values[of] for of in ("trainable", "modes"))
+    return None if same else "counting changes whether parameters are trainable, or the module's mode"
+
+
+@count.criterion("a Python int, and nothing is changed", points=0.5)
 def _(draw):
     n = [int(i) + 2 for i in draw.permutation(4)]
-    s = Script(
-        module=specimen(
-            "assembled", parameters={"a.weight": [n[0], n[1]], "a.bias": [n[0]], "b": [n[2]]}, frozen=["a.bias"],
-            tied={"c.weight": "a.weight"},
-        )
-    )  # fmt: skip
+    parameters = {"a.weight": [n[0], n[1]], "a.bias": [n[0]], "b": [n[2]]}
+    s = Script(module=specimen("assembled", parameters=parameters, frozen=["a.bias"], tied={"c.weight": "a.weight"}))
     s.call(method(s.module, "train"))
     steps = [s.call(SUBJECT, s.module, name=name) for name in ("first", "second")]
-    steps += [s.call(helper(of), s.module, name=of) for of in ("state_of", "trainable", "modes_of")]
-    yield s.case(*steps).described("count_parameters(module), twice, and the module afterwards")
+    for what, of in (("state", "state_of"), ("trainable", "trainable"), ("modes", "modes_of")):
+        steps.append(s.call(helper(of), s.module, name=what))
+    case = s.case(*steps).holding(an_int_and_no_trace)
+    yield case.described("count_parameters(module), twice, and the module afterwards")
 
 
 EVERY = "every part, every shape"
 FROZEN = "frozen parameters are left out"
 ONCE = "a parameter that is used twice counts once"
+TRACE = "a Python int, and nothing is changed"
 
 
 @count.mistake("You count frozen parameters, too: those with `requires_grad=False` are not trained.", shows=FROZEN)
@@ -1985,10 +2060,15 @@ def counts_every_last_name_once(module):
 
 
 @count.mistake(
-    "Your result is a tensor (or a float). Return a Python int: `numel()` gives one.", shows=(EVERY, FROZEN, ONCE)
+    "Your result is a tensor. Return a Python int: `numel()` gives one.", shows=TRACE
 )
 def returns_a_tensor(module):
     return torch.tensor(sum(p.numel() for p in module.parameters() if p.requires_grad))
+
+
+@count.mistake("Your result is a float: return a Python int, such as `numel()` gives.", shows=TRACE)
+def returns_a_float(module):
+    return sum((p.numel() for p in module.parameters() if p.requires_grad), start=0.0)
 
 
 @count.mistake("You count bytes: each number takes four of them in float32.", shows=(EVERY, ONCE))
@@ -2008,7 +2088,7 @@ def skips_parts_with_frozen_ones(module):
     return sum(found.values())
 
 
-@count.mistake("Counting thaws the module: all its parameters can be trained afterwards.", shows="counting changes nothing")
+@count.mistake("Counting thaws the module: all its parameters can be trained afterwards.", shows=TRACE)
 def thaws_the_module(module):
     found = sum(p.numel() for p in module.parameters() if p.requires_grad)
     module.requires_grad_(True)

@@ -18,7 +18,7 @@
 # paper, and check it. Then you will write scaled dot-product attention, the equation of every transformer, and turn
 # it into a module with dropout.
 #
-# **Time:** about 50 minutes (8 for each of the four exercises, 17 of reading at 200 words a minute, half a minute of
+# **Time:** about 50 minutes (8 for each of the four exercises, 18 of reading at 200 words a minute, half a minute of
 # running). **You need:** softmax and entropy (lesson 2), queries, keys and values (lesson 3). Nothing from your
 # earlier notebooks has to be copied.
 #
@@ -333,10 +333,16 @@ figures.show(
 # $\sqrt K$ brings it back to 1, for every $K$. That is all there is to it. Does the measurement agree?
 
 # %% tags=["demo"]
-for K in widths:
-    value = float(spread(*queries_and_keys(K)))
-    print(f"K = {K:4}   spread = {value:6.2f}   spread / √K = {value / K**0.5:.3f}")
-print("measured with", spread.whose)
+spreads = [float(spread(*queries_and_keys(K))) for K in widths]
+variances = {"measured": [s**2 for s in spreads], "variance = K": widths}
+figures.show(
+    figures.curves(widths, variances, xlabel="K", ylabel="variance of the scores", log="both"),
+    f"The variance against K on logarithmic axes, from {spreads[0] ** 2:.2f} at K = 1 to {spreads[-1] ** 2:.0f} at "
+    "K = 1024, beside the straight line variance = K.",
+    f"The square of the spread, against the line that the derivation promises. Measured with {spread.whose}.",
+)
+for K, s in zip(widths, spreads, strict=True):
+    print(f"K = {K:4}   variance = {s**2:7.2f}   spread = {s:5.2f}   spread / √K = {s / K**0.5:.3f}")
 
 # %% [markdown]
 # **Predict first.** What would the spread be if all numbers in queries and keys were twice as large?
@@ -561,6 +567,8 @@ for name, scores in ways.items():
 # stand on the query, on the key, or on the score. The differences are rounding. Splitting it into two fourth roots is
 # right as well; to divide *both* by $\sqrt K$ would be the bug, since then the scores are divided by $K$. The maintainers
 # of one of the three projects answered just so ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)).
+# Another merged the change, and had to take it back when training broke ([huggingface/transformers#22444](
+# https://github.com/huggingface/transformers/pull/22444)): "correcting" what is right has a price, too.
 #
 # It is even the better way. There are $T \cdot K$ numbers in the queries and $T \cdot S$ in the scores, so with more keys
 # than $K$ it saves work. And in half precision, where 65504 is the largest number, it can save the result, as the next

@@ -231,9 +231,7 @@ def _scale(shown: torch.Tensor, kind: str, limit: float | None) -> tuple[float, 
         low, name = -high, "PuOr_r"
     else:
         raise ValueError(f"kind is {kind!r}; it must be 'weights' or 'scores'")
-    colours = matplotlib.colormaps[name].copy()
-    colours.set_bad("#d9d9d9")
-    return low, high, colours
+    return low, high, matplotlib.colormaps[name].with_extremes(bad="#d9d9d9")
 
 
 def _frame(
@@ -275,7 +273,8 @@ def _hatch(ax: Axes, r: int, c: int) -> None:
 def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor) -> None:
     shown = (~hidden).nonzero().tolist()
     # A cell's side in points, about: labels and title will take some of the panel.
-    panel, inches = ax.get_position(), ax.figure.get_size_inches()
+    figure: Any = ax.figure
+    panel, inches = ax.get_position(), figure.get_size_inches()
     side = 54 * min(
         panel.width * inches[0] / cells.shape[1], panel.height * inches[1] / cells.shape[0]
     )
@@ -322,7 +321,8 @@ def _name_ends(ax: Axes, ends: list[tuple[str, float, float, str]]) -> None:
     from matplotlib.colors import to_rgb
 
     ax.autoscale_view()
-    height = ax.get_position().height * ax.figure.get_size_inches()[1] * 72  # in points, about
+    figure: Any = ax.figure
+    height = ax.get_position().height * figure.get_size_inches()[1] * 72  # in points, about
     placed = []
     for name, x, y, colour in ends:
         up = ax.transAxes.inverted().transform(ax.transData.transform((x, y)))[1] * height

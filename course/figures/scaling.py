@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 GREY = "#666666"
 
 
-def ridges(
-    samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]
-) -> tuple[Figure, str]:
+def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> tuple[Figure, str]:
     """One histogram for each width K over the same axis, and under each a bar from -reach to reach.
 
     `samples` maps K to scores of any shape, `reach` maps K to one number. Every histogram is drawn equally high.
@@ -31,7 +29,7 @@ def ridges(
     edge = 3.2 * max(bar.values())
     edges = torch.linspace(-edge, edge, 122)
     fig, (ax,) = row(1, width=7.2, height=0.85 * len(samples) + 0.6)
-    for floor, (width, scores) in enumerate(reversed(samples.items())):
+    for floor, (width, scores) in enumerate(reversed(list(samples.items()))):
         counts = torch.histc(scores.detach().float().flatten(), len(edges) - 1, -edge, edge)
         heights = floor + 0.75 * counts / counts.max()
         ax.stairs(heights.tolist(), edges.tolist(), baseline=floor, fill=True, color=PALETTE[5])
@@ -49,9 +47,7 @@ def ridges(
     )
 
 
-def scores_and_weights(
-    scores: torch.Tensor, weights: torch.Tensor, reach: float
-) -> tuple[Figure, str]:
+def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float) -> tuple[Figure, str]:
     """Scores (S,) as bars from -reach to reach, above their weights (S,) as bars from 0 to 1."""
     import matplotlib.pyplot as plt
 
@@ -81,16 +77,14 @@ def responses(rates: Mapping[str, torch.Tensor]) -> tuple[Figure, str]:
     )
 
 
-def experiment(
-    widths: Sequence[int], results: Mapping[str, torch.Tensor], keys: int
-) -> tuple[Figure, str]:
+def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys: int) -> tuple[Figure, str]:
     """Three panels against K: spread of the scores, entropy of the weights over `keys` keys, gradient of softmax.
 
     `results` maps a curve's name to these three readings for every width, (len(widths), 3).
     """
     most = log(keys)
     fig, axes = row(3, width=3.4, height=3.1)
-    fig.get_layout_engine().set(wspace=0.06)
+    fig.set_layout_engine("constrained", wspace=0.06)
     axes[1].set_ylim(-0.1, 1.13 * most)
     titles = ("spread of the scores", "entropy of the weights", "gradient of softmax")
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
@@ -135,9 +129,7 @@ def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> tuple[
     return fig, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(told)}."
 
 
-def learning(
-    losses: Mapping[str, torch.Tensor], levels: Mapping[str, float]
-) -> tuple[Figure, str]:
+def learning(losses: Mapping[str, torch.Tensor], levels: Mapping[str, float]) -> tuple[Figure, str]:
     """Loss against step, one curve (steps,) for each name, and a dotted line for each named level."""
     steps = range(1, len(next(iter(losses.values()))) + 1)
     fig, (ax,) = row(1, width=7.6, height=3.4)

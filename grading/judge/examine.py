@@ -7,7 +7,7 @@ notebook, with a function in this process).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -22,7 +22,8 @@ from .exercise import Exercise, mix
 from .source import Source
 from .verdict import CriterionVerdict, ExerciseVerdict
 
-Ask = Callable[[Program, float], Observation]
+# (program, its time limit in seconds) for every call -> what each gave, in their order, made as they are asked for
+Ask = Callable[[list[tuple[Program, float]]], Iterator["Observation | NoAnswer"]]
 MAX_UNANSWERED = 3
 
 
@@ -130,17 +131,17 @@ def _examine_once(
     findings: list[Finding | None] = []
     used: list[str] = list(not_allowed)
     unanswered = 0
+    answers = ask([(p.program(exercise, device, stand_ins), p.case.seconds) for p in prepared])
     for p in prepared:
         if unanswered >= MAX_UNANSWERED:
             seen.append(Observation(raised=_nothing("not reached")))
             findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))
             continue
-        try:
-            one = ask(p.program(exercise, device, stand_ins), p.case.seconds)
-        except NoAnswer as error:
+        one = next(answers)
+        if isinstance(one, NoAnswer):
             unanswered += 1
-            seen.append(Observation(raised=_nothing(str(error))))
-            findings.append(Finding("no answer", str(error)))
+            seen.append(Observation(raised=_nothing(str(one))))
+            findings.append(Finding("no answer", str(one)))
             continue
         used += [name for name in one.used if name not in used]
         seen.append(one)

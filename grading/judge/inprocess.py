@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from course.probe import Observation, Program, run
 from course.report import Points, Report, display
 
-from .examine import examine
+from .examine import NoAnswer, examine
 from .exercise import Exercise, Lesson, load_lesson
 from .present import report
 from .source import Source
@@ -38,8 +38,8 @@ def examine_here(
 ) -> ExerciseVerdict:  # fmt: skip
     """Judge names of this process; `cells` is their source, where it is known."""
 
-    def ask(program: Program, seconds: float) -> Observation:
-        return run(program, names)
+    def ask(programs: list[tuple[Program, float]]) -> Iterator[Observation | NoAnswer]:
+        return (run(program, names) for program, _ in programs)
 
     known = Source(cells, lesson.exercises if lesson else ()) if cells is not None else None
     return examine(exercise, ask, seed=seed, source=known, earlier=earlier or ())

@@ -22,23 +22,26 @@ class Malformed(ValueError):
     """A reply that is no observation."""
 
 
-def expression(program: Program) -> str:
+def expression(programs: list[Program]) -> str:
     """What the kernel evaluates: looks nothing up in the learner's namespace but the import system."""
-    request = base64.b64encode(pack(program.to_plain())).decode()
+    request = base64.b64encode(pack([program.to_plain() for program in programs])).decode()
     return f"__import__('course.probe', fromlist=['answer']).answer('{request}')"
 
 
-def read(text: Any) -> Observation:
-    """The observation in the repr of the expression's value. Raises Malformed."""
+def read(text: Any, count: int) -> list[Observation]:
+    """The `count` observations in the repr of the expression's value. Raises Malformed."""
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         raise Malformed("too large, or no text")
     try:
         plain = unpack(base64.b64decode(ast.literal_eval(text), validate=True))
-        seen = Observation(**plain)
+        observations = [Observation(**one) for one in plain]
     except (PackingError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
         raise Malformed(f"{type(error).__name__}") from None
-    _hold_to_the_form(seen)
-    return seen
+    if not isinstance(plain, list) or len(observations) != count:
+        raise Malformed("another number of observations")
+    for seen in observations:
+        _hold_to_the_form(seen)
+    return observations
 
 
 def _hold_to_the_form(seen: Observation) -> None:

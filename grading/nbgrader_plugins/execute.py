@@ -36,6 +36,7 @@ HIDDEN = "BEGIN HIDDEN TESTS"
 CHECK = "check_"
 METADATA = "attention_course"
 MAX_RESTARTS = 8
+NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError
 SANDBOX = "attention-sandbox"
 
 
@@ -162,10 +163,22 @@ class _Run:
         self._replay.append((code, time.monotonic() - begun))
         return ran.outputs + ([_told(f"This cell was {ran.note}.")] if ran.note else []), ran.count
 
-    def ask(self, program: Program, seconds: float) -> Observation:
+    def ask(self, programs: list[tuple[Program, float]]) -> Iterator[Observation | NoAnswer]:
+        """All at once where that goes well, which is quick; else one by one, so that one endless call costs one."""
+        try:
+            together = self._ask([program for program, _ in programs], max(seconds for _, seconds in programs))
+            yield from map(_without_ending, together)
+        except NoAnswer:
+            for program, seconds in programs:
+                try:
+                    yield _without_ending(*self._ask([program], seconds))
+                except NoAnswer as error:
+                    yield error
+
+    def _ask(self, programs: list[Program], seconds: float) -> list[Observation]:
         self._revive()
         try:
-            return self.session.ask(program, min(seconds, self._left()))
+            return self.session.ask(programs, min(seconds, self._left()))
         except KernelDied as error:
             raise NoAnswer(str(error)) from None
 
@@ -189,6 +202,15 @@ class _Run:
                 except KernelDied:
                     del self._replay[index]
                     break
+
+
+def _without_ending(seen: Observation) -> Observation | NoAnswer:
+    """A call that tried to end the program, or found no memory, gave no answer."""
+    if seen.raised and (seen.raised["type"] == "MemoryError" or NO_MEMORY in seen.raised["message"]):
+        return NoAnswer("ran out of memory")
+    if seen.raised and seen.raised["type"] == "SystemExit":
+        return NoAnswer("ended the program")
+    return seen
 
 
 class SaveVerdicts(SaveAutoGrades):

@@ -201,7 +201,8 @@ def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
             "The file holds the marks of an unresolved merge (<<<<<<<), so it is no notebook any more. "
             "Choose one of the two versions, check that it opens, and hand it in again."
         )
-    if error.msg.startswith("Unterminated") or error.pos >= len(text):
+    rest = text[error.pos :]  # of a word or number that was cut in two, a few letters
+    if error.msg.startswith("Unterminated") or not rest or (len(rest) <= 6 and rest[-1] != "}"):
         return f"The file is cut off: it ends in the middle, at line {text.count(chr(10)) + 1}. {AGAIN}"
     return f"The file is damaged: it is not valid JSON from line {error.lineno} on. {AGAIN}"
 

@@ -74,13 +74,15 @@ def confine(policy: Policy, directories: list[int], keep: list[int]) -> None:
         linux.own_user_namespace()  # so that its processes are counted apart from the teacher's
     _limit(policy)
     linux.drop_privileges(user)
-    devices = [*tree.DEVICES, *(tree.nvidia_devices() if policy.device == "cuda" else [])]
+    devices = [*tree.DEVICES, tree.TERMINALS, *(tree.nvidia_devices() if policy.device == "cuda" else [])]
     filters.install_landlock((tree.WORK, tree.TEMPORARY, tree.SHARED), devices)
     filters.install_seccomp()
 
 
 def _mount_own_places(policy: Policy) -> None:
-    """A /work, /tmp and /dev/shm of this kernel's own, in one size-limited tmpfs, and its own /proc."""
+    """A working directory, /tmp and /dev/shm of this kernel's own, in one size-limited tmpfs, its own
+    /proc, and terminals of its own, which IPython runs `!` commands in.
+    """
     quiet = linux.NOSUID | linux.NODEV
     if os.path.isdir(tree.WITH_GPU):
         if policy.device == "cuda":
@@ -94,6 +96,8 @@ def _mount_own_places(policy: Policy) -> None:
         linux.bind(inside, place)
     linux.unmount(tree.BOX)
     linux.mount("proc", "/proc", "proc", quiet | linux.NOEXEC)
+    linux.mount("terminals", tree.TERMINALS, "devpts", linux.NOSUID | linux.NOEXEC,
+                "newinstance,ptmxmode=666,mode=600,max=16")
 
 
 def copy_files(directory: int, target: str) -> None:

@@ -110,7 +110,7 @@ AHEAD = (
     "encodings.latin_1", "faulthandler", "ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.pyplot",
     "matplotlib_inline.backend_inline", "numpy.random", "pdb", "psutil", "pygments.formatters.html",
     "pygments.formatters.terminal256", "pygments.lexers.python", "stack_data", "tornado.platform.asyncio",
-    "tornado.queues",
+    "torch.fx.experimental.symbolic_shapes", "tornado.queues",
 )
 #: What a kernel would import and must not: a debugger, which listens on TCP and takes half the start.
 NEVER = ("debugpy",)

@@ -82,6 +82,8 @@ class ForkServer:
 
         The key goes to the kernel past the server, whose memory the next kernels inherit.
         """
+        if files is not None and not os.path.isdir(files):
+            raise NotADirectoryError(f"a kernel's files are to be in a directory, which {files} is not")
         if directory is None:
             with self.lock:
                 self.count += 1
@@ -105,7 +107,12 @@ class ForkServer:
                 stack.callback(os.close, descriptors[-1])
             with self.lock, suppress(ConnectionError):  # then the kernel gives no answer
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
-        return Kernel(line, directory)
+        try:
+            return Kernel(line, directory)
+        except SandboxUnavailable:
+            line.close()
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
 
     def close(self) -> None:
         """End the server and every kernel of it, and remove what it used."""

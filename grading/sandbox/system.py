@@ -135,7 +135,7 @@ def main(user: int | None) -> None:
             try:
                 answer = [True, trial()]
             except Exception as error:
-                answer = [False, str(error)]
+                answer = [False, getattr(error, "strerror", None) or str(error)]
             os.write(theirs, json.dumps(answer).encode())
             os._exit(0)
         os.close(theirs)

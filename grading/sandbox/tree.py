@@ -32,6 +32,7 @@ WITH_GPU = "/sandbox/gpu"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
            "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives",
            "/sys/devices/system/cpu", "/sys/devices/system/node")
+TERMINALS = "/dev/pts"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -64,6 +65,11 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
         raise SandboxUnavailable("The package `course` is not installed.",
                                  "Run `pip install -e \".[teach]\"` in the course's directory.")
     course = os.path.realpath(next(iter(spec.submodule_search_locations)))
+    for path in (*prefixes, *libraries, course, f"{course}/__init__.py"):
+        if os.geteuid() == 0 and not os.stat(path).st_mode & stat.S_IROTH:
+            raise SandboxUnavailable(
+                f"Student code runs as a user of its own here, who may not read {path}.",
+                f"Run `chmod -R o+rX {path}`, or grade as an ordinary user.")
     return {
         "shown": sorted(path for path in shown if not _covered(path, shown, kept_out)),
         "hidden": sorted(path for path in kept_out if any(_below(path, s) for s in shown)),
@@ -115,10 +121,12 @@ def build(arranged: dict[str, Any], root: str) -> None:
         _show(path, root + path, device=True)
     for path in (*DEVICES, *gpu) if gpu else ():
         _show(path, root + WITH_GPU + path.removeprefix("/dev"), device=True)
-    for path in (WORK, TEMPORARY, SHARED, BOX, KEPT, "/proc"):
+    for path in (WORK, TEMPORARY, BOX, KEPT, "/proc"):
         os.makedirs(root + path, exist_ok=True)
-    if gpu:
-        os.makedirs(root + WITH_GPU + SHARED.removeprefix("/dev"))
+    for devices in ("/dev", WITH_GPU) if gpu else ("/dev",):
+        for path in (SHARED, TERMINALS):
+            os.makedirs(root + path.replace("/dev", devices, 1), exist_ok=True)
+        os.symlink("pts/ptmx", f"{root}{devices}/ptmx")
     linux.mount("proc", root + "/proc", "proc", linux.NOSUID | linux.NODEV | linux.NOEXEC)
     linux.change_root(root)
     linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=755,size=64m")

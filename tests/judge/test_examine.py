@@ -26,6 +26,7 @@ def double_oracle(x):
 @double.criterion("values", points=1)
 def _(draw):
     yield call(draw.normal(3, 4))
+    yield call(draw.normal(5))
     yield call(draw.normal(2, 3, 5))
 
 @double.criterion("gradients", points=1)
@@ -115,10 +116,9 @@ def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
 def test_one_call_without_an_answer_costs_its_criterion_only(lesson):
     names = {"double": lambda x: x + x}
 
-    def ask(program, seconds):
-        if program.inputs["x"].ndim == 3:
-            raise NoAnswer("took longer than 5 seconds")
-        return run(program, names)
+    def ask(programs):
+        for program, _ in programs:
+            yield NoAnswer("took longer than 5 seconds") if program.inputs["x"].ndim == 3 else run(program, names)
 
     verdict = examine(lesson.exercises["double"], ask)
     assert verdict.earned == 1
@@ -128,9 +128,10 @@ def test_one_call_without_an_answer_costs_its_criterion_only(lesson):
 def test_after_too_many_calls_without_an_answer_the_rest_is_not_run(lesson):
     asked = []
 
-    def ask(program, seconds):
-        asked.append(program)
-        raise NoAnswer("died")
+    def ask(programs):
+        for program, _ in programs:
+            asked.append(program)
+            yield NoAnswer("died")
 
     verdict = examine(lesson.exercises["double"], ask)
     assert verdict.earned == 0
@@ -140,8 +141,13 @@ def test_after_too_many_calls_without_an_answer_the_rest_is_not_run(lesson):
 def test_the_seed_changes_the_cases_and_the_same_seed_gives_the_same(lesson):
     def inputs(seed):
         seen = []
-        examine(lesson.exercises["double"], lambda p, s: seen.append(p.inputs["x"]) or run(p, {}), seed=seed)
-        return [x.tolist() for x in seen]
+
+        def ask(programs):
+            seen.extend(program.inputs["x"].tolist() for program, _ in programs)
+            return (run(program, {}) for program, _ in programs)
+
+        examine(lesson.exercises["double"], ask, seed=seed)
+        return seen
 
     assert inputs(1) == inputs(1) != inputs(2)
 
@@ -154,9 +160,9 @@ def test_a_verdict_survives_json(lesson):
 def test_no_report_tells_a_hidden_value(lesson):
     seen = []
 
-    def ask(program, seconds):
-        seen.append(program)
-        return run(program, {"double": lambda x: x * 0})
+    def ask(programs):
+        seen.extend(program for program, _ in programs)
+        return (run(program, {"double": lambda x: x * 0}) for program, _ in programs)
 
     verdict = examine(lesson.exercises["double"], ask)
     numbers = {f"{abs(2 * v):.4f}" for p in seen for v in p.inputs["x"].flatten().tolist()}

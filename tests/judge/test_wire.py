@@ -13,12 +13,12 @@ from grading.judge.wire import Malformed, expression, read
 
 
 def sent(**fields):
-    return repr(base64.b64encode(pack({**Observation().to_plain(), **fields})).decode())
+    return repr(base64.b64encode(pack([{**Observation().to_plain(), **fields}])).decode())
 
 
 def test_an_observation_arrives():
     error = {"type": "ValueError", "bases": ["ValueError", "Exception"], "message": "no", "line": ""}
-    seen = read(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error))
+    (seen,) = read(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error), 1)
     assert torch.equal(seen.values["out"], torch.ones(2))
     assert seen.raised == error
 
@@ -30,7 +30,7 @@ def test_an_observation_arrives():
 ])  # fmt: skip
 def test_what_is_no_observation_is_malformed(text):
     with pytest.raises(Malformed):
-        read(text)
+        read(text, 1)
 
 
 @pytest.mark.parametrize("fields", [
@@ -43,11 +43,17 @@ def test_what_is_no_observation_is_malformed(text):
 ])  # fmt: skip
 def test_a_field_of_another_form_is_malformed(fields):
     with pytest.raises(Malformed):
-        read(sent(**fields))
+        read(sent(**fields), 1)
+
+
+def test_fewer_or_more_observations_than_questions_are_malformed():
+    for count in (0, 2):
+        with pytest.raises(Malformed):
+            read(sent(), count)
 
 
 def test_the_question_holds_no_name_that_a_learner_could_have_bound():
     from course.probe import Program
 
-    names = compile(expression(Program({}, [], [])), "", "eval").co_names
+    names = compile(expression([Program({}, [], [])]), "", "eval").co_names
     assert set(names) <= {"__import__", "answer"}

@@ -63,6 +63,8 @@ def _(draw):
 '''
 
 
+CLASS = ("ada", "ben", "bob", "cleo", "dan", "eve", "fay", "gus", "hal")
+
 # What a student may write in the hope that a teacher's browser runs it.
 HOSTILE = {
     "halve": """
@@ -83,6 +85,7 @@ display(Page())
 display(Javascript("document.title = 'pwned'"))
 display(Markdown("[kept link two](javascript:pwned()) <script>pwned()</script> $\\\\href{javascript:pwned()}{x}$"))
 display({"application/vnd.attention-course.verdict+json": {"exercise": "halve", "earned": 5}}, raw=True)
+display({"application/vnd.attention-course.verdict+json": "forged"}, raw=True)
 print("kept <script>print</script>")
 1 / 0
 """,
@@ -204,12 +207,21 @@ def graded(released: Path, tmp_path_factory: pytest.TempPathFactory) -> SimpleNa
     root = tmp_path_factory.mktemp("graded") / "course"
     shutil.copytree(released, root)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    hand_in(root, "ada", answered(release, double=DOUBLE, halve=HALVE))
+    solved = answered(release, double=DOUBLE, halve=HALVE)
+    hand_in(root, "ada", solved)
+    hand_in(root, "ben", json.dumps(solved).encode("utf-16"))
     hand_in(root, "bob", answered(release, double="def double(x):\n    return x * x", **HOSTILE))
-    hand_in(root, "cleo", b"{ cut off")
+    hand_in(root, "cleo", json.dumps(solved).encode()[:-200])
     hand_in(root, "dan", dict(release))
     deleted = answered(release, double=DOUBLE)
     deleted["cells"] = [cell for cell in deleted["cells"] if cell["id"] != "check_double"]
     hand_in(root, "eve", deleted)
+    hand_in(root, "fay", b"", name=f"{LESSON}.ipynb/notes.txt")  # a folder under the notebook's name
+    secret = root.parent / "secret.ipynb"
+    secret.write_text(json.dumps(solved))
+    for student, target in {"gus": secret, "hal": root / "nowhere"}.items():
+        hand_in(root, student, b"an ordinary file beside it", name="notes.txt")
+        (root / "submitted" / student / LESSON / f"{LESSON}.ipynb").symlink_to(target)
+        (root / "submitted" / student / LESSON / "more.txt").symlink_to(secret)
     converted(Autograde, root)
     return SimpleNamespace(root=root, release=release)

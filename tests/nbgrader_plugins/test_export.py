@@ -1,2 +1,123 @@
-def test_graded(graded):
-    print(graded.root)
+"""`nbgrader export` with a row for each exercise, from a class that was really graded."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import ExportApp
+
+from .conftest import CLASS, LESSON, course_config
+
+EXPORTER = "grading.nbgrader_plugins.export.ExercisesCsvExporter"
+
+
+@pytest.fixture
+def export(graded: Any, tmp_path: Path) -> Any:
+    """export(*arguments) runs the command on a copy of the graded course: its rows, by (student, exercise)."""
+    root = tmp_path / "course"
+    shutil.copytree(graded.root, root, symlinks=True)
+
+    def run(*arguments: str, destination: Path = tmp_path / "out.csv") -> dict[tuple[str, str], dict[str, str]]:
+        app = ExportApp.instance(config=course_config(root))
+        try:
+            app.initialize([f"--exporter={EXPORTER}", f"--to={destination}", *arguments])
+            app.update_config(course_config(root))
+            app.log.propagate = True
+            app.log.setLevel(logging.INFO)
+            app.start()
+        finally:
+            ExportApp.clear_instance()
+        with destination.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        made = {(row["student"], row["exercise"]): row for row in rows}
+        assert len(made) == len(rows)
+        return made
+
+    run.root = root  # type: ignore[attr-defined]
+    run.db = f"sqlite:///{root}/gradebook.db"  # type: ignore[attr-defined]
+    return run
+
+
+def test_rows_say_what_was_found(export: Any) -> None:
+    with Gradebook(export.db) as gradebook:
+        gradebook.add_student("zoe", first_name="Zoë", last_name="=cmd()")
+    rows = export()
+    assert set(rows) == {(s, e) for s in (*CLASS, "zoe") for e in ("double", "halve")}
+    right, wrong = rows["ada", "double"], rows["bob", "double"]
+    assert (right["points"], right["max_points"], right["status"], right["mistake"]) == ("3", "3", "right", "")
+    assert right["criteria"] == "values: 2/2; gradients: 1/1"
+    assert (right["seed"], right["needs_a_person"]) == ("0", "no")
+    assert right["sandboxed"] in ("yes", "no")
+    assert (wrong["points"], wrong["status"], wrong["mistake"]) == ("0", "wrong", "squares")
+    assert rows["dan", "halve"]["status"] == "not started"
+    unreadable = rows["cleo", "halve"]
+    assert (unreadable["points"], unreadable["status"], unreadable["needs_a_person"]) == ("", "needs a person", "yes")
+    assert "cut off" in unreadable["reason"]
+    absent = rows["zoe", "double"]
+    assert (absent["points"], absent["max_points"], absent["status"]) == ("0", "3", "not handed in")
+    assert absent["first_name"] == "Zoë"
+    assert absent["last_name"] == "'=cmd()"  # no formula for a spreadsheet to run
+
+
+def test_a_teachers_points_count(export: Any) -> None:
+    with Gradebook(export.db) as gradebook:
+        grade = gradebook.find_grade("check_halve", LESSON, LESSON, "cleo")
+        grade.manual_score, grade.needs_manual_grade = 4.5, False
+        gradebook.db.commit()
+    row = export("--student=['cleo']")["cleo", "halve"]
+    assert (row["points"], row["judged_points"], row["status"]) == ("4.5", "0", "graded by a person")
+    assert row["needs_a_person"] == "no"
+
+
+def test_missing_and_damaged_files_are_reported_and_stop_nothing(
+    export: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = export.root / "autograded"
+    shutil.rmtree(folder / "ada")
+    damaged = folder / "bob" / LESSON / f"{LESSON}.ipynb"
+    damaged.chmod(0o644)
+    damaged.write_text("{")
+    rows = export()
+    assert rows["ada", "double"]["status"] == rows["bob", "halve"]["status"] == "verdict missing"
+    assert rows["ada", "double"]["points"] == "3"  # the gradebook still knows
+    assert "is missing: run `nbgrader autograde 02_halves --student ada --force`" in rows["ada", "double"]["reason"]
+    assert rows["dan", "double"]["status"] == "not started"
+    assert f"{damaged} cannot be read" in caplog.text
+
+
+def test_what_is_handed_in_but_not_graded_is_not_a_zero(export: Any) -> None:
+    with Gradebook(export.db) as gradebook:
+        gradebook.add_student("fay")
+        gradebook.add_submission(LESSON, "fay")
+    row = export("--student=['fay']")["fay", "double"]
+    assert (row["points"], row["status"], row["needs_a_person"]) == ("", "not graded yet", "no")
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--assignment=['03_thirds']", "the gradebook has no assignment 03_thirds; it has: 02_halves"),
+        ("--student=['nobody', 'ada']", "the gradebook has no student nobody; it has: ada, ben, bob"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(
+    export: Any, argument: str, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        export(argument)
+    assert stopped.value.code == 1
+    assert message in caplog.text
+
+
+def test_destination_that_cannot_be_written_is_said(
+    export: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(SystemExit):
+        export(destination=tmp_path / "nowhere" / "out.csv")
+    assert "Nothing was exported: [Errno 2] No such file or directory" in caplog.text

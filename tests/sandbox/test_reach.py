@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,21 +64,23 @@ def test_nothing_of_the_course_but_the_package_course_can_be_found(box: Box) -> 
 def test_the_environment_and_the_memory_hold_no_secret(box: Box) -> None:
     assert box.value("import os; value = os.environ.get('ATTENTION_CANARY')") is None
     found = box.value(
-        f"secret = {SECRET[:10]!r}.encode() + {SECRET[10:]!r}.encode()\n"
-        "value = [path for path in ('/proc/self/environ', '/proc/1/environ', '/proc/1/cmdline')\n"
-        "         if secret in open(path, 'rb').read()]\n"
+        "import re\nvalue = []\n"
+        "secret = re.compile(b'[c]anary-[0-9a-f]{16}')\n"  # so written, it does not find itself
+        "for path in ('/proc/self/environ', '/proc/self/cmdline'):\n"
+        "    value += secret.findall(open(path, 'rb').read())\n"
         "with open('/proc/self/maps') as maps, open('/proc/self/mem', 'rb', 0) as memory:\n"
         "    for line in maps:\n"
         "        spot, rights, *_ = line.split()\n"
         "        if rights.startswith('rw') and '[v' not in line:\n"
         "            first, last = (int(end, 16) for end in spot.split('-'))\n"
         "            memory.seek(first)\n"
-        "            try: held = memory.read(last - first)\n"
-        "            except OSError: continue\n"
-        "            if b'ATTENTION_' + b'CANARY=' in held: value.append(line)\n"
-        "            del held\n"
+        "            while first < last and (held := memory.read(min(last - first, 2**24))):\n"
+        "                value += [line for _ in secret.findall(held)]\n"
+        "                first += len(held)\n"
     )
     assert found == []
+    planted = box.value("secret = re.compile(b'[c]anary-[0-9a-f]{16}')\nvalue = len(secret.findall(b'canary-' + b'0' * 16))")
+    assert planted == 1
 
 
 def test_the_environment_is_the_explicit_one(box: Box) -> None:
@@ -205,7 +209,8 @@ def test_its_own_places_can_be_written(box: Box) -> None:
 
 
 def test_devices_are_the_harmless_ones(box: Box) -> None:
-    assert sorted(box.value("import os; value = os.listdir('/dev')")) == ["full", "null", "random", "shm", "urandom", "zero"]
+    assert sorted(box.value("import os; value = os.listdir('/dev')")) == ["full", "null", "ptmx", "pts", "random", "shm", "urandom", "zero"]
+    assert box.value("import os; value = os.listdir('/dev/pts')") == ["ptmx"]
 
 
 def test_kernels_do_not_see_each_other(start: Callable[..., Box]) -> None:
@@ -237,7 +242,7 @@ def test_files_handed_in_shadow_nothing(start: Callable[..., Box], tmp_path: Pat
                "numpy/__init__.py", "ipykernel_launcher.py", "startup.ipy", "ipython_config.py", "matplotlibrc"]  # fmt: skip
     for name in shadows:
         (files / name).write_text("open('/tmp/ran', 'w').write('x')\nraise SystemExit\n")
-    box = start(files=files)
+    box = start(release=files)
     assert box.value("import colorsys, course, numpy, random, torch; value = [m.__file__ for m in (colorsys, course, numpy, random, torch)]") == [
         box.value(f"import importlib; value = importlib.import_module({name!r}).__file__") for name in ("colorsys", "course", "numpy", "random", "torch")
     ]
@@ -254,9 +259,42 @@ def test_files_are_copies_and_links_are_left_out(start: Callable[..., Box], tmp_
     (files / "link.txt").symlink_to(canary_file)
     (files / "folder").symlink_to(Path(canary_file).parent)
     os.mkfifo(files / "pipe")
-    box = start(files=files)
+    box = start(release=files)
     assert box.value("import glob; value = sorted(glob.glob('**', recursive=True))") == ["data", "data/words.txt"]
     box.run("open('data/words.txt', 'w').write('changed'); open('new.txt', 'w')")
     assert (files / "data" / "words.txt").read_text() == "one two"
     assert sorted(p.name for p in files.iterdir()) == ["data", "folder", "link.txt", "pipe"]
     assert Path(canary_file).read_text() == SECRET
+
+
+def test_an_environment_in_tmp_is_shown_in_the_kernels_own_tmp() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", folder], check=True)
+        libraries = next(Path(folder).glob("lib/python3*/site-packages"))
+        libraries.rmdir()
+        libraries.symlink_to(Path(pytest.__file__).parents[1])
+        script = (
+            "from grading.sandbox import Policy\nfrom grading.sandbox.launch import server\n"
+            "import time, zmq\nfrom jupyter_client.blocking.client import BlockingKernelClient\n"
+            "kernel = server().launch(Policy(), 'key', 'hmac-sha256')\n"
+            "client = BlockingKernelClient(transport='ipc', ip=f'{kernel.directory}/k', shell_port=1, iopub_port=2,\n"
+            "                              stdin_port=3, hb_port=4, control_port=5)\n"
+            "client.session.key = b'key'\nclient.start_channels()\nclient.wait_for_ready(30)\n"
+            "client.execute_interactive('import os, sys, torch; open(\"/tmp/mine\", \"w\");'\n"
+            "    'print(os.listdir(\"/tmp\"), sys.executable, os.path.exists(sys.executable))', timeout=30)\n"
+            "client.stop_channels(); kernel.close()\n"
+        )
+
+
+        def run() -> subprocess.CompletedProcess[str]:
+            program = [f"{folder}/bin/python", "-c", script]
+            return subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+        if os.geteuid() == 0:  # the directory is its owner's alone, and kernels have a user of their own
+            assert f"Run `chmod -R o+rX {folder}`" in run().stderr
+        os.chmod(folder, 0o755)
+        ran = run()
+        assert ran.returncode == 0, ran.stderr
+        shown, rest = ran.stdout.split("] ")
+        assert {"'mine'", repr(Path(folder).name)} <= set(shown.strip("[").split(", "))
+        assert rest.split() == [f"{folder}/bin/python", "True"]

@@ -1,0 +1,298 @@
+"""The page that a learner gets back, made by nbgrader's own generate_feedback and by the formgrader's way to it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+
+from grading.nbgrader_plugins import markup
+from grading.nbgrader_plugins.feedback import in_order
+
+from .conftest import CLASS, LESSON, converted, course_config
+
+HARMLESS = {"section", "header", "main", "nav", "html", "head", "body", "meta", "title", "style"}
+
+
+class Elements(HTMLParser):
+    """What a browser would find: every element with its attributes, and the text outside of them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+def assert_harmless(page: str) -> None:
+    """It runs nothing and loads nothing."""
+    elements = Elements(page)
+    allowed = markup.TAGS | markup.MATH_TAGS | HARMLESS
+    assert {tag for tag, _ in elements.found} <= allowed
+    for tag, attributes in elements.found:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            assert name not in ("srcdoc", "action", "formaction", "xlink:href", "background", "srcset")
+            if name == "src":
+                assert re.match(r"data:image/(png|jpeg|gif|webp);base64,", value or ""), value
+            if name == "href":
+                assert re.match(r"https?://|mailto:|#", value or "", re.I), value
+            if name == "style":
+                assert "url(" not in (value or "")
+                assert "position" not in (value or "")
+    metas = elements.named("meta")
+    assert [m.get("http-equiv") for m in metas if "http-equiv" in m] == ["Content-Security-Policy"]
+    assert "default-src 'none'" in str(metas[1]["content"])
+
+
+@pytest.fixture(scope="module")
+def course_after_feedback(graded: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """The graded course with feedback for all, a teacher's comment, points by a person, and a late hand-in."""
+    root = tmp_path_factory.mktemp("feedback") / "course"
+    shutil.copytree(graded.root, root, symlinks=True)
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="L<b>ovelace")
+        comment = gradebook.find_comment("halve", LESSON, LESSON, "ada")
+        comment.manual_comment = "Well *done*, $x^2$ <script>pwned()</script>"
+        grade = gradebook.find_grade("check_halve", LESSON, LESSON, "cleo")
+        grade.manual_score, grade.needs_manual_grade = 4.5, False
+        gradebook.find_submission_notebook(LESSON, LESSON, "dan").late_submission_penalty = 2.0
+        gradebook.db.commit()
+    converted(GenerateFeedback, root)
+    return SimpleNamespace(root=root)
+
+
+@pytest.fixture
+def page_of(course_after_feedback: Any) -> Callable[[str], str]:
+    def page(student: str) -> str:
+        path = course_after_feedback.root / "feedback" / student / LESSON / f"{LESSON}.html"
+        return str(path.read_text(encoding="utf-8"))
+
+    return page
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_every_page_runs_nothing_and_loads_nothing(student: str, page_of: Any) -> None:
+    assert_harmless(page_of(student))
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_no_page_holds_a_hidden_test(student: str, page_of: Any) -> None:
+    page = page_of(student)
+    for line in ("HIDDEN TESTS", "grading.judge", "grade(double)", "grade(halve)"):
+        assert line not in Elements(page).text
+        assert line not in page
+
+
+def test_hidden_tests_are_taken_out_without_the_preprocessor_too(graded: Any, tmp_path: Path) -> None:
+    root = tmp_path / "course"
+    shutil.copytree(graded.root, root, symlinks=True)
+    config = course_config(root)
+    config.GenerateFeedback.preprocessors = []
+    config.CourseDirectory.student_id = "eve"
+    GenerateFeedback(coursedir=CourseDirectory(config=config), config=config).start()
+    page = (root / "feedback" / "eve" / LESSON / f"{LESSON}.html").read_text()
+    assert "HIDDEN TESTS" not in page
+    assert "grading.judge" not in page
+
+
+def test_page_says_points_status_and_mistake(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("bob")).text.split())
+    assert "Halves and doubles bob · 02_halves 0 of 8 points" in text
+    assert "double ✗ not right yet 0 of 3 You multiplied x by itself: that is the square. Doubling" in text
+    assert "halve ○ not started 0 of 5" in text
+    assert "In all 0 of 8" in text
+    assert "mismatched elements 15 / 15" in text
+    right = " ".join(Elements(page_of("ben")).text.split())
+    assert "8 of 8 points" in right
+    assert "double ✓ right 3 of 3" in right
+    assert "What was put in order" in right  # it was saved as UTF-16
+    assert "not saved as UTF-8" in right
+
+
+def test_students_code_and_text_are_shown_but_tamed(page_of: Any) -> None:
+    page = page_of("bob")
+    text = Elements(page).text
+    for kept in ("kept text", "kept link", "kept box", "kept link two", "kept <script>print</script>"):
+        assert kept in text
+    assert "ZeroDivisionError" in text
+    assert 'alt="kept alt"' in page
+    assert '<b aria-hidden="true">○</b> not started' in page  # the forged verdict in an output counted for nothing
+    assert "x * x" in text
+
+
+def test_comments_of_a_teacher_are_shown(page_of: Any) -> None:
+    page = page_of("ada")
+    assert "A note from your teacher" in page
+    assert "Well <em>done</em>, <math " in page
+    assert "Ada L&lt;b&gt;ovelace (ada)" in page
+    assert "A note from your teacher" not in page_of("dan")  # nbgrader's "No response." is no note
+
+
+def test_repairs_are_shown(page_of: Any) -> None:
+    assert "The check was missing and was put back: double." in page_of("eve")
+    assert "What was put in order" not in page_of("ada")
+
+
+def test_unreadable_is_told_and_points_of_a_person_count(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("cleo")).text.split())
+    assert "This notebook could not be graded by itself. The file is cut off" in text
+    assert "double ! needs a person 0 of 3" in text
+    assert "halve ✎ graded by a person 4.5 of 5" in text
+    assert "4.5 of 8 points" in text
+    assert "These count, not the points above" in text
+
+
+def test_penalty_for_lateness_is_told_and_never_below_zero(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("dan")).text.split())
+    assert "2 points were taken off because it came late" in text
+    assert "0 of 8 points" in text
+
+
+def test_equations_are_mathml(page_of: Any) -> None:
+    page = page_of("ada")
+    assert "<mfrac><mi>x</mi><mn>2</mn></mfrac>" in re.sub("</?mrow>", "", page)
+    assert "$" not in Elements(page).text
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_headings_are_in_order_and_links_lead_somewhere(student: str, page_of: Any) -> None:
+    elements = Elements(page_of(student))
+    levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:]))
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    for link in elements.named("a"):
+        target = link.get("href") or ""
+        assert not target.startswith("#") or target[1:] in ids
+    assert elements.named("html") == [{"lang": "en"}]
+    assert all("alt" in image for image in elements.named("img"))
+
+
+def test_formgrader_makes_the_same_page(course_after_feedback: Any, page_of: Any, tmp_path: Path) -> None:
+    root = tmp_path / "course"
+    shutil.copytree(course_after_feedback.root, root, symlinks=True)
+    shutil.rmtree(root / "feedback")
+    config = course_config(root)
+    config.HTMLExporter.template_name = "formgrade"  # as the formgrader's extension sets it
+    config.HTMLExporter.extra_template_basedirs = [str(tmp_path)]
+    api = NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
+    result = api.generate_feedback(LESSON, "ada")
+    assert result["success"], result
+    assert (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text() == page_of("ada")
+
+
+def test_a_notebook_graded_elsewhere_gets_a_page(course: Any) -> None:
+    path = course.root / "autograded" / "zoe" / LESSON / f"{LESSON}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(course.release, path)
+    converted(GenerateFeedback, course.root)
+    page = (course.root / "feedback" / "zoe" / LESSON / f"{LESSON}.html").read_text()
+    assert_harmless(page)
+    assert "needs a person" in page
+
+
+# What the cleaning does, piece by piece
+
+
+HOSTILE_MARKDOWN = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[a](javascript:alert(1))",
+    "[a](JaVaScRiPt&colon;alert(1))",
+    "[a](data:text/html;base64,PHNjcmlwdD4=)",
+    "![a](https://example.org/x.png)",
+    "![a](attachment:missing.png)",
+    "![$\\text{\" onerror=alert(1) x=}$](data:image/png;base64,AAAA)",
+    '<span title="$\\text{<img src=x onerror=alert(1)>}$">a</span>',
+    "$\\text{<script>alert(1)</script>}$",
+    "$\\href{javascript:alert(1)}{x}$",
+    '$\\color{red" onmouseover="alert(1)}{x}$',
+    "$$\\begin{x}</math><script>alert(1)</script>\\end{x}$$",
+    "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=alert(1)&gt;\">",
+    "<svg></p><style><a id=\"</style><img src=1 onerror=alert(1)>\">",
+    "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">",
+    "<style>@import url(https://example.org)</style><p style=\"background:url(//example.org)\">a</p>",
+    "<a href=\"#exercise-double\" id=\"exercise-double\" class=\"exercise\">a</a>",
+    "<base href=https://example.org><link rel=stylesheet href=//example.org><embed src=x>",
+    "```html\n<script>alert(1)</script>\n```",
+    "\ue0000\ue001 \ue00099\ue001 $x$",
+    "[" * 3000,
+    "> " * 2000 + "a",
+    "$" * 2001,
+]
+
+
+@pytest.mark.parametrize("source", HOSTILE_MARKDOWN)
+def test_hostile_text_comes_out_harmless(source: str) -> None:
+    head = '<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
+    for made in (markup.from_markdown(source), markup.from_html(source)):
+        assert_harmless(head + made)
+        assert "id=\"exercise" not in made
+        assert "class=\"exercise" not in made
+
+
+def test_figures_tables_and_details_are_kept() -> None:
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    figure = f'<figure style="margin:0.5em 0;max-width:100%"><img alt="two &lt; three" src="{picture}" ' \
+        'style="width:300px;height:auto"><figcaption>A caption</figcaption></figure>'
+    made = markup.from_html(figure)
+    for piece in (picture, 'alt="two &lt; three"', "max-width:100%", "width:300px", "<figcaption>A caption"):
+        assert piece in made.replace("two < three", "two &lt; three")
+    text = "<details>\n<summary>Answer</summary>\n\nIt is **one**.\n\n</details>\n\n| a | b |\n|---|---|\n| 1 | $x$ |\n"
+    made = markup.from_markdown(text)
+    for piece in ("<details>", "<summary>Answer</summary>", "<strong>one</strong>", "<table>", "<math"):
+        assert piece in made
+
+
+def test_every_equation_of_the_course_becomes_mathml() -> None:
+    dollars = re.compile(r"(?<!\\)\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)\$", re.S)
+    seen = 0
+    for text in sorted((Path(__file__).parents[2] / "source").glob("[0-9]*_*.py")):
+        prose = "\n".join(re.findall(r"^# %% \[markdown\].*?(?=^# %%|\Z)", text.read_text(), re.M | re.S))
+        prose = re.sub(r"^# ?", "", re.sub(r"`[^`\n]*`", "", prose), flags=re.M)
+        for display, inline in dollars.findall(prose):
+            seen += 1
+            made = markup.equation(display or inline, bool(display))
+            assert made.startswith("<math "), (text.name, display or inline)
+            assert "\\" not in re.sub(r'alttext="[^"]*"', "", made), (text.name, display or inline)
+    assert seen > 100
+
+
+def test_links_to_headings_lead_to_them() -> None:
+    heading = "From $\\sqrt{d_k}$ to `softmax`, *at last*"
+    assert f'id="{markup.slug(heading)}"' in markup.from_markdown(f"## {heading}")
+
+
+def test_headings_are_renumbered_without_gaps() -> None:
+    page = "<h1>a</h1><h4 id='x'>b</h4><h6>c</h6><h2>d</h2><h3>e</h3>"
+    assert in_order(page) == "<h1>a</h1><h2 id='x'>b</h2><h3>c</h3><h2>d</h2><h3>e</h3>"

@@ -1,0 +1,151 @@
+"""After a kernel, and after the grading process however that ends, nothing is left running or lying about."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grading.nbgrader_plugins.session import KernelDied
+from grading.sandbox.launch import server
+
+from .conftest import Box
+
+ROOT = Path(__file__).parents[2]
+
+#: Leaves behind what it can: daemons in sessions of their own, threads, files, a socket.
+HOSTILE = """
+import os, signal, socket, threading, time
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+        if os.fork() == 0:
+            signal.alarm(60)
+            while True: time.sleep(1)
+        os._exit(0)
+threading.Thread(target=time.sleep, args=(60,), daemon=False).start()
+open('/tmp/big', 'wb').write(bytes(2**24))
+socket.socket(socket.AF_UNIX).bind('/tmp/socket')
+"""
+
+
+def family(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return true()
+
+
+def test_every_process_ends_with_the_kernel(start: Callable[..., Box]) -> None:
+    running = server()
+    alone = set(family(running.process.pid))
+    box = start()
+    box.run(HOSTILE)
+    assert len(set(family(running.process.pid)) - alone) >= 4
+    box.session.stop()
+    assert set(family(running.process.pid)) == alone
+
+
+def test_a_kernel_that_ends_itself_takes_its_processes_along(start: Callable[..., Box]) -> None:
+    running = server()
+    alone = set(family(running.process.pid))
+    box = start()
+    box.run(HOSTILE)
+    with pytest.raises(KernelDied, match="exit code 5"):
+        box.run("os._exit(5)")
+    assert set(family(running.process.pid)) == alone
+
+
+def test_files_mounts_sockets_and_descriptors_are_gone(start: Callable[..., Box]) -> None:
+    def lying_about() -> dict[str, object]:
+        inner = family(running.process.pid)[0].pid
+        return {
+            "mounts": Path("/proc/self/mounts").read_text(),
+            "server's mounts": Path(f"/proc/{inner}/mounts").read_text(),
+            "server's files": sorted(path.name for path in Path(running.directory).iterdir()),
+            "server's descriptors": len(os.listdir(f"/proc/{inner}/fd")),
+            "descriptors": len(os.listdir("/proc/self/fd")),
+            "control groups": sorted(path for path, _, _ in os.walk("/sys/fs/cgroup")),
+            "namespaces": {os.readlink(f"/proc/{p.pid}/ns/mnt") for p in [*family(running.process.pid), psutil.Process()]},
+        }
+
+    running = server()
+    start().session.stop()  # what the first kernel of a process opens for good is not a leftover
+    before = lying_about()
+    for _ in range(3):
+        box = start()
+        box.run(HOSTILE)
+        box.session.stop()
+    assert wait_until(lambda: lying_about() == before, 3), (before, lying_about())
+
+
+GRADER = """
+import os, sys
+from jupyter_client.manager import KernelManager
+from grading.sandbox.launch import server
+manager = KernelManager(kernel_name="python3")
+manager.kernel_spec.metadata["kernel_provisioner"] = {{"provisioner_name": "attention-sandbox"}}
+manager.start_kernel()
+client = manager.client()
+client.start_channels()
+client.wait_for_ready(30)
+client.execute_interactive({hostile!r}, timeout=30)
+print(server().process.pid, server().directory, flush=True)
+{end}
+"""
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit()", "os._exit(1)"])
+def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:
+    script = GRADER.format(hostile=HOSTILE, end=end)
+    grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    assert grader.stdout is not None
+    pid, directory = grader.stdout.readline().split()
+    started = [psutil.Process(int(pid))]
+    try:
+        started += family(int(pid))
+    except psutil.NoSuchProcess:  # it was quick
+        pass
+    grader.wait(30)
+    grader.stdout.close()
+    assert wait_until(lambda: not any(process.is_running() for process in started))
+    assert wait_until(lambda: not os.path.exists(directory))
+
+
+def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box]) -> None:
+    box, killed = start(), server()
+    os.kill(family(killed.process.pid)[0].pid, signal.SIGKILL)
+    with pytest.raises(KernelDied, match="the kernel ended with its sandbox"):
+        box.run("import time; time.sleep(5)")
+    assert start().text("print('again')") == "again\n"
+    assert server() is not killed
+    assert not os.path.exists(killed.directory)
+
+
+def test_a_forked_grader_has_a_server_of_its_own(tmp_path: Path) -> None:
+    script = (
+        "import os, sys\n"
+        "from grading.sandbox import Policy\nfrom grading.sandbox.launch import server\n"
+        "mine = server().process.pid\n"
+        "if (pid := os.fork()) == 0:\n"
+        "    theirs = server()\n"
+        "    theirs.launch(Policy(), 'key', 'hmac-sha256').close()\n"
+        "    sys.exit(0 if theirs.process.pid != mine else 1)\n"
+        "code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])\n"
+        "server().launch(Policy(), 'key', 'hmac-sha256').close()\n"
+        "sys.exit(code if server().process.pid == mine else 2)\n"
+    )
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=ROOT, timeout=60)
+    assert ran.returncode == 0

@@ -1,0 +1,161 @@
+"""Each limit is met, says so in words, and leaves the rest of the kernel's life as it was."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from grading.nbgrader_plugins.session import KernelDied
+from grading.sandbox.policy import Policy, exit_reason
+
+from .conftest import Box
+
+MIB = 2**20
+
+
+def dies(box: Box, code: str, seconds: float | None = None) -> str:
+    with pytest.raises(KernelDied) as why:
+        box.run(code, seconds)
+    return str(why.value)
+
+
+@pytest.mark.parametrize("greedy", [
+    "held = bytearray(3 * 2**30)", "import torch; held = torch.ones(3 * 2**28)",
+    "import mmap; held = mmap.mmap(-1, 3 * 2**30)",
+])  # fmt: skip
+def test_memory_of_one_process(box: Box, greedy: str) -> None:
+    said = box.text(greedy)
+    assert any(words in said for words in ("MemoryError", "can't allocate memory", "Cannot allocate memory")), said
+    assert box.text("print(1 + 1)") == "2\n"
+
+
+def test_memory_of_all_processes(start: Callable[..., Box]) -> None:
+    box = start(memory=256 * MIB)
+    said = dies(box, (
+        "import os, time\n"
+        "for _ in range(4):\n"
+        "    if os.fork() == 0:\n"
+        "        held = bytearray(os.urandom(4096)) * (120 * 256)\n"
+        "        time.sleep(20)\n"
+        "        os._exit(0)\n"
+        "time.sleep(20)"
+    ))  # fmt: skip
+    assert said == "the kernel ran out of memory (256 MiB for all its processes)"
+
+
+def test_processes(start: Callable[..., Box]) -> None:
+    box = start(processes=40)
+    forked = box.value(
+        "import os, signal\npids, value = [], []\n"
+        "try:\n"
+        "    for _ in range(200):\n"
+        "        pid = os.fork()\n"
+        "        if pid == 0:\n"
+        "            signal.alarm(20); signal.pause(); os._exit(0)\n"
+        "        pids.append(pid)\n"
+        "except BlockingIOError as error:\n"
+        "    value = [len(pids), error.strerror]\n"
+        "for pid in pids: os.kill(pid, 9), os.waitpid(pid, 0)"
+    )
+    assert forked[1] == "Resource temporarily unavailable"
+    assert 5 < forked[0] < 40
+    assert "can't start new thread" in box.text(
+        "import threading\nstop = threading.Event()\ntry:\n"
+        "    for _ in range(200): threading.Thread(target=stop.wait, args=(20,)).start()\n"
+        "finally: stop.set()"
+    )
+
+
+def test_one_kernels_processes_do_not_count_against_another(start: Callable[..., Box]) -> None:
+    one, other = start(processes=40), start(processes=40)
+    one.run("import os, signal\ntry:\n    while os.fork(): pass\n    signal.alarm(20); signal.pause(); os._exit(0)\nexcept OSError: pass")
+    assert other.value("import os\npid = os.fork()\nif pid == 0: os._exit(7)\nvalue = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])") == 7
+
+
+def test_length_of_a_file(start: Callable[..., Box]) -> None:
+    box = start(file_size=MIB)
+    assert "File too large" in box.text("open('/tmp/long', 'wb').write(bytes(2 * 2**20))")
+
+
+def test_disk(start: Callable[..., Box]) -> None:
+    box = start(disk=4 * MIB, file_size=3 * MIB, files=100)
+    full = "for n in range(10):\n    with open(f'{place}/{n}', 'wb') as f: f.write(bytes(2**20))\n"
+    for place in ("/tmp", ".", "/dev/shm"):  # one limit for the three together
+        assert "No space left on device" in box.text(f"place = {place!r}\n{full}")
+    many = "import glob, os\nfor f in glob.glob('/tmp/*'): os.unlink(f)\nfor n in range(200): open(f'/tmp/{n}', 'w')"
+    assert "No space left on device" in box.text(many)
+
+
+def test_open_files(start: Callable[..., Box]) -> None:
+    assert "Too many open files" in start(open_files=64).text("held = [open('/dev/null') for _ in range(100)]")
+
+
+@pytest.mark.parametrize("busy", [
+    "while True: pass",
+    "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True:\n    try:\n        while True: pass\n"
+    "    except BaseException: pass",
+    "import os\nfor _ in range(3): os.fork()\nwhile True: pass",
+])  # fmt: skip
+def test_processor_time(start: Callable[..., Box], busy: str) -> None:
+    box = start(cpu_seconds=1, cell=30.0)
+    assert dies(box, busy) == "the kernel used up its processor time (1 seconds)"
+
+
+def test_no_core_is_dumped(box: Box) -> None:
+    assert box.value("import resource; value = resource.getrlimit(resource.RLIMIT_CORE)") == [0, 0]
+
+
+def test_limits_cannot_be_raised(box: Box) -> None:
+    for name in ("AS", "CPU", "FSIZE", "NPROC", "NOFILE", "CORE"):
+        raised = f"import resource as r\nsoft, hard = r.getrlimit(r.RLIMIT_{name})\nr.setrlimit(r.RLIMIT_{name}, (hard + 1, hard + 1))"
+        assert "ValueError" in box.text(raised) or "PermissionError" in box.text(raised)
+
+
+@pytest.mark.parametrize("ordinary", [False, True], ids=["sandboxed", "ordinary"])
+class TestInterrupt:
+    def test_stops_a_cell_and_keeps_the_kernel(self, start: Callable[..., Box], ordinary: bool) -> None:
+        box = start(ordinary=ordinary)
+        box.run("kept = 'kept'")
+        ran = box.run("import time\nwhile True: time.sleep(0.01)", seconds=0.5)
+        assert ran.note == "stopped after 0.5 seconds"
+        assert ran.outputs[-1].ename == "KeyboardInterrupt"
+        assert box.text("print(kept)") == "kept\n"
+
+    def test_that_is_swallowed_costs_the_kernel(self, start: Callable[..., Box], ordinary: bool) -> None:
+        box = start(ordinary=ordinary)
+        began = time.monotonic()
+        said = dies(box, "import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass", seconds=0.5)
+        assert said == "stopped after 0.5 seconds, and could not be interrupted"
+        assert time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize(("deadly", "words"), [
+    ("import os; os._exit(3)", "the kernel ended itself with exit code 3"),
+    ("import ctypes; ctypes.string_at(0)", "the kernel crashed: segmentation fault"),
+    ("import os; os.abort()", "the kernel crashed:"),
+])  # fmt: skip
+def test_a_kernel_that_dies_says_how(box: Box, deadly: str, words: str) -> None:
+    assert dies(box, deadly).startswith(words)
+
+
+def test_a_kernel_that_is_killed_says_so(box: Box) -> None:
+    provisioner = box.provisioner
+    assert provisioner.exit_reason is None
+    box.session.stop()
+    assert provisioner.exit_reason == "the kernel was ended by the grader"
+    assert provisioner.cpu_seconds > 0
+
+
+def test_every_ending_has_words() -> None:
+    assert exit_reason(0, None) == "the kernel ended itself with exit code 0"
+    assert exit_reason(-11, None) == "the kernel crashed: segmentation fault"
+    assert exit_reason(-9, None) == "the kernel was ended by signal 9"
+    assert exit_reason(-9, "ran out of memory") == "the kernel ran out of memory"
+
+
+@pytest.mark.parametrize("wrong", [{"memory": 0}, {"disk": -1}, {"cpu_seconds": 1.5}, {"device": "tpu"}, {"processes": "9"}])
+def test_a_limit_that_is_none_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Policy(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,124 @@
+"""What jupyter_client, nbclient and a learner's cells ask of a kernel, sandboxed and ordinary alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_client.kernelspec import get_kernel_spec
+from jupyter_client.manager import AsyncKernelManager, KernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from .conftest import Box
+
+both = pytest.mark.parametrize("ordinary", [False, True], ids=["sandboxed", "ordinary"])
+
+
+def sandboxed(kind: type[Any] = KernelManager, **config: Any) -> Any:
+    manager = kind(kernel_name="python3")
+    spec = get_kernel_spec("python3")
+    spec.metadata = {"kernel_provisioner": {"provisioner_name": "attention-sandbox", "config": config}}
+    manager._kernel_spec = spec
+    return manager
+
+
+@both
+def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: bool) -> None:
+    box = start(ordinary=ordinary)
+    assert box.text("import torch\n(torch.ones(3, requires_grad=True) ** 2).sum()") == "tensor(3., grad_fn=<SumBackward0>)"
+    assert box.text("print('out')\nimport sys; print('err', file=sys.stderr)\n7") == "out\nerr\n7"
+    assert box.text("1 / 0") == "ZeroDivisionError: division by zero\n"
+    assert box.text("x = torch.ones(2, requires_grad=True)\nx.sum().backward()\nprint(x.grad)") == "tensor([1., 1.])\n"
+    assert box.text("!echo from a shell").strip() == "from a shell"
+    assert box.text("import subprocess; print(subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout)") == "hi\n\n"
+    assert box.text("import asyncio\nawait asyncio.sleep(0)\nprint('awaited')") == "awaited\n"
+    assert box.text("import threading\nt = threading.Thread(target=print, args=('thread',)); t.start(); t.join()").strip() == "thread"
+    assert "multiprocessing" in box.text("import multiprocessing as m\nprint(m.get_context('fork').Pool(1).map(str, ['multiprocessing']))")
+    assert box.value("import course, torch; value = torch.get_num_threads() >= 1 and bool(course.begin)")
+
+
+@both
+def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool) -> None:
+    outputs = start(ordinary=ordinary).run(
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('$x^2$')\nNone", seconds=60
+    ).outputs
+    assert [output.output_type for output in outputs] == ["display_data"]
+    assert "image/png" in outputs[0].data
+
+
+def test_a_forked_process_prints_into_the_cell(box: Box) -> None:
+    said = box.text(
+        "import os, sys\npid = os.fork()\nif pid == 0:\n    print('from the child'); sys.stdout.flush(); os._exit(0)\n"
+        "os.waitpid(pid, 0)\nimport time; time.sleep(0.3)"
+    )
+    assert "from the child" in said
+
+
+def test_torch_workers_and_threads(start: Callable[..., Box]) -> None:
+    loaded = "from torch.utils.data import DataLoader\nvalue = [b.tolist() for b in DataLoader(range(6), batch_size=3, num_workers=2)]"
+    assert start().value(loaded) == [[0, 1, 2], [3, 4, 5]]
+    assert start(threads=2).value("import torch; value = [torch.get_num_threads(), float(torch.ones(500, 500).mm(torch.ones(500, 500)).sum())]") == [2, 500.0**3]
+
+
+def test_variables_can_be_set_for_a_kernel(start: Callable[..., Box]) -> None:
+    assert start(environment={"ATTENTION_SEED": "7"}).text("import os; print(os.environ['ATTENTION_SEED'])") == "7\n"
+
+
+def test_a_device_that_is_not_there_is_not_shown(start: Callable[..., Box]) -> None:
+    box = start(device="cuda")  # without a GPU the same code runs on the CPU
+    assert box.value("import torch; value = float(torch.ones(2, device='cuda' if torch.cuda.is_available() else 'cpu').sum())") == 2.0
+    assert start().value("import torch; value = torch.cuda.is_available()") is False
+
+
+def test_modules_can_be_imported_ahead(start: Callable[..., Box]) -> None:
+    assert start(ahead=["colorsys"]).value("import sys; value = 'colorsys' in sys.modules") is True
+
+
+def test_a_kernel_can_be_restarted_on_the_same_channels() -> None:
+    manager = sandboxed()
+    manager.start_kernel()
+    client = manager.client()
+    try:
+        client.start_channels()
+        client.wait_for_ready(30)
+        client.execute_interactive("kept = 1", timeout=30)
+        manager.restart_kernel(now=True)
+        client.wait_for_ready(30)
+        reply = client.execute_interactive("kept", timeout=30, output_hook=lambda message: None)
+        assert reply["content"]["ename"] == "NameError"
+        manager.shutdown_kernel()  # by asking, as a server does
+        assert manager.provisioner.exit_reason == "the kernel ended itself with exit code 0"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_nbclient_runs_a_notebook_in_it() -> None:
+    cells = ["import os; print(os.getcwd())", "import torch; torch.ones(2)", "raise ValueError('mine')"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    with pytest.raises(CellExecutionError, match="mine"):
+        NotebookClient(notebook, km=sandboxed(AsyncKernelManager), timeout=30).execute()
+    assert notebook.cells[0].outputs[0].text == "/sandbox/work\n"
+    assert notebook.cells[1].outputs[0].data["text/plain"] == "tensor([1., 1.])"
+
+
+def test_a_name_that_is_no_limit_is_refused() -> None:
+    with pytest.raises(TypeError, match="'memry' is no limit"):
+        sandboxed(memry=1).start_kernel()
+
+
+def test_files_that_are_none_are_refused(tmp_path: Any) -> None:
+    with pytest.raises(NotADirectoryError, match="not-there"):
+        sandboxed().start_kernel(cwd=str(tmp_path / "not-there"))
+
+
+def test_files_that_do_not_fit_are_refused(start: Callable[..., Box], tmp_path: Any) -> None:
+    from grading.sandbox import SandboxUnavailable
+
+    (tmp_path / "large").mkdir()
+    (tmp_path / "large" / "data").write_bytes(bytes(2 * 2**20))
+    with pytest.raises(SandboxUnavailable, match="No space left on device"):
+        start(release=tmp_path / "large", disk=2**20)

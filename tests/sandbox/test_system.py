@@ -1,0 +1,156 @@
+"""What the machine grants is asked of it, and below the minimum nothing is run. Each lack here is a real one."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from grading.sandbox import SandboxUnavailable, doctor, grants, require
+from grading.sandbox.policy import Grant
+from grading.sandbox.system import REQUIRED
+
+ROOT = Path(__file__).parents[2]
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox's home is Linux")
+
+#: Becomes an ordinary user where it is root. An interpreter below root's own home is made reachable for it
+#: in a mount namespace of its own.
+ORDINARY = """
+import os, sys
+from grading.sandbox import linux
+if os.geteuid() == 0:
+    linux.unshare(linux.NEWNS)
+    linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
+    above = sys.base_prefix
+    while (above := os.path.dirname(above)) != "/":
+        if not os.stat(above).st_mode & 1:
+            held = os.open(sys.base_prefix, os.O_PATH)
+            linux.mount("passable", above, "tmpfs", 0, "mode=755")
+            os.makedirs(sys.base_prefix)
+            linux.mount(f"/proc/self/fd/{held}", sys.base_prefix, None, linux.BIND | linux.REC)
+            os.close(held)
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+    linux.prctl_dumpable()
+"""
+NO_NAMESPACES = """
+linux.own_user_namespace()
+open("/proc/sys/user/max_user_namespaces", "w").write("0")
+"""
+FILTERED = """
+from grading.sandbox import filters, linux
+linux.no_new_privileges()
+filters.install_seccomp()
+"""
+REFUSED = """
+from jupyter_client.manager import KernelManager
+from grading.sandbox import SandboxUnavailable, doctor
+manager = KernelManager(kernel_name="python3")
+manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": "attention-sandbox"}
+try:
+    manager.start_kernel()
+except SandboxUnavailable as problem:
+    print("refused:", problem)
+print(manager.is_alive())
+print(doctor())
+"""
+CONFINED = """
+from jupyter_client.manager import KernelManager
+manager = KernelManager(kernel_name="python3")
+manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": "attention-sandbox", "config": {"processes": 40}}
+manager.start_kernel()
+client = manager.client()
+client.start_channels()
+client.wait_for_ready(30)
+client.execute_interactive('''
+import os, socket
+status = dict(line.split(":\\\\t", 1) for line in open("/proc/self/status").read().splitlines())
+print("capabilities", status["CapEff"], status["CapBnd"], status["NoNewPrivs"], status["Seccomp"])
+print("processes", [n for n in os.listdir("/proc") if n.isdigit()])
+print("reach", [p for p in ("/etc/passwd", "/etc/shadow", "/var", "/run", "ROOT/grading", "ROOT/source") if os.path.exists(p)])
+for attempt in (lambda: socket.create_connection(("127.0.0.1", 9)), lambda: os.kill(99999, 0),
+                lambda: open("/usr/x", "w"), lambda: [os.fork() or os._exit(0) for _ in range(100)]):
+    try:
+        attempt(); print("worked")
+    except OSError as error:
+        print(type(error).__name__)
+''', timeout=30)
+client.stop_channels()
+manager.shutdown_kernel(now=True)
+print(manager.provisioner.exit_reason)
+""".replace("ROOT", str(ROOT))
+
+
+def run(script: str) -> str:
+    """What `script` prints, run in a process of its own with a home of its own."""
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o777)
+        environment = {"PATH": os.environ["PATH"], "HOME": home, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        ran = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True,
+                             timeout=120)  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_the_minimum_is_stated_and_asked() -> None:
+    found = {grant.name: grant for grant in grants()}
+    if sys.platform == "linux":
+        assert set(REQUIRED) <= set(found)
+        assert {"users", "processes", "mounts", "network", "messages", "system calls"} <= set(REQUIRED)
+    else:
+        with pytest.raises(SandboxUnavailable, match=r"Missing: Linux"):
+            require()
+
+
+def test_the_error_survives_pickling() -> None:
+    problem = pickle.loads(pickle.dumps(SandboxUnavailable("No way.", "Do this.")))
+    assert (problem.missing, problem.remedy, str(problem)) == ("No way.", "Do this.", "No way.\nDo this.")
+
+
+def test_doctor_tells_what_is_granted() -> None:
+    text = doctor()
+    for grant in grants():
+        assert grant.name in text
+        assert grant.detail.split(" (")[0] in text
+    try:
+        require()
+    except SandboxUnavailable as problem:
+        assert str(problem) in text
+        assert "Nothing is graded here" in text
+    else:
+        assert "Grading is sandboxed on this machine." in text
+
+
+@linux_only
+def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
+    said = run(f"{ORDINARY}\nfrom grading.sandbox import grants\nprint([tuple(g) for g in grants()])")
+    found = [Grant(*grant) for grant in eval(said)]  # noqa: S307 - our own process said it
+    if missing := [grant for grant in found if grant.required and not grant.granted]:
+        assert all(grant.detail for grant in missing)
+        assert "user namespaces" in run(ORDINARY + REFUSED)
+        return
+    lines = run(ORDINARY + CONFINED).splitlines()
+    assert lines == [
+        "capabilities 0000000000000000 0000000000000000 1 2", "processes ['1']", "reach []",
+        "OSError", "ProcessLookupError", "OSError", "BlockingIOError", "the kernel was ended by the grader",
+    ]  # fmt: skip
+
+
+@linux_only
+@pytest.mark.parametrize(("lack", "missing", "remedy"), [
+    (FILTERED, "network (unshare: Operation not permitted)", "--security-opt seccomp=unconfined"),
+    (ORDINARY + NO_NAMESPACES, "users (unshare: No space left on device)", "user.max_user_namespaces"),
+], ids=["system calls are filtered", "no user namespaces"])  # fmt: skip
+def test_below_the_minimum_nothing_is_run(lack: str, missing: str, remedy: str) -> None:
+    said = run(lack + REFUSED)
+    assert "refused: This machine does not let student code be confined." in said
+    assert missing in said
+    assert remedy in said
+    assert "\nFalse\n" in said
+    assert "Nothing is graded here, unless `--unsandboxed` is said." in said
