@@ -175,12 +175,14 @@ def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tens
         found = torch.autograd.grad(
             [p[0] for p in pairs], list(leaves.values()), [p[1] for p in pairs], allow_unused=True
         )
-        seen.gradients = {name: None if g is None else _dense(g.detach()) for name, g in zip(leaves, found, strict=True)}
+        seen.gradients = {name: _dense(g) for name, g in zip(leaves, found, strict=True)}
 
 
-def _dense(gradient: torch.Tensor) -> torch.Tensor:
+def _dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
     """A sparse gradient, as `F.embedding(..., sparse=True)` has, is a gradient like any other."""
-    return gradient if gradient.layout == torch.strided else gradient.to_dense()
+    if gradient is None:
+        return None
+    return gradient.detach() if gradient.layout == torch.strided else gradient.detach().to_dense()
 
 
 class _Builder:

@@ -206,6 +206,17 @@ def returns_in_the_first_round(a, b):
 
 
 @dot.mistake(
+    "The last place is missing from your sum: `range(K - 1)` ends one too early, `range(K)` counts "
+    "from 0 to K − 1.",
+    shows=VALUES,
+)
+def skips_the_last_place(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a[:-1] * b[:-1]).sum()
+
+
+@dot.mistake(
     "The signs are lost in your result: a place where the signs differ counts *against* the rest.",
     shows=VALUES,
 )
@@ -269,6 +280,17 @@ def always_answers_in_float32(a, b):
     if a.ndim != 1 or b.shape != a.shape:
         raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
     return (a.float() * b.float()).sum()
+
+
+@dot.mistake(
+    "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
+    "float64 is fine, if you convert back.)",
+    shows=VALUES,
+)
+def always_answers_in_float64(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a.double() * b.double()).sum()
 
 
 @dot.mistake(
@@ -483,7 +505,14 @@ def _():
 
 @cosine_similarity.example("a short vector has a direction too")
 def _():
-    yield call(torch.tensor([0.00003, 0.00004]), torch.tensor([0.0004, 0.0003]))
+    yield call(torch.tensor([0.00003, 0.00004]), torch.tensor([0.00004, 0.00003]))
+
+
+@cosine_similarity.example("float64 in, float64 out")
+def _():
+    yield call(
+        torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)
+    )
 
 
 @cosine_similarity.example("gradients flow back, and are finite at zero")
@@ -510,6 +539,7 @@ def _(draw):
     yield call(draw.normal(2, 1, 4, 3), draw.normal(5, 1, 3))
     yield call(draw.normal(1, 5, 1, 3), draw.normal(3))  # dimensions of size 1 that must stay
     yield call(non_contiguous(draw.normal(3, 4, 5)), non_contiguous(draw.normal(4, 5)))
+    yield call(*(draw.normal(3, 2, 5).transpose(0, 1) for _ in "ab"))
 
 
 @cosine_similarity.criterion("vectors of zeros", points=1)
@@ -638,6 +668,24 @@ def returns_a_distance(a, b):
 
 
 @cosine_similarity.mistake(
+    "You squeeze the cosine into 0 to 1, by adding 1 and halving. Asked for is the cosine itself, "
+    "from −1 to 1.",
+    shows=(ONE, MANY),
+    see="7. Is it a bug?",
+)
+def squeezes_it_into_zero_to_one(a, b):
+    return ((F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1) + 1) / 2
+
+
+@cosine_similarity.mistake(
+    "You return the angle. Asked for is its cosine, so stop one step earlier.", shows=(ONE, MANY)
+)
+def returns_the_angle(a, b):
+    cosine = (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+    return torch.acos(cosine.clamp(-1, 1))
+
+
+@cosine_similarity.mistake(
     "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what "
     "tells opposite from alike.",
     shows=(ONE, MANY),
@@ -696,6 +744,15 @@ def works_along_the_first_dimension(a, b):
 
 
 @cosine_similarity.mistake(
+    "You work along dimension 1 (the default of `F.normalize`, too). The vectors lie along the "
+    "last dimension, which is number 1 for a matrix only: say `dim=-1`.",
+    shows=(ONE, MANY),
+)
+def works_along_dimension_1(a, b):
+    return (F.normalize(a) * F.normalize(b)).sum(-1)
+
+
+@cosine_similarity.mistake(
     "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, "
     "not for the result: `(..., K)` becomes `(...)`.",
     shows=(ONE, MANY),
@@ -726,6 +783,17 @@ def divides_zero_by_zero(a, b):
 
 
 @cosine_similarity.mistake(
+    "You guard the length of `a` against zero, not that of `b`. Either vector may be all zeros.",
+    shows=("vectors of zeros", "gradients near a vector of zeros"),
+    see="A vector of zeros has no direction",
+)
+def guards_the_first_length_only(a, b):
+    length_a = a.norm(dim=-1)
+    length_a = torch.where(length_a == 0, 1, length_a)
+    return (a * b).sum(-1) / (length_a * b.norm(dim=-1))
+
+
+@cosine_similarity.mistake(
     "Where vectors are zero the value is 0, but the gradient is NaN: 0 / 0 is still computed, and "
     "only then replaced. Mend the length *before* you divide by it.",
     shows="gradients near a vector of zeros",
@@ -733,6 +801,20 @@ def divides_zero_by_zero(a, b):
 )
 def moves_the_nan_to_the_gradient(a, b):
     return torch.nan_to_num((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)))
+
+
+@cosine_similarity.mistake(
+    "The values are right, but at a vector of zeros the gradient is NaN: you mend the length after "
+    "its square root, and the root itself has an infinite slope at 0. Mend what stands under the "
+    "root, or use `norm`, which takes care of it.",
+    shows="gradients near a vector of zeros",
+    see="A vector of zeros has no direction",
+)
+def takes_the_root_of_zero(a, b):
+    length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
+    length_a = torch.where(length_a == 0, 1, length_a)
+    length_b = torch.where(length_b == 0, 1, length_b)
+    return (a * b).sum(-1) / (length_a * length_b)
 
 
 @cosine_similarity.mistake(
@@ -767,6 +849,26 @@ def one_zero_spoils_the_bunch(a, b):
 )
 def adds_a_constant_to_the_lengths(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-8)
+
+
+@cosine_similarity.mistake(
+    "A least value for the product of lengths (`clamp`) bends the answer for short vectors: the "
+    "product of two lengths of 0.00001 is far below it. Treat exactly zero on its own instead.",
+    shows="short and long vectors",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+def clamps_the_product_of_lengths(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-8)
+
+
+@cosine_similarity.mistake(
+    "Long vectors give 0: you multiply the two *squared* lengths before you take the root, and "
+    "that is more than the dtype can hold. Take each root first.",
+    shows="short and long vectors",
+)
+def overflows_before_the_root(a, b):
+    squares = (a * a).sum(-1) * (b * b).sum(-1)
+    return (a * b).sum(-1) / torch.where(squares == 0, 1, squares).sqrt()
 
 
 @cosine_similarity.mistake(
@@ -951,6 +1053,8 @@ def _(draw):
         "a batch of 3 with 3 queries and 3 keys of 3 numbers"
     )
     yield call(non_contiguous(draw.normal(2, 4, 3)), non_contiguous(draw.normal(2, 5, 3)))
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1))
 
 
 @similarity_scores.criterion("float64 stays float64", points=0.5)
@@ -1271,6 +1375,8 @@ def _(draw):
     yield call(*clear_winners(draw, 1, 2, queries=1, keys=3, width=4))
     q, k = clear_winners(draw, 2, queries=5, keys=4, width=3)
     yield call(q.double(), k.double())
+    q, k = clear_winners(draw, 3, 2, queries=5, keys=4, width=3)
+    yield call(q.transpose(0, 1), k.transpose(0, 1))
 
 
 @most_similar.criterion("vectors of zeros", points=1)
@@ -1449,6 +1555,16 @@ def squeezes_the_places(queries, keys):
 
 
 @most_similar.mistake(
+    "Your result keeps the last dimension, with size 1: leave `keepdim` away, so that `(..., T)` "
+    "remains.",
+    shows=(BEST, "batches"),
+)
+def keeps_the_last_dimension_of_places(queries, keys):
+    scores = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
+    return scores.argmax(-1, keepdim=True)
+
+
+@most_similar.mistake(
     "It works for one matrix of queries and one of keys, and not for batches: swap only the last "
     "two dimensions, and count dimensions from the end.",
     shows="batches",
@@ -1479,6 +1595,15 @@ def lets_nan_win(queries, keys):
 def never_finds_a_key_of_zeros(queries, keys):
     cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
     return cosines.masked_fill((keys == 0).all(-1).unsqueeze(-2), -2.0).argmax(-1)
+
+
+@most_similar.mistake(
+    "Where all cosines are below zero you answer 0, whatever they are: the best has to start "
+    "below −1, not at 0.",
+    shows="vectors of zeros",
+)
+def counts_positive_cosines_only(queries, keys):
+    return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).clamp(min=0).argmax(-1)
 
 
 @most_similar.mistake(

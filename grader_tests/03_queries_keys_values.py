@@ -1163,7 +1163,7 @@ query_for.hints = (
     "The scores are `keys @ query`. You know the keys and you know the scores that you want: that is a system of "
     "linear equations for the query. `keys` need not be square, so look for a solver that does not mind.",
     "Make a vector of S zeros, of the dtype of the keys, write some tens into the places of the targets, and "
-    "multiply it by a matrix that undoes `keys`: `torch.linalg.pinv`, or solve with `torch.linalg.lstsq`.",
+    "multiply it by a matrix that undoes `keys`: its pseudo-inverse, `torch.linalg.pinv`.",
 )
 
 
@@ -1185,6 +1185,8 @@ def _fetches(keys, targets, pure=False):
 
     def judge(seen, exact):
         query = seen.values["result"]
+        if query is None:
+            return "the result is None, and must be a tensor; is the `return` missing?"
         if not isinstance(query, torch.Tensor):
             return f"the result is a {type(query).__name__}, and must be a tensor"
         if query.shape != keys.shape[1:]:
@@ -1220,10 +1222,11 @@ def _case(keys, *targets):
 
 
 def _crowded(draw, count, width, first):
-    """Keys (count, width) that crowd around one direction, which is that of key `first`: condition number about 3√count.
+    """Keys (count, width) that crowd around one direction, which is that of key `first`.
 
-    Whatever the draw, each key other than `first` has greater dot products with all others than `first` has with
-    itself, so a query that copies keys goes wrong, and by far.
+    Their condition number is about 3√count. Whatever the draw, a query that copies keys goes wrong: every key has a
+    greater dot product with key `first` than that has with itself (1.5 against 1), and any other key has hardly a
+    greater one with itself than with the rest (2.5 against 2.25).
     """
     rows = torch.linalg.qr(draw.normal(width, width, dtype=torch.float64)).Q[:count]
     keys = 0.5 * rows + 1.5 * rows[first]
@@ -1303,12 +1306,12 @@ def _(draw):
 
 @query_for.criterion("fewer keys than dimensions", points=1)
 def _(draw):
+    # No keys with equal or empty columns: lstsq's default driver may then miss the rank, and a right answer would
+    # lose (https://github.com/pytorch/pytorch/issues/187411).
     yield _case(_crowded(draw, 3, 6, first=1), 1)
     yield _case(_crowded(draw, 4, 7, first=0), 3, 0)
     yield _case(_crowded(draw, 5, 9, first=4), 1, 4, 2)
     yield _case(_conditioned(draw, 2, 5, 6.0, torch.float32), draw.integer(0, 2))
-    # KᵀK is exactly singular here, and stops an answer that solves with it
-    yield _case(torch.tensor([[2.0, 2.0, 2.0, 2.0], [1.0, -1.0, 1.0, -1.0]]), 1)
 
 
 @query_for.criterion("float64, keys of any length, and nearly dependent ones", points=1)
@@ -1463,7 +1466,7 @@ def avoids_the_targets(keys, targets):
 
 @query_for.mistake(
     "This works for as many keys as dimensions only. With fewer keys the matrix is not square and has no inverse; "
-    "its pseudo-inverse, and least squares, exist all the same.",
+    "it has a pseudo-inverse all the same.",
     shows="fewer keys than dimensions",
 )
 def inverts_square_matrices_only(keys, targets):
@@ -1473,8 +1476,8 @@ def inverts_square_matrices_only(keys, targets):
 
 
 @query_for.mistake(
-    "This works for as many keys as dimensions only. `torch.linalg.solve` wants a square matrix; "
-    "`torch.linalg.lstsq` does not.",
+    "This works for as many keys as dimensions only: `torch.linalg.solve` wants a square matrix. A pseudo-inverse "
+    "exists for any shape.",
     shows="fewer keys than dimensions",
 )
 def solves_square_systems_only(keys, targets):

@@ -618,7 +618,6 @@ def _():
         for step, n, m in ((1.0, 2, 36), (1.3, 5, 36), (0.7, 5, 4))
     )
     yield call(query, key, value)
-    yield call(query, key, value, scale=0.4)
 
 
 def three(draw, *lead, T=3, S=5, K=6, V=2, dtype=torch.float32):

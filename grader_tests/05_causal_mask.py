@@ -735,6 +735,15 @@ def fills_with_minus_1e9_but_for_empty_rows(scores, mask):
 
 
 @masked_softmax.mistake(
+    "Blocked scores become -1e15, and the others may be as low as that.",
+    shows="scores up to 1e15, blocked ones too",
+    see="3. From a mask to weights",
+)
+def fills_with_minus_1e15(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, -1e15), -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
     "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
     "number is enough.",
     shows=("fully blocked rows are 0", "scores up to 1e15, blocked ones too"),
@@ -1010,9 +1019,10 @@ def _(draw):
     yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
     yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
     yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
-    # Scores of about 1e15, most of them negative in some rows
+    # Scores of about 1e15; those of the first query are all far below zero
     query, key, value = drawn(draw, T=6, S=7, K=4)
-    yield call(query * 3e7, key * 3e7, value, draw.chance(0.6, 6, 7) & (torch.arange(7) != 2))
+    query[0] = -1.0
+    yield call(query * 3e7, key.abs() * 3e7, value, some_open(draw, 6, 7))
 
 
 @masked_attention.criterion("batches, and masks that broadcast", points=1)
@@ -1208,6 +1218,32 @@ def fills_scores_with_minus_1e9(query, key, value, mask=None):
     mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
     scores = query @ key.mT / key.shape[-1] ** 0.5
     weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
+    "must be 0.",
+    shows="fully blocked rows are 0",
+    see="A row with nothing to see",
+)
+def blocked_rows_are_uniform(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
+    "Zeroes after the softmax, then renormalised. Where a blocked score is much the highest, all others have been "
+    "rounded to 0 before, and nothing is left to share.",
+    shows="with a mask",
+    see="6. Is it a bug?",
+)
+def renormalises_the_weights(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
+    weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
     return weights @ value, weights
 
 

@@ -17,7 +17,7 @@
 #
 # **You need** lesson 1, tensors and broadcasting, and the functions $e^x$ and $\ln x$ from school.
 #
-# **Time:** about 50 minutes (3,400 words at 200 a minute, 8 minutes for each of the four exercises, seconds to run).
+# **Time:** about 50 minutes (3,300 words at 200 a minute, 8 minutes for each of the four exercises, seconds to run).
 
 # %%
 try:
@@ -182,7 +182,8 @@ figures.show(
 # - `x` has any number of dimensions, and `dim` may be any of them, counted from the front or (negative) from the back.
 # - The result is finite for any finite scores, however large, and a score of $-\infty$ gets the weight 0 exactly. (You
 #   may count on at least one finite score in each list, and on no $+\infty$.)
-# - `x` itself is not changed.
+# - The result has the dtype of `x`, gradients flow back through it to `x`, and `x` itself is not changed. (So it is in
+#   every exercise.)
 # - Not allowed in this lesson are torch's own softmax, log_softmax, softmin, logsumexp, logcumsumexp, cross_entropy
 #   and torch.distributions, in any spelling.
 #
@@ -212,6 +213,14 @@ check(softmax)
 from grading.judge import grade
 grade(softmax)
 ### END HIDDEN TESTS
+
+# %% [markdown]
+# Does it keep its head at a thousand? And a score of $-\infty$ among the others?
+
+# %%
+weigh = use(softmax, torch.softmax)
+print(weigh(large, dim=-1))
+print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 
 # %% [markdown]
 # With it, a whole sentence is weighed in one call. Each word asks all six, including itself; the row of *bank* holds
@@ -363,12 +372,15 @@ figures.curves(
     ax=axes[0], xlabel="how far the word is behind", ylabel="loss, $-\\ln p$",
     title="Three ways to take the logarithm, in float32",
 )
-axes[0].annotate("log of softmax ends here:\nthen it is infinite", (102, 102), (10, -34), textcoords="offset points")
+axes[0].annotate(
+    "log of softmax ends here:\nthen it is infinite", (102, 102), (14, -48), textcoords="offset points",
+    arrowprops={"arrowstyle": "->"},
+)
 figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
     "about 103 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays flat.",
-    caption=f"log_softmax is {mine.whose}. Where a curve is flat its gradient is 0: the worst mistakes teach nothing.",
+    caption=f"The straight line is {mine.whose}. Where a curve is flat its gradient is 0: the worst mistakes teach nothing.",
 )
 
 # %% [markdown]
@@ -476,7 +488,7 @@ print("Drawn with", sharpen.whose)
 # </details>
 
 # %% tags=["demo"]
-p = torch.linspace(0.0, 1.0, 101)[1:]
+p = torch.linspace(0.0, 1.0, 1001)[1:]
 fig, axes = figures.row(1, width=5.4, height=2.9)
 figures.curves(p, {"$-p$ ln $p$": -p * p.log()}, ax=axes[0], xlabel="weight $p$", ylabel="contribution (nats)")
 axes[0].plot(0, 0, "o", markersize=8, markerfacecolor="white", markeredgecolor="black", zorder=5)
@@ -496,6 +508,8 @@ figures.show(
 #
 # - `p` holds weights, not scores: they are at least 0 and sum to 1 along `dim`.
 # - A weight of 0 contributes 0. Nothing becomes `nan`, whatever stands beside it.
+# - A tiny weight is not 0, and counts as what it is. A constant like 1e-8 inside the logarithm would bend the gradient
+#   there, just as it bent the loss in section 6.
 
 # %%
 # Stuck? Take the # away and run this cell; run it again for the next hint.

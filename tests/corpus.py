@@ -2,7 +2,8 @@
 
     tests/submissions/<kind>-<name>/
         case.toml    about, lesson, others ("right" or "untouched": what stands in the cells that answers.py does not
-                     name), [points] of exercises that do not earn all, [status] and [mistake] where they matter,
+                     name), [points] of exercises that do not earn all (a number, "some" for a part, "any"),
+                     [status] and [mistake] where they matter,
                      needs_a_person = [exercises]
         answers.py   py:percent; a cell titled with an exercise's name replaces that solution cell, a cell titled
                      "before NAME" or "after NAME" is put there as a cell of the student's own
@@ -17,6 +18,7 @@ import re
 import runpy
 import shutil
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,7 @@ class Case:
     about: str
     lesson: str
     others: str = "right"
-    points: dict[str, float] = field(default_factory=dict)
+    points: dict[str, float | str] = field(default_factory=dict)
     status: dict[str, str] = field(default_factory=dict)
     mistake: dict[str, str] = field(default_factory=dict)
     needs_a_person: list[str] = field(default_factory=list)
@@ -52,11 +54,17 @@ class Case:
     def name(self) -> str:
         return self.path.name
 
-    def expected(self) -> dict[str, float]:
-        """Exercise -> points that it must earn."""
+    def misjudged(self, earned: Mapping[str, float]) -> dict[str, float]:
+        """Exercises whose points are not what they must be."""
         exercises = load_lesson(ROOT / "grader_tests" / f"{self.lesson}.py").exercises
-        full = {name: float(e.points) for name, e in exercises.items()}
-        return {**(full if self.others == "right" else dict.fromkeys(full, 0.0)), **self.points}
+        wrong = {}
+        for name, exercise in exercises.items():
+            wanted = self.points.get(name, exercise.points if self.others == "right" else 0)
+            got = earned.get(name, -1.0)
+            fits = {"some": 0 < got < exercise.points, "any": 0 <= got <= exercise.points}
+            if not (fits[wanted] if isinstance(wanted, str) else got == wanted):
+                wrong[name] = got
+        return wrong
 
     @property
     def kind(self) -> str:

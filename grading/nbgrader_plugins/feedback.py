@@ -34,9 +34,11 @@ from .reading import RECORD
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEADING = re.compile(r"<(/?)h([1-6])\b")
+SECTION_ID = re.compile(rf' id="({markup.SECTION}[^"]*)"')
 WIDGET = re.compile(r"\w+\((children|value|description|options|layout)=")
 BY_A_PERSON = ("✎", "graded by a person", "#1a4f8b")
 NO_RESPONSE = "No response."  # nbgrader's comment on an answer that was not touched, which the status says already
+NOTHING = Markup("")
 MAX_OUTPUT = 20_000  # characters of one text output
 
 
@@ -56,20 +58,20 @@ class FeedbackExporter(Exporter):
     file_extension = ".html"
     output_mimetype = "text/html"
 
-    def from_notebook_node(
-        self, nb: NotebookNode, resources: ResourcesDict | None = None, **kw: Any
-    ) -> tuple[str, ResourcesDict]:
+    def from_notebook_node(  # type: ignore[override]  # as nbconvert's own exporters of text do
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
         """`resources["nbgrader"]` tells student, assignment, notebook and gradebook, as nbgrader's converters do."""
-        nb, resources = super().from_notebook_node(nb, resources, **kw)
-        ids = resources["nbgrader"]
+        nb, told = super().from_notebook_node(nb, resources, **kw)
+        ids = told["nbgrader"]
         page = Page.of(nb, ids, known_to_gradebook(ids))
         text = _environment().get_template("feedback.html.j2").render(page=page)
-        return in_order(text), resources
+        return in_order(text), told
 
 
 @dataclass(frozen=True)
 class Grade:
-    """What the gradebook holds of one cell. `comment` is a teacher's, or nbgrader's."""
+    """What the gradebook holds of one cell. manual: a person gave the score; waiting: a person is still to give it."""
 
     score: float
     points: float
@@ -115,8 +117,8 @@ class Exercise:
     status: str
     colour: str
     anchor: str
-    report: Markup = Markup("")
-    headline: Markup = Markup("")
+    report: Markup = NOTHING
+    headline: Markup = NOTHING
     see: str = ""
     by_a_person: bool = False
 
@@ -126,11 +128,11 @@ class Cell:
     """A cell as the page shows it. kind: "text", "code", "answer" (with `name`), "exercise"."""
 
     kind: str
-    html: Markup = Markup("")
+    html: Markup = NOTHING
     outputs: tuple[Markup, ...] = ()
     name: str = ""
     exercise: Exercise | None = None
-    comment: Markup = Markup("")
+    comment: Markup = NOTHING
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ class Page:
     unreadable: str
     sandboxed: bool
     sections: frozenset[str]
+    not_run: bool
     code_styles: Markup
 
     @classmethod
@@ -169,8 +172,9 @@ class Page:
             repairs=[str(text) for text in record.get("repairs", [])],
             unreadable=str(record.get("unreadable", "")),
             sandboxed=bool(record.get("sandboxed", True)),
-            sections=frozenset(re.findall(r'id="(section-[^"]*)"', "".join(c.html for c in cells if c.kind == "text"))),
-            code_styles=Markup(markup.styles_of_code()),  # noqa: S704 - pygments' own
+            sections=frozenset(SECTION_ID.findall("".join(c.html for c in cells if c.kind == "text"))),
+            not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in nb.cells),
+            code_styles=Markup(markup.styles_of_code()),
         )
 
 
@@ -188,12 +192,12 @@ def _cell(cell: NotebookNode, known: Known) -> Cell:
 
 def _comment(known: Known, name: str) -> Markup:
     text = known.comments.get(name, "")
-    return markup.from_markdown(text) if text and text != NO_RESPONSE else Markup("")
+    return markup.from_markdown(text) if text and text != NO_RESPONSE else NOTHING
 
 
 def _body(cell: NotebookNode) -> Markup:
     if not cell.source.strip():
-        return Markup("")
+        return NOTHING
     if cell.cell_type == "markdown":
         return markup.from_markdown(cell.source, cell.get("attachments"), deeper=1)
     return markup.code(cell.source) if cell.cell_type == "code" else Markup("<code>{}</code>").format(cell.source)
@@ -202,7 +206,7 @@ def _body(cell: NotebookNode) -> Markup:
 def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
     """What a grade cell holds for the learner's eyes, other than the call of `check` that every one has."""
     source = visible(cell.source).strip()
-    return markup.code(source) if source and source != f"check({name.removeprefix(CHECK)})" else Markup("")
+    return markup.code(source) if source and source != f"check({name.removeprefix(CHECK)})" else NOTHING
 
 
 def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
@@ -220,8 +224,8 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
     exercise = name.removeprefix(CHECK)
     return Exercise(
         exercise, grade.score, grade.points, mark, status, colour, f"exercise-{exercise}",
-        report=Markup(report(verdict).to_html()) if verdict else Markup(""),  # noqa: S704 - escapes what it shows
-        headline=markup.from_markdown(verdict.explanation) if verdict else Markup(""),
+        report=Markup(report(verdict).to_html()) if verdict else NOTHING,
+        headline=markup.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
         by_a_person=grade.manual,
     )  # fmt: skip
@@ -255,7 +259,7 @@ def _output(output: NotebookNode) -> Markup:
     for mime in ("text/html", "image/png", "image/jpeg", "text/markdown", "text/latex"):
         if isinstance(data.get(mime), str):
             return _rich(mime, data[mime], plain)
-    return _text(plain) if plain else Markup("")
+    return _text(plain) if plain else NOTHING
 
 
 def _rich(mime: str, content: str, plain: str) -> Markup:
@@ -273,12 +277,12 @@ def _rich(mime: str, content: str, plain: str) -> Markup:
 def _text(text: str) -> Markup:
     text = strip_ansi(text)
     cut = text if len(text) <= MAX_OUTPUT else f"{text[:MAX_OUTPUT]}\n… cut: {len(text):,} characters in all"
-    return Markup("<pre>{}</pre>").format(cut.rstrip("\n")) if cut.strip() else Markup("")
+    return Markup("<pre>{}</pre>").format(cut.rstrip("\n")) if cut.strip() else NOTHING
 
 
 def in_order(page: str) -> str:
-    """The page with no heading more than one level below the one before it."""
-    level, opened = 0, list[int]()
+    """The page with no heading more than one level below the one before it, and no section's id twice."""
+    level, opened, seen = 0, list[int](), set[str]()
 
     def renumbered(found: re.Match[str]) -> str:
         nonlocal level
@@ -288,7 +292,12 @@ def in_order(page: str) -> str:
         opened.append(level)
         return f"<h{level}"
 
-    return HEADING.sub(renumbered, page)
+    def once(found: re.Match[str]) -> str:
+        new = found[0] not in seen
+        seen.add(found[0])
+        return found[0] if new else ""
+
+    return SECTION_ID.sub(once, HEADING.sub(renumbered, page))
 
 
 def _environment() -> Environment:

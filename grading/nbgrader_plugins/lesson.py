@@ -108,15 +108,11 @@ class Lesson:
         return next(same, ())
 
 
-def load_lesson(
-    db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None
-) -> Lesson:
+def load_lesson(db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None) -> Lesson:
     """The lesson as the gradebook and, if it can be found, the lesson's notebook know it."""
     with Gradebook(db_url) as gradebook:
         known = gradebook.find_notebook(notebook, assignment)
-        points = {
-            cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]
-        }
+        points = {cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]}
         grades, tasks = {c.name for c in known.grade_cells}, {c.name for c in known.task_cells}
         solutions = {cell.name for cell in known.solution_cells}
         kernelspec = json.loads(known.kernelspec or "{}") or dict(PYTHON)
@@ -138,9 +134,7 @@ def load_lesson(
     return Lesson(_in_order(marked, raw), kernelspec)
 
 
-def _lesson_notebook(
-    coursedir: CourseDirectory | None, assignment: str, notebook: str
-) -> list[dict[str, Any]]:
+def _lesson_notebook(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
     if coursedir is None:
         return []
     for step in (coursedir.source_directory, coursedir.release_directory):
@@ -153,9 +147,7 @@ def _lesson_notebook(
     return []
 
 
-def _in_order(
-    marked: dict[str, MarkedCell], raw: list[dict[str, Any]]
-) -> list[MarkedCell | PlainCell]:
+def _in_order(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[MarkedCell | PlainCell]:
     order: list[MarkedCell | PlainCell] = []
     rest = dict(marked)
     for cell in raw:

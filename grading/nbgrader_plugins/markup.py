@@ -24,38 +24,43 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 MAX_FORMULA = 4_000  # characters; a longer one is shown as it was written
 SECTION = "section-"  # ids of headings begin so, and no other id is let through
 FORMATTER = HtmlFormatter(style="xcode", nowrap=True)  # every colour has a contrast of 4.5 on the page's grey
 
-TAGS = frozenset(
+TAGS = _words(
     "a abbr b blockquote br caption code col colgroup dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5"
     " h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr"
-    " u ul var".split()
+    " u ul var"
 )
-PLAIN_ATTRIBUTES = frozenset(
-    "alt aria-label colspan dir height lang open role rowspan scope span start title width".split()
-)
+PLAIN_ATTRIBUTES = _words("alt aria-label colspan dir height lang open role rowspan scope span start title width")
 CLASSES = frozenset(STANDARD_TYPES.values()) | {"highlight"}
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 STYLES = CSSSanitizer(
-    allowed_css_properties="color background-color border border-bottom border-collapse border-left border-radius"
-    " border-right border-spacing border-top display flex flex-basis flex-direction flex-grow flex-shrink flex-wrap"
-    " align-items justify-content gap font-family font-size font-style font-weight height line-height list-style"
-    " list-style-type max-width min-width overflow overflow-x padding padding-bottom padding-left padding-right"
-    " padding-top text-align text-decoration vertical-align white-space width margin".split()
+    allowed_css_properties=_words(
+        "color background-color border border-bottom border-collapse border-left border-radius"
+        " border-right border-spacing border-top display flex flex-basis flex-direction flex-grow flex-shrink flex-wrap"
+        " align-items justify-content gap font-family font-size font-style font-weight height line-height list-style"
+        " list-style-type max-width min-width overflow overflow-x padding padding-bottom padding-left padding-right"
+        " padding-top text-align text-decoration vertical-align white-space width margin"
+    )
 )
 UNSEEN = re.compile(r"<(script|style|template|title|noscript)\b.*?(</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 
-MATH_TAGS = frozenset(
+MATH_TAGS = _words(
     "math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow mspace msqrt mstyle msub"
-    " msubsup msup mtable mtd mtext mtr munder munderover".split()
+    " msubsup msup mtable mtd mtext mtr munder munderover"
 )
-MATH_ATTRIBUTES = frozenset(
+MATH_ATTRIBUTES = _words(
     "accent accentunder columnalign columnlines columnspacing display displaystyle fence form height largeop"
     " linethickness lspace mathvariant maxsize minsize movablelimits notation rowlines rowspacing rspace scriptlevel"
-    " separator stretchy symmetric width".split()
+    " separator stretchy symmetric width"
 )
 PLACE = "\ue000{}\ue001"  # where an equation goes; both characters are taken out of what a student wrote
 PLACES = re.compile("\ue000([0-9]+)\ue001")
@@ -71,18 +76,18 @@ def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, dee
         return Markup("<pre>{}</pre>").format(source)
     # In a tag, where a formula may stand in an attribute, as its text; everywhere else as MathML
     plain = TAG.sub(lambda tag: renderer.as_text(tag[0]), from_html(text))
-    return Markup(PLACES.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))  # noqa: S704
+    return Markup(PLACES.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))
 
 
 def from_html(source: str) -> Markup:
     """HTML of an output, or of rendered Markdown."""
-    return Markup(_cleaner().clean(UNSEEN.sub("", source)).replace("<img>", ""))  # noqa: S704 - cleaned here
+    return Markup(_cleaner().clean(UNSEEN.sub("", source)).replace("<img>", ""))
 
 
 def equation(latex: str, display: bool = False) -> Markup:
     """A formula as MathML; as its own text where it is none that can be read."""
     latex = latex.strip()
-    return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _as_written(latex))  # noqa: S704
+    return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _as_written(latex))
 
 
 def code(source: str) -> Markup:

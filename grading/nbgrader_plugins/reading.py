@@ -25,6 +25,7 @@ from nbformat.notebooknode import NotebookNode
 from traitlets import Integer
 
 RECORD = "attention_course"  # the key of our metadata in a notebook, and of the same in nbconvert's resources
+KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
 MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
@@ -54,20 +55,20 @@ class Unreadable(Exception):
 class SubmissionExporter(NotebookExporter):
     """The exporter of `nbgrader autograde`: as nbconvert's, but it reads what students really hand in."""
 
-    max_bytes = Integer(
-        MAX_BYTES, help="A notebook file larger than this is not read but left to a person."
-    ).tag(config=True)
+    max_bytes = Integer(MAX_BYTES, help="A notebook file larger than this is not read but left to a person.").tag(
+        config=True
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._leave_out_links()
 
-    def from_filename(
+    def from_filename(  # type: ignore[override]  # as nbconvert's own NotebookExporter returns
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         resources = ResourcesDict() if resources is None else resources
         if self._was_written_by_nbgrader(filename, resources):
-            return super().from_filename(filename, resources, **kw)
+            return super().from_filename(filename, resources, **kw)  # type: ignore[return-value]
         nb = read_submission(filename, self.max_bytes)
         resources[RECORD] = nb.metadata[RECORD]
         if "unreadable" in nb.metadata[RECORD]:
@@ -110,9 +111,7 @@ def read_submission(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) ->
     except Unreadable as reason:
         return unreadable_notebook(str(reason))
     metadata = _as_dict(content.get("metadata"))
-    kept = {
-        key: _plain(metadata[key]) for key in ("kernelspec", "language_info") if key in metadata
-    }
+    kept: dict[str, Any] = {key: _plain(metadata[key]) for key in KEPT if key in metadata}
     return _notebook(cells, {**kept, RECORD: {"repairs": repairs}})
 
 
@@ -168,16 +167,14 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise Unreadable(_why_not_json(data, text, error)) from error
     except (RecursionError, ValueError) as error:
-        raise Unreadable(
-            f"The file is no notebook: its content is nested or long beyond use. {AGAIN}"
-        ) from error
+        raise Unreadable(f"The file is no notebook: its content is nested or long beyond use. {AGAIN}") from error
     if not isinstance(content, dict):
         raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
     return content
 
 
 def _decode(data: bytes, repairs: list[str]) -> str:
-    encoding = json.detect_encoding(data)
+    encoding: str = json.detect_encoding(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
@@ -221,9 +218,7 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
     if not isinstance(raw, list):
         raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
     if len(raw) > MAX_CELLS:
-        raise Unreadable(
-            f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}"
-        )
+        raise Unreadable(f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}")
     found = [cell for cell in raw if isinstance(cell, dict)]
     if len(found) < len(raw):
         repairs.append(f"Entries that are no cells were left out: {len(raw) - len(found)}.")

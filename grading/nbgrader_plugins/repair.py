@@ -58,13 +58,9 @@ MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in ano
 class RepairSubmission(NbGraderPreprocessor):
     """See the module. Needs the ids that nbgrader puts into the resources, and finds the course directory itself."""
 
-    language = Unicode("python", help="The language that the lessons are written in.").tag(
-        config=True
-    )
+    language = Unicode("python", help="The language that the lessons are written in.").tag(config=True)
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         ids = resources["nbgrader"]
         lesson = load_lesson(ids["db_url"], ids["assignment"], ids["notebook"], self._coursedir())
         record = {"repairs": [], **(resources.get(RECORD) or {})}
@@ -78,9 +74,7 @@ class RepairSubmission(NbGraderPreprocessor):
                 nb.cells = repair.cells
                 if not repair.found:
                     notes, record["unreadable"] = Notes(), NOTHING_FOUND
-            except (
-                Exception
-            ) as error:  # a submission must never stop the batch: it goes to a person
+            except Exception as error:  # a submission must never stop the batch: it goes to a person
                 self.log.exception("The repair itself failed on %s", ids)
                 record["unreadable"] = FAILED.format(type(error).__name__)
                 nb.cells = _Repair([], lesson, Notes()).cells
@@ -184,9 +178,7 @@ class _Repair:
             if len(owners) > 1:
                 self.notes.add("checks", marked.exercise)
                 answer = self.lesson.answer_of(marked)
-                below = [
-                    c for c in owners if answer is not None and self._owner_above(c, name) == answer
-                ]
+                below = [c for c in owners if answer is not None and self._owner_above(c, name) == answer]
                 owners[:] = (below or owners)[-1:]
             cell = owners[0]
             if not same_code(cell.source, marked.visible) and cell.source != marked.source:
@@ -216,18 +208,18 @@ class _Repair:
             if marked.locked or len(owners) < 2:
                 continue
             self.notes.add("answers", name)
-            check = self._check_of(name)
             written = [c for c in owners if not same_code(c.source, marked.source)]
             if written:
                 untouched = {id(c) for c in owners} - {id(c) for c in written}
                 self.cells = [cell for cell in self.cells if id(cell) not in untouched]
 
-            def rank(cell: NotebookNode, name: str = name, check: Any = check) -> tuple[bool, bool, bool, int]:
-                place = self._at(cell)
-                above = check is None or place < self._at(check)
-                return defines(cell.source, name), cell.cell_type == "code", above, place
+            owners[:] = [max(written or owners, key=lambda c, n=name: self._worth(c, n))]
 
-            owners[:] = [max(written or owners, key=rank)]
+    def _worth(self, cell: NotebookNode, name: str) -> tuple[bool, bool, bool, int]:
+        """How likely a cell is the answer to `name`; the greatest is."""
+        place, check = self._at(cell), self._check_of(name)
+        above = check is None or place < self._at(check)
+        return defines(cell.source, name), cell.cell_type == "code", above, place
 
     # What the chosen cells are
 
@@ -319,13 +311,15 @@ class _Repair:
         """Below the nearest cell of the lesson that stands above it and is here; else at the end."""
         above = self.lesson.order[: self.lesson.order.index(marked)]
         for cell in reversed(above):
-            if isinstance(cell, MarkedCell):
-                here = self.owners[cell.name]
-            else:
-                here = [c for c in self.cells if _is(c, cell)]
+            here = self._standing_for(cell)
             if here:
                 return self._at(here[-1]) + 1
         return len(self.cells) if above else 0
+
+    def _standing_for(self, cell: MarkedCell | PlainCell) -> list[NotebookNode]:
+        if isinstance(cell, MarkedCell):
+            return self.owners[cell.name]
+        return [c for c in self.cells if _is(c, cell)]
 
     def _at(self, cell: NotebookNode) -> int:
         return next(i for i, other in enumerate(self.cells) if other is cell)

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 LESSON = "02_halves"
 DOUBLE = 'def double(x):\n    """Twice x."""\n    return 2 * x'
 HALVE = 'def halve(x):\n    """Half of x."""\n    return x / 2'
-GRADER_TESTS = '''
+GRADER_TESTS = """
 from grading.judge.exercise import call, exercise
 
 double = exercise("double", points=3, see="Doubling")
@@ -60,7 +60,7 @@ def halved(x):
 @halve.criterion("values", points=5)
 def _(draw):
     yield call(draw.normal(2, 3))
-'''
+"""
 
 
 CLASS = ("ada", "ben", "bob", "cleo", "dan", "eve", "fay", "gus", "hal")

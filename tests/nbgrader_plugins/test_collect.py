@@ -165,9 +165,7 @@ def test_two_people_of_one_name_are_kept_apart(collect: Any, caplog: pytest.LogC
     assert "Several people are called jane_smith" in caplog.text
 
 
-def test_archives_in_archives_and_broken_ones(
-    collect: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_archives_in_archives_and_broken_ones(collect: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     inner = zipped(tmp_path / "inner.zip", {f"work/{LESSON}.ipynb": notebook("inner")})
     tar = tmp_path / "bo.tar.gz"
     (tmp_path / "nb").write_bytes(notebook("tar"))

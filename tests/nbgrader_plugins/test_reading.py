@@ -167,8 +167,13 @@ def test_strange_cells_and_sources_are_survived(sanitize: Any, solved: Any) -> N
     assert "x = 1\n" in [cell.source for cell in notebook.cells]
 
 
-@pytest.mark.parametrize("metadata", [None, [], "x", {"widgets": {"application/x+json": {"a": {}}}},
-                                      {"kernelspec": None, "language_info": 7}, {"kernelspec": {"name": ["x"]}}])  # fmt: skip
+METADATA = [
+    None, [], "x", {"widgets": {"application/x+json": {"a": {}}}}, {"kernelspec": None, "language_info": 7},
+    {"kernelspec": {"name": ["x"]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("metadata", METADATA)
 def test_notebook_metadata_is_not_needed(metadata: Any, sanitize: Any, solved: Any) -> None:
     notebook = sanitize({**solved, "metadata": metadata})
     assert_read(notebook)

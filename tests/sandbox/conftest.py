@@ -21,7 +21,7 @@ from grading.sandbox import SandboxUnavailable, require
 
 SECRET = f"canary-{os.urandom(8).hex()}"
 os.environ["ATTENTION_CANARY"] = SECRET
-_held_open = tempfile.NamedTemporaryFile("w", prefix="attention-canary-")
+_held_open = tempfile.NamedTemporaryFile("w", prefix="attention-canary-")  # noqa: SIM115 - open to the end
 _held_open.write(SECRET)
 _held_open.flush()
 os.set_inheritable(_held_open.fileno(), True)

@@ -70,8 +70,14 @@ def test_processes(start: Callable[..., Box]) -> None:
 
 def test_one_kernels_processes_do_not_count_against_another(start: Callable[..., Box]) -> None:
     one, other = start(processes=40), start(processes=40)
-    one.run("import os, signal\ntry:\n    while os.fork(): pass\n    signal.alarm(20); signal.pause(); os._exit(0)\nexcept OSError: pass")
-    assert other.value("import os\npid = os.fork()\nif pid == 0: os._exit(7)\nvalue = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])") == 7
+    one.run(
+        "import os, signal\ntry:\n"
+        "    while os.fork(): pass\n"
+        "    signal.alarm(20); signal.pause(); os._exit(0)\n"
+        "except OSError: pass"
+    )
+    forked = "pid = os.fork()\nif pid == 0: os._exit(7)\n"
+    assert other.value(f"import os\n{forked}value = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])") == 7
 
 
 def test_length_of_a_file(start: Callable[..., Box]) -> None:
@@ -109,8 +115,11 @@ def test_no_core_is_dumped(box: Box) -> None:
 
 def test_limits_cannot_be_raised(box: Box) -> None:
     for name in ("AS", "CPU", "FSIZE", "NPROC", "NOFILE", "CORE"):
-        raised = f"import resource as r\nsoft, hard = r.getrlimit(r.RLIMIT_{name})\nr.setrlimit(r.RLIMIT_{name}, (hard + 1, hard + 1))"
-        assert "ValueError" in box.text(raised) or "PermissionError" in box.text(raised)
+        said = box.text(
+            f"import resource as r\nsoft, hard = r.getrlimit(r.RLIMIT_{name})\n"
+            f"r.setrlimit(r.RLIMIT_{name}, (hard + 1, hard + 1))"
+        )
+        assert "ValueError" in said or "PermissionError" in said
 
 
 @pytest.mark.parametrize("ordinary", [False, True], ids=["sandboxed", "ordinary"])
@@ -126,7 +135,9 @@ class TestInterrupt:
     def test_that_is_swallowed_costs_the_kernel(self, start: Callable[..., Box], ordinary: bool) -> None:
         box = start(ordinary=ordinary)
         began = time.monotonic()
-        said = dies(box, "import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass", seconds=0.5)
+        said = dies(
+            box, "import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass", seconds=0.5
+        )
         assert said == "stopped after 0.5 seconds, and could not be interrupted"
         assert time.monotonic() - began < 8
 
@@ -155,7 +166,9 @@ def test_every_ending_has_words() -> None:
     assert exit_reason(-9, "ran out of memory") == "the kernel ran out of memory"
 
 
-@pytest.mark.parametrize("wrong", [{"memory": 0}, {"disk": -1}, {"cpu_seconds": 1.5}, {"device": "tpu"}, {"processes": "9"}])
+@pytest.mark.parametrize(
+    "wrong", [{"memory": 0}, {"disk": -1}, {"cpu_seconds": 1.5}, {"device": "tpu"}, {"processes": "9"}]
+)
 def test_a_limit_that_is_none_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Policy(**wrong)  # type: ignore[arg-type]

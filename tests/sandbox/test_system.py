@@ -63,7 +63,8 @@ print(doctor())
 CONFINED = """
 from jupyter_client.manager import KernelManager
 manager = KernelManager(kernel_name="python3")
-manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": "attention-sandbox", "config": {"processes": 40}}
+config = {"processes": 40}
+manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": "attention-sandbox", "config": config}
 manager.start_kernel()
 client = manager.client()
 client.start_channels()
@@ -73,7 +74,7 @@ import os, socket
 status = dict(line.split(":\\\\t", 1) for line in open("/proc/self/status").read().splitlines())
 print("capabilities", status["CapEff"], status["CapBnd"], status["NoNewPrivs"], status["Seccomp"])
 print("processes", [n for n in os.listdir("/proc") if n.isdigit()])
-print("reach", [p for p in ("/etc/passwd", "/etc/shadow", "/var", "/run", "ROOT/grading", "ROOT/source") if os.path.exists(p)])
+print("reach", [p for p in ("/etc/passwd", "/var", "/run", "ROOT/grading", "ROOT/source") if os.path.exists(p)])
 for attempt in (lambda: socket.create_connection(("127.0.0.1", 9)), lambda: os.kill(99999, 0),
                 lambda: open("/usr/x", "w"), lambda: [os.fork() or os._exit(0) for _ in range(100)]):
     try:
@@ -118,13 +119,9 @@ def test_doctor_tells_what_is_granted() -> None:
     for grant in grants():
         assert grant.name in text
         assert grant.detail.split(" (")[0] in text
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        assert str(problem) in text
-        assert "Nothing is graded here" in text
-    else:
-        assert "Grading is sandboxed on this machine." in text
+    enough = all(grant.granted for grant in grants() if grant.required)
+    assert ("Grading is sandboxed on this machine." in text) is enough
+    assert ("Nothing is graded here" in text) is not enough
 
 
 @linux_only

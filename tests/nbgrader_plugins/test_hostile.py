@@ -1,0 +1,114 @@
+"""Hostile submissions in one real `nbgrader autograde` batch, between honest neighbours and beside canaries.
+
+Attacks are bounded: what they write, start and ask for harms nothing even where they succeed.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grading.judge.exercise import load_lesson
+from grading.report import verdicts
+from grading.run.nbgrader import scores
+from grading.sample import hand_in, right, write_answers
+
+from ..corpus import ROOT, cases
+
+LESSON = "02_softmax"
+KINDS = ("forge", "peek", "escape", "exhaust", "break")
+SECRET = "canary-7f3a"
+CANARY = Path("/tmp/attention-canary.txt")  # where the attacks look for it
+PORT = 48765
+LIMITS = """
+c.ExecutePreprocessor.timeout = 4
+c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}
+"""
+
+
+@pytest.fixture(scope="module")
+def batch(classroom, tmp_path_factory):
+    """The course after all hostile submissions were graded: its root, what the listener heard, what was left running."""
+    root = classroom(LESSON)
+    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    honest = right(load_lesson(ROOT / "grader_tests" / f"{LESSON}.py"), 1)
+    for kind in KINDS:
+        for case in cases(kind):
+            case.hand_in(root)
+        hand_in(root, LESSON, f"{kind}-honest", write_answers(release, honest))
+    CANARY.write_text(SECRET)
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", PORT)) as server:
+        threading.Thread(target=_listen, args=(server, heard), daemon=True).start()
+        config = root / "nbgrader_config.py"
+        before = config.read_text()
+        config.write_text(before + LIMITS)
+        running = _processes()
+        environment = {**os.environ, "ATTENTION_CANARY": SECRET, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        command = ["nbgrader", "autograde", LESSON, "--force"]
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+        config.write_text(before)
+        time.sleep(4)  # longer than what an attack waits before it strikes
+    yield root, done, heard, _processes() - running
+    CANARY.unlink()
+
+
+def _listen(server: socket.socket, heard: list[bytes]) -> None:
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        heard.append(b"connected")
+        connection.close()
+
+
+def _processes() -> set[int]:
+    return {int(name) for name in os.listdir("/proc") if name.isdigit()} if os.path.isdir("/proc") else set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
+def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
+    root = batch[0]
+    found = {g.verdict.exercise: g.verdict for g in verdicts(root) if g.student == case.name}
+    reports = {name: (v.earned, v.status, [c.finding for c in v.criteria][:2], v.internal) for name, v in found.items()}
+    assert not case.misjudged({name: v.earned for name, v in found.items()}), reports
+    for name, status in case.status.items():
+        assert found[name].status == status, reports
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
+def test_what_a_hostile_submission_shows_holds_no_secret(batch, case):
+    graded = batch[0] / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"
+    for cell in nbformat.read(graded, as_version=4).cells:
+        shown = str(cell.get("outputs", ""))
+        assert SECRET not in shown
+        assert "@softmax.mistake" not in shown
+        assert "BEGIN HIDDEN" not in shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_honest_neighbour_is_untouched(batch, kind):
+    root = batch[0]
+    points, most = scores(root)[f"{kind}-honest", LESSON]
+    assert points == most == 20
+
+
+@pytest.mark.slow
+def test_the_canaries_are_silent(batch):
+    _, done, heard, left = batch
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert not heard
+    assert CANARY.read_text() == SECRET
+    assert not left

