@@ -266,9 +266,9 @@ def _():
     yield call(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).unchanged()
 
 
-@simple_attention.example("three words of two numbers")
+@simple_attention.example("three words of two numbers, and the gradient")
 def _():
-    yield call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]]))
+    yield call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]])).with_gradients()
 
 
 @simple_attention.example("two sentences at once")
@@ -585,12 +585,12 @@ def _():
     ).unchanged()  # fmt: skip
 
 
-@project_qkv.example("square matrices, two sentences")
+@project_qkv.example("square matrices, two sentences, and the gradients")
 def _():
     yield call(
         torch.tensor([[[1.0, 2.0]], [[-1.0, 0.5]]]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
         torch.tensor([[0.0, 1.0], [-1.0, 0.0]]), torch.tensor([[2.0, 0.0], [1.0, 1.0]]),
-    )  # fmt: skip
+    ).with_gradients()  # fmt: skip
 
 
 @project_qkv.criterion("query, key and value", points=1)
@@ -811,12 +811,12 @@ def _():
     yield call(torch.tensor([[1.0, 0.0]]), keys, torch.tensor([[4.0], [8.0]])).unchanged()
 
 
-@attention.example("two queries, three keys")
+@attention.example("two queries, three keys, and the gradients")
 def _():
     yield call(
         torch.tensor([[1.0], [-2.0]]), torch.tensor([[0.0], [1.0], [2.0]]),
         torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
-    )  # fmt: skip
+    ).with_gradients()  # fmt: skip
 
 
 @attention.example("a batch of two")
@@ -1509,7 +1509,8 @@ def wants_scores_of_a_million(keys, targets):
 
 
 @query_for.mistake(
-    "The query is NaN: infinity is no score that a finite query could bring about. A few tens are enough.",
+    "The query is NaN. Infinity, or the logarithm of 0, is no score that a finite query could bring about: a few "
+    "tens are enough.",
     shows=("one value", "the average of several values"),
 )
 def wants_infinite_scores(keys, targets):

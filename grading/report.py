@@ -30,6 +30,8 @@ def verdicts(root: Path) -> Iterator[Graded]:
     """All verdicts in autograded/."""
     for path in sorted((root / "autograded").glob("*/*/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if not cell["metadata"].get("nbgrader", {}).get("grade"):
+                continue  # what a student's own cell shows may look like a verdict and is none
             for output in cell.get("outputs", []):
                 found = output.get("data", {}).get(MIME)
                 if found:

@@ -622,6 +622,7 @@ figures.show(
 #    ([pytorch #115786](https://github.com/pytorch/pytorch/issues/115786))
 
 # %%
+my_cosine = use(cosine_similarity, torch_cosine)
 search = torch.tensor([12.0, -9.0, 15.0])
 right, left = torch.tensor([1.0, 2.0]), torch.tensor([2.0, -1.5])
 ramp = torch.arange(84.0)
@@ -633,7 +634,7 @@ print("3. cosine of 0, 1, ..., 83 with itself:", torch_cosine(ramp, ramp).item()
 print("4. cosines of ones(2, 3) and ones(1, 1):", torch_cosine(torch.ones(2, 3), torch.ones(1, 1)))
 print("5. PyTorch:    ", torch_cosine(tall, tiny).item())
 print("   the formula:", (torch.dot(tall, tiny) / (tall.norm() * tiny.norm())).item())
-print("   yours:      ", use(cosine_similarity, torch_cosine)(tall, tiny).item())
+print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 
 # %% [markdown]
 # <details><summary>Answers</summary>

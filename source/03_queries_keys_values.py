@@ -429,7 +429,7 @@ grade(attention)
 # ### Step by step
 #
 # Now watch one query on its way: it meets the keys, the scores become weights, the weights average the values. In
-# the four pictures each word keeps its row. With the sliders you can follow any word of the sentence; try *step*,
+# all four pictures there is one row a word, in the order of the sentence. With the sliders you can follow any word of the sentence; try *step*,
 # which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
 
 # %% tags=["demo"]

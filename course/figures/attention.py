@@ -181,6 +181,8 @@ def _with_extra_row(
     limit = float(torch.cat([cells, extra[None]]).abs().max())
     heat_map(torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=True)
     ax.set_aspect(0.55)  # wider cells than square ones, for their numbers
+    for text in ax.texts:
+        text.set_fontsize(9)
     place = 1 if above else len(words)
     ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=4)  # over the row of NaN
 

@@ -160,6 +160,13 @@ def _verdict(
 ) -> ExerciseVerdict:
     criteria = []
     outcomes = mistaken(exercise, seed) if any(findings) else {}
+
+    def explained(failing: list[int]) -> str | None:
+        # By a property an answer may fail where a mistake, told apart by numbers only, does not
+        properties = [i for i in failing if prepared[i].case.holds]
+        fitting = {m: given for m, given in outcomes.items() if all(judge_case(prepared[i], given[i]) for i in properties)}
+        return explain(seen, failing, fitting)
+
     for index, criterion in enumerate(exercise.criteria):
         mine = [i for i, p in enumerate(prepared) if p.criterion == index]
         failing = [i for i in mine if findings[i]]
@@ -171,7 +178,7 @@ def _verdict(
         status = "not reached" if all(getattr(findings[i], "rung", "") == "not reached" for i in failing) else "wrong"
         criteria.append(CriterionVerdict(
             criterion.name, criterion.points, 0.0, status, in_words(prepared[failing[0]].case),
-            finding.rung, finding.text, explain(seen, failing, outcomes) or "",
+            finding.rung, finding.text, explained(failing) or "",
         ))  # fmt: skip
     earned = sum(c.earned for c in criteria)
     verdict = ExerciseVerdict(exercise.name, exercise.points, earned, "partly right", criteria, seed=seed)
@@ -183,16 +190,12 @@ def _verdict(
     elif earned == 0:
         verdict.status = "wrong"
     if failing and verdict.status != "not started":
-        _diagnose(exercise, verdict, seen, failing, outcomes)
+        _diagnose(exercise, verdict, explained(failing))
     return verdict
 
 
-def _diagnose(
-    exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], failing: list[int],
-    outcomes: dict[str, list[Observation]],
-) -> None:  # fmt: skip
+def _diagnose(exercise: Exercise, verdict: ExerciseVerdict, whole: str | None) -> None:
     """Name the mistake that explains all that failed, else the one that explains most criteria on its own."""
-    whole = explain(seen, failing, outcomes)
     named = [c.mistake for c in verdict.criteria if c.mistake]
     name = whole or (max(named, key=named.count) if named else "")
     for mistake in exercise.mistakes:

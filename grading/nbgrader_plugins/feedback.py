@@ -30,7 +30,7 @@ from grading.judge.verdict import ExerciseVerdict
 from . import markup
 from .execute import has_verdict, is_judged, verdict_of
 from .lesson import CHECK, visible
-from .reading import RECORD
+from .reading import RECORD, UNREADABLE
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEADING = re.compile(r"<(/?)h([1-6])\b")
@@ -121,6 +121,7 @@ class Exercise:
     headline: Markup = NOTHING
     see: str = ""
     by_a_person: bool = False
+    open: bool = False  # no points are given or lost yet
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class Page:
 
     @classmethod
     def of(cls, nb: NotebookNode, ids: dict[str, Any], known: Known) -> Page:
-        cells = [_cell(cell, known) for cell in nb.cells]
+        cells = [_cell(cell, known) for cell in nb.cells if cell.get("id") != UNREADABLE]  # the page says it itself
         exercises = [cell.exercise for cell in cells if cell.exercise is not None]
         record = nb.metadata.get(RECORD, {})
         first = re.search(r"^#\s+(.+)$", "\n".join(c.source for c in nb.cells if c.cell_type == "markdown"), re.M)
@@ -228,6 +229,7 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
         headline=markup.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
         by_a_person=grade.manual,
+        open=(mark, status, colour) == MARKS["needs a person"],
     )  # fmt: skip
 
 

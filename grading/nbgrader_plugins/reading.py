@@ -26,6 +26,7 @@ from traitlets import Integer
 
 RECORD = "attention_course"  # the key of our metadata in a notebook, and of the same in nbconvert's resources
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
+UNREADABLE = "unreadable"  # the id of the cell that says so
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
 MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
@@ -121,7 +122,7 @@ def unreadable_notebook(reason: str) -> NotebookNode:
         "**This notebook could not be read, so nothing in it was graded.**\n\n"
         f"{reason}\n\nA person will look at it. Until then its points are open: neither given nor lost."
     )
-    cell = {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": text}
+    cell = {"cell_type": "markdown", "id": UNREADABLE, "metadata": {}, "source": text}
     return _notebook([cell], {RECORD: {"repairs": [], "unreadable": reason}})
 
 

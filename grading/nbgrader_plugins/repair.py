@@ -12,6 +12,7 @@ like a file that could not be read: a person decides, and nothing is run.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode, from_dict
@@ -213,9 +214,9 @@ class _Repair:
                 untouched = {id(c) for c in owners} - {id(c) for c in written}
                 self.cells = [cell for cell in self.cells if id(cell) not in untouched]
 
-            owners[:] = [max(written or owners, key=lambda c, n=name: self._worth(c, n))]
+            owners[:] = [max(written or owners, key=partial(self._worth, name))]
 
-    def _worth(self, cell: NotebookNode, name: str) -> tuple[bool, bool, bool, int]:
+    def _worth(self, name: str, cell: NotebookNode) -> tuple[bool, bool, bool, int]:
         """How likely a cell is the answer to `name`; the greatest is."""
         place, check = self._at(cell), self._check_of(name)
         above = check is None or place < self._at(check)

@@ -62,7 +62,7 @@ def main(descriptor: int) -> None:
         run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
         tree.build(setup["tree"], setup["directory"])
         _preload(setup["tree"], run_kernel_module, setup["ahead"])
-        answer: dict[str, Any] = {"ready": True, "threads": len(os.listdir("/proc/self/task"))}
+        answer: dict[str, Any] = {"ready": True}
     except BaseException as error:
         answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     control.send(json.dumps(answer).encode())
@@ -166,6 +166,8 @@ class Server:
 
     def signal(self, kernel: _Kernel) -> None:
         """Pass on a signal that the grading process sends; kill the kernel if that is gone."""
+        if self.kernels.get(kernel.pid) is not kernel:
+            return  # it has ended since this was seen
         message = b""
         with suppress(OSError):
             message = kernel.line.recv(_MESSAGE)

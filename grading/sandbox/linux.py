@@ -157,7 +157,7 @@ def drop_privileges(user: int | None = None) -> None:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
     _named("capset", ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
     no_new_privileges()
-    prctl_dumpable()
+    reclaim_proc()
 
 
 def no_new_privileges() -> None:
@@ -165,7 +165,7 @@ def no_new_privileges() -> None:
     prctl(_SET_NO_NEW_PRIVS, 1)
 
 
-def prctl_dumpable() -> None:
+def reclaim_proc() -> None:
     """Give /proc/self back to this process: a change of user makes it root's."""
     prctl(_SET_DUMPABLE, 1)
 

@@ -168,7 +168,7 @@ def test_repairs_are_shown(page_of: Any) -> None:
 def test_unreadable_is_told_and_points_of_a_person_count(page_of: Any) -> None:
     text = " ".join(Elements(page_of("cleo")).text.split())
     assert "This notebook could not be graded by itself. The file is cut off" in text
-    assert "double ! needs a person 0 of 3" in text
+    assert "double ! needs a person open (of 3)" in text
     assert "halve ✎ graded by a person 4.5 of 5" in text
     assert "4.5 of 8 points" in text
     assert "These count, not the points above" in text

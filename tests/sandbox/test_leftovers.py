@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from grading.nbgrader_plugins.session import KernelDied
+from grading.sandbox import Policy
 from grading.sandbox.launch import server
 
 from .conftest import Box
@@ -57,6 +58,24 @@ def test_every_process_ends_with_the_kernel(start: Callable[..., Box]) -> None:
     assert len(set(family(running.process.pid)) - alone) >= 4
     box.session.stop()
     assert set(family(running.process.pid)) == alone
+
+
+def test_the_server_outlives_kernels_that_end_while_they_are_let_go() -> None:
+    running = server()
+    alone = set(family(running.process.pid))
+    kernels = [running.launch(Policy(), "key", "hmac-sha256") for _ in range(8)]
+    for kernel in kernels:
+        kernel.signal(signal.SIGKILL)
+        kernel.close()
+    assert wait_until(lambda: set(family(running.process.pid)) == alone)
+    assert server() is running
+
+
+def test_the_server_has_one_thread_and_no_device_open() -> None:
+    inner = family(server().process.pid)[0]
+    assert inner.num_threads() == 1
+    held = [os.readlink(f"/proc/{inner.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{inner.pid}/fd")]
+    assert [target for target in held if target.startswith("/") and target != "/dev/null"] == []
 
 
 def test_a_kernel_that_ends_itself_takes_its_processes_along(start: Callable[..., Box]) -> None:
@@ -108,7 +127,7 @@ print(server().process.pid, server().directory, flush=True)
 """
 
 
-@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit()", "os._exit(1)"])
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit()"])
 def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:
     script = GRADER.format(hostile=HOSTILE, end=end)
     grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True)
@@ -133,18 +152,25 @@ def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box]) -> None
     assert not os.path.exists(killed.directory)
 
 
-def test_a_forked_grader_has_a_server_of_its_own(tmp_path: Path) -> None:
+def test_a_forked_grader_does_not_keep_its_parents_server_alive() -> None:
     script = (
-        "import os, sys\n"
-        "from grading.sandbox import Policy\nfrom grading.sandbox.launch import server\n"
-        "mine = server().process.pid\n"
-        "if (pid := os.fork()) == 0:\n"
-        "    theirs = server()\n"
-        "    theirs.launch(Policy(), 'key', 'hmac-sha256').close()\n"
-        "    sys.exit(0 if theirs.process.pid != mine else 1)\n"
-        "code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])\n"
-        "server().launch(Policy(), 'key', 'hmac-sha256').close()\n"
-        "sys.exit(code if server().process.pid == mine else 2)\n"
+        "import os, time\nfrom grading.sandbox import launch\n"
+        "running = launch.server()\n"
+        "if (child := os.fork()) == 0:\n"
+        "    assert not launch._servers\n"
+        "    time.sleep(30)\n"
+        "print(running.process.pid, child, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
     )
-    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=ROOT, timeout=60)
-    assert ran.returncode == 0
+    program = [sys.executable, "-W", "ignore", "-c", script]
+    grader = subprocess.Popen(program, stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    assert grader.stdout is not None
+    server_pid, child_pid = map(int, grader.stdout.readline().split())
+    child = psutil.Process(child_pid)
+    grader.wait(30)
+    grader.stdout.close()
+    try:
+        assert wait_until(lambda: not psutil.pid_exists(server_pid))
+        assert child.is_running()
+    finally:
+        child.kill()

@@ -38,7 +38,7 @@ def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: boo
         ("!echo from a shell", "from a shell"),
         ("import subprocess; subprocess.run(['echo', 'hi'], capture_output=True).stdout", "b'hi\\n'"),
         ("import asyncio\nawait asyncio.sleep(0, 'awaited')", "'awaited'"),
-        ("import threading as t\nt = t.Thread(target=print, args=('in a thread',)); t.start(); t.join()", "in a thread"),
+        ("import threading as t\nt = t.Thread(target=print, args=('a thread',)); t.start(); t.join()", "a thread"),
         ("import multiprocessing as m\nm.get_context('fork').Pool(1).map(str, ['in a pool'])", "['in a pool']"),
         ("import course; callable(course.begin)", "True"),
     ]:

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from grading.sandbox import SandboxUnavailable
+from grading.sandbox.filters import landlock_version
+from grading.sandbox.tree import plan
+
 from .conftest import SECRET, Box
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +39,9 @@ def calling(number, *arguments):
 
 @pytest.mark.parametrize("path", [
     "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/run", "/sys/fs", "/sys/class",
-    "/proc/1/root/etc/passwd", str(ROOT / "grading"), str(ROOT / "pyproject.toml"), str(ROOT / "source"), str(ROOT / "grader_tests"),
-    str(ROOT / "tests"), str(ROOT / "gradebook.db"), str(ROOT / "submitted"), str(ROOT / ".git"), __file__,
+    "/proc/1/root/etc/passwd", str(ROOT / "grading"), str(ROOT / "pyproject.toml"), str(ROOT / "source"),
+    str(ROOT / "grader_tests"), str(ROOT / "tests"), str(ROOT / "gradebook.db"), str(ROOT / "submitted"),
+    str(ROOT / ".git"), __file__,
 ])  # fmt: skip
 def test_files_of_the_host_are_not_there(box: Box, path: str) -> None:
     listed = "sorted(os.listdir(p)) if os.path.isdir(p) else os.path.exists(p)"
@@ -211,6 +216,11 @@ def test_nothing_shown_can_be_written(box: Box, place: str) -> None:
     assert box.value(f"{TRY}\nvalue = trying(lambda: open({place!r} + '/mine', 'w'))") in denied
 
 
+@pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock, the second lock")
+def test_landlock_forbids_what_the_file_tree_would_allow(box: Box) -> None:
+    assert box.value(f"{TRY}\nvalue = trying(lambda: open('/proc/self/comm', 'w').write('mine'))") == "PermissionError"
+
+
 def test_its_own_places_can_be_written(box: Box) -> None:
     for place in (".", "/tmp", "/dev/shm"):
         written = f"open({place!r} + '/mine', 'w').write('kept')"
@@ -278,6 +288,17 @@ def test_files_are_copies_and_links_are_left_out(start: Callable[..., Box], tmp_
     assert (files / "data" / "words.txt").read_text() == "one two"
     assert sorted(p.name for p in files.iterdir()) == ["data", "folder", "link.txt", "pipe"]
     assert Path(canary_file).read_text() == SECRET
+
+
+def test_a_directory_below_something_shown_can_be_hidden(start: Callable[..., Box]) -> None:
+    with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+        os.chmod(folder, 0o755)
+        (Path(folder) / "submitted.txt").write_text("a neighbour's work")
+        listed = f"import os; value = os.listdir({folder!r})"
+        assert start().value(listed) == ["submitted.txt"]
+        assert start(hidden=[folder]).value(listed) == []
+    with pytest.raises(SandboxUnavailable, match="virtual environment in a directory of its own"):
+        plan((sys.prefix,))
 
 
 def test_an_environment_in_tmp_is_shown_in_the_kernels_own_tmp() -> None:

@@ -37,7 +37,7 @@ if os.geteuid() == 0:
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)
-    linux.prctl_dumpable()
+    linux.reclaim_proc()
 """
 NO_NAMESPACES = """
 linux.own_user_namespace()
