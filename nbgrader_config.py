@@ -1,6 +1,6 @@
 """nbgrader's configuration: class names and paths, no logic."""
 
-c = get_config()  # noqa: F821 - given by traitlets
+c = get_config()
 
 c.CourseDirectory.course_id = "attention"
 # Sources lie beside, never inside, an assignment's folder; were one inside, it would still not be released

@@ -91,8 +91,8 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         pairs += list(
             zip(leaves(seen.values[name]), leaves(expected), leaves(reference.exact.values[name]), strict=True)
         )
-    if any(where != device for where in seen.devices):
-        return Finding("device", f"the result is on {seen.devices[0]}, the inputs are on {device}")
+    if elsewhere := wrong_device(seen, device):
+        return elsewhere
     for (where, found), (_, native), (_, exact) in pairs:
         finding = _compare_leaf(found, native, exact, where, reference.tolerance)
         if finding:
@@ -104,6 +104,13 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
     for name in seen.changed if reference.pure else ():
         if name.split(".")[0].split("[")[0] not in reference.mutates:
             return Finding("unchanged", f"the call changed its argument `{name}` in place; work on a new tensor")
+    return None
+
+
+def wrong_device(seen: Observation, device: str) -> Finding | None:
+    for where in seen.devices:
+        if where != device:
+            return Finding("device", f"the result is on {where}, the inputs are on {device}")
     return None
 
 

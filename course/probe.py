@@ -95,7 +95,9 @@ class Watch(TorchFunctionMode):
 
     def __init__(self, patterns: list[str]) -> None:
         super().__init__()
-        self.patterns, self.used, self.seen = patterns, [], {}
+        self.patterns = patterns
+        self.used: list[str] = []
+        self.seen: dict[Any, str] = {}
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         name = self.seen.get(func)

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from course.compare import Finding, Reference, compare, explain, leaves
+from course.compare import Finding, Reference, compare, explain, leaves, wrong_device
 from course.probe import Observation, Program, run
 
 from .case import Case, in_words, program
@@ -93,6 +93,8 @@ def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Fi
         return compare(seen, reference, device)
     if seen.raised is not None and reference.exact.raised is None:
         return compare(seen, reference, device)
+    if elsewhere := wrong_device(seen, device):
+        return elsewhere
     try:
         problem = case.holds(seen, reference.exact)
     except Exception:
@@ -164,7 +166,10 @@ def _verdict(
     def explained(failing: list[int]) -> str | None:
         # By a property an answer may fail where a mistake, told apart by numbers only, does not
         properties = [i for i in failing if prepared[i].case.holds]
-        fitting = {m: given for m, given in outcomes.items() if all(judge_case(prepared[i], given[i]) for i in properties)}
+        fitting = {
+            name: given for name, given in outcomes.items()
+            if all(judge_case(prepared[i], given[i]) for i in properties)
+        }  # fmt: skip
         return explain(seen, failing, fitting)
 
     for index, criterion in enumerate(exercise.criteria):

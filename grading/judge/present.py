@@ -22,7 +22,7 @@ def report(verdict: ExerciseVerdict) -> Report:
         names = " and ".join(f"`{name}`" for name in verdict.followed_through)
         notes.append(f"Judged with a right {names} in place of yours, so that one mistake costs once.")
     if verdict.internal:
-        notes.append(f"This exercise could not be judged, which is not your fault: {verdict.internal}")
+        notes.append(f"Not judged yet; a person will look at it: {verdict.internal}")
     shown = Report(
         verdict.exercise, verdict.status, verdict.earned, verdict.points, rows,
         headline=verdict.explanation, see=verdict.see if verdict.status not in ("right", "not started") else "",

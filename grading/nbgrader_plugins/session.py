@@ -28,6 +28,7 @@ from grading.judge.examine import NoAnswer
 
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
+STAY = "get_ipython().keepkernel_on_exit = True"  # `exit()` in a cell ends the cell, not the kernel
 GRACE = 2.0  # seconds that an interrupted call has to come back
 
 
@@ -98,6 +99,7 @@ class Session:
         self._poller.register(client.shell_channel.socket, zmq.POLLIN)
         self._poller.register(client.iopub_channel.socket, zmq.POLLIN)
         self._wait_until_ready()
+        client.execute(STAY, silent=True, store_history=False)
 
     def stop(self) -> None:
         client, manager, self._client, self._manager = self._client, self._manager, None, None

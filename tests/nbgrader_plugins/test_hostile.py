@@ -5,12 +5,14 @@ Attacks are bounded: what they write, start and ask for harms nothing even where
 
 from __future__ import annotations
 
+import ctypes
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -36,7 +38,7 @@ c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes
 
 @pytest.fixture(scope="module")
 def batch(classroom, tmp_path_factory):
-    """The course after all hostile submissions were graded: its root, what the listener heard, what was left running."""
+    """After all hostile submissions were graded: the course, the command, what was heard, what was left running."""
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     honest = right(load_lesson(ROOT / "grader_tests" / f"{LESSON}.py"), 1)
@@ -51,13 +53,14 @@ def batch(classroom, tmp_path_factory):
         config = root / "nbgrader_config.py"
         before = config.read_text()
         config.write_text(before + LIMITS)
-        running = _processes()
-        environment = {**os.environ, "ATTENTION_CANARY": SECRET, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        adopted = _adopt_orphans()
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "ATTENTION_CANARY": SECRET, "PATH": path}
         command = ["nbgrader", "autograde", LESSON, "--force"]
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
         config.write_text(before)
         time.sleep(4)  # longer than what an attack waits before it strikes
-    yield root, done, heard, _processes() - running
+    yield root, done, heard, adopted() if adopted else set()
     CANARY.unlink()
 
 
@@ -71,8 +74,18 @@ def _listen(server: socket.socket, heard: list[bytes]) -> None:
         connection.close()
 
 
-def _processes() -> set[int]:
-    return {int(name) for name in os.listdir("/proc") if name.isdigit()} if os.path.isdir("/proc") else set()
+def _adopt_orphans() -> Callable[[], set[str]] | None:
+    """From here on, what a child of ours leaves running becomes a child of ours; the result tells which there are."""
+    if not sys.platform.startswith("linux"):
+        return None
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def children() -> set[str]:
+        return {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
+    before = children()
+    return lambda: children() - before
 
 
 @pytest.mark.slow
