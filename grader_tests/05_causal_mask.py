@@ -15,7 +15,6 @@ from grading.judge.exercise import (
     helper,
     method,
     non_contiguous,
-    ref,
     specimen,
     student,
 )
@@ -276,7 +275,7 @@ def with_two_loops(T, S=None, device=None):
     if S is None:
         S = T
     elif S < T:
-        raise ValueError("S = %d is too small" % S)
+        raise ValueError("S = " + str(S) + " is too small")
     rows = []
     for i in range(T):
         rows.append([j > S - T + i for j in range(S)])
@@ -1752,14 +1751,14 @@ def fails_on_one_token(attention, x):
 
 
 @sees_the_future.mistake(
-    "It says True whatever it is shown.", shows=("right and wrong masks", "a leak at one place only")
+    "It says True of functions in which nothing leaks. Try it on one that adds to each token the one *before* it.", shows=("right and wrong masks", "a leak at one place only")
 )
 def always_true(attention, x):
     return True
 
 
 @sees_the_future.mistake(
-    "It says False whatever it is shown.", shows=("right and wrong masks", "a leak at one place only")
+    "It says False of functions that leak. Try it on one that adds to each token the one after it.", shows=("right and wrong masks", "a leak at one place only")
 )
 def always_false(attention, x):
     return False

@@ -47,9 +47,9 @@ def _():
     yield call(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2)
 
 
-@split_heads.example("two sentences of three words, three heads")
+@split_heads.example("two sentences of three words, two heads of width 4")
 def _():
-    yield call(torch.arange(36.0).view(2, 3, 6), n_heads=3).with_gradients()
+    yield call(torch.arange(48.0).view(2, 3, 8), n_heads=2).with_gradients()
 
 
 @split_heads.example("a width of 10 for 4 heads")
@@ -554,13 +554,14 @@ class MhaOracle(nn.Module):
         return torch.einsum("bhts,bhsk,dhk->btd", weights, v, mixed), weights
 
 
-def attend(state, n_heads, *, training=False, dropout=0.0, exactly=False, **inputs):
-    """Construct, give weights, call with x, context, mask by name; observes the result as "out"."""
+def attend(state, n_heads, *, training=False, dropout=0.0, exactly=False, calls=1, **inputs):
+    """Construct, give weights, call with x, context, mask by name; observes the last call's result as "out"."""
     s = Script(**inputs)
     width = len(state["W_q.weight"])
     m = s.call(SUBJECT, width, n_heads, **({"dropout": dropout} if dropout else {}), name="module")
     s.call(helper("prepare"), m, state, training=training, exactly=exactly)
-    s.call(m, *([s.x] if "x" in inputs else []), **{n: ref(n) for n in inputs if n != "x"}, name="out")
+    for _ in range(calls):
+        s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")
     return s.case(ref("out"))
 
 
@@ -597,13 +598,17 @@ def _():
 
 @mha.example("two sentences that look at others of another length, with gradients")
 def _():
-    case = attend(TURN, 2, x=WORDS, context=OTHERS).with_gradients()
-    yield case.described("MultiHeadAttention(4, 2); x (2, 2, 4), context (2, 3, 4)")
+    s = Script(x=WORDS, context=OTHERS)
+    m = s.call(SUBJECT, 4, 2, name="module")
+    s.call(helper("prepare"), m, TURN, training=True, exactly=False)
+    s.call(m, s.x)  # nothing of an earlier call may remain
+    s.call(m, s.x, s.context, name="out")
+    yield s.case(ref("out")).with_gradients().described("MultiHeadAttention(4, 2); x (2, 2, 4), context (2, 3, 4)")
 
 
 @mha.example("a causal mask (T, S)")
 def _():
-    case = attend(TURN, 2, x=WORDS, mask=torch.tensor([[False, True], [False, False]]))
+    case = attend(TURN, 2, x=WORDS, mask=torch.tensor([[False, True], [False, False]]), calls=2).unchanged()
     yield case.described("MultiHeadAttention(4, 2); x (2, 2, 4), mask (2, 2), the first word sees itself only")
 
 
@@ -1538,9 +1543,10 @@ def _():
         "in_proj_weight": torch.arange(12.0).view(6, 2),
         "out_proj.weight": torch.tensor([[20.0, 21.0], [22.0, 23.0]]),
     }
-    s = loading(of_zeros(2), theirs, 2)
-    s.call(helper("state_of"), s.ours)
-    yield s.case().described("the weights of ours, after load_torch_weights(ours, theirs)")
+    for n_heads, order in ((2, ("W_q", "W_k", "W_v", "W_o")), (1, ("W_o", "W_v", "W_k", "W_q"))):
+        s = loading(of_zeros(2), theirs, n_heads, order=order)
+        s.call(helper("state_of"), s.ours)
+        yield s.case().described(f"the weights of ours, a module made with {', '.join(order)} in this order")
     s = loading(of_zeros(2), theirs, 2)
     s.call(helper("is_same"), ref("result"), s.ours, name="same")
     s.call(helper("trainable"), s.ours, name="trainable")
@@ -1899,6 +1905,12 @@ def _():
 def _():
     text = "count_parameters(nn.Sequential(a, a)), with a = nn.Linear(3, 3, bias=False)"
     yield counting(text, {"0.weight": [3, 3]}, tied={"1": "0"})
+
+
+@count.example("two layers of the same shape, and a third one further in")
+def _():
+    text = "count_parameters(nn.Sequential(a, b, nn.Sequential(c))), with layers 3 to 3, 3 to 3 and 4 to 4 without biases"
+    yield counting(text, {"0.weight": [3, 3], "1.weight": [3, 3], "2.0.weight": [4, 4]})
 
 
 @count.example("one table for reading in and for writing out")

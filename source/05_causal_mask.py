@@ -235,7 +235,7 @@ grade(padding_mask)
 
 # %% tags=["demo"]
 mask_for = use(causal_mask, figures.masks.pytorch_causal_mask)
-padding_for = use(padding_mask, figures.masks.pytorch_padding_mask)
+padding_for = use(padding_mask, lambda lengths, S: figures.masks.padding_of(batch, S))
 both = mask_for(6) | padding_for(lengths, 6)  # (B, 1, T, S)
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
@@ -447,10 +447,7 @@ def masked_attention(
     """
     ### BEGIN SOLUTION
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (..., T, S)
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        weights = masked_softmax(scores, mask)
+    weights = torch.softmax(scores, dim=-1) if mask is None else masked_softmax(scores, mask)
     return weights @ value, weights
     ### END SOLUTION
 

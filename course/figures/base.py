@@ -87,6 +87,8 @@ def html(fig: Figure | Axes, alt: str, caption: str = "", *, style: str = "") ->
         plt.close(figure)
         raise ValueError("alt is empty: say in words what the figure shows")
     with plt.rc_context(STYLE), io.BytesIO() as file:
+        # Titles over slanted labels find their place only while drawing; the layout follows in the next pass
+        figure.draw_without_rendering()
         # The version of matplotlib stays out of the file: it changes only when the picture does.
         figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
         picture = base64.b64encode(file.getvalue()).decode("ascii")

@@ -1,7 +1,7 @@
 """Pictures for lesson 05: who may see whom, padded batches, and weights under right and wrong masks.
 
 At the end stand the functions that the pictures are drawn with until the learner's own pass. They ask PyTorch, in
-ways that the lesson's exercises do not allow.
+ways that the lesson's exercises do not allow; the padding is read off the words themselves.
 """
 
 from __future__ import annotations
@@ -174,11 +174,10 @@ def pytorch_causal_mask(
     return seen[0, 0].to(device) == 0
 
 
-def pytorch_padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
-    """Where PyTorch's `pad_sequence` pads sequences of these lengths (B,) to S: bool (B, 1, 1, S)."""
-    ones = [torch.ones(length) for length in [*lengths.tolist(), S]]
-    padded = torch.nn.utils.rnn.pad_sequence(ones, batch_first=True)
-    return padded[:-1, None, None].to(lengths.device) == 0
+def padding_of(texts: Sequence[Sequence[str]], width: int) -> torch.Tensor:
+    """Where a batch of texts, filled up to `width` words, holds no word: bool (B, 1, 1, width), read off the words."""
+    filled = [[*text, *(width - len(text)) * [None]] for text in texts]
+    return torch.tensor([[[[word is None for word in text]]] for text in filled])
 
 
 def pytorch_masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -201,7 +200,6 @@ def pytorch_masked_attention(
 
 for _stand_in in (
     pytorch_causal_mask,
-    pytorch_padding_mask,
     pytorch_masked_softmax,
     pytorch_masked_attention,
 ):

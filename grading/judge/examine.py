@@ -86,6 +86,16 @@ def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     }
 
 
+@lru_cache(maxsize=256)
+def missed_by(exercise: Exercise, seed: int) -> dict[str, frozenset[int]]:
+    """The cases, by number, that every known mistake gets wrong."""
+    prepared = prepare(exercise, seed)
+    return {
+        name: frozenset(i for i, p in enumerate(prepared) if judge_case(p, given[i]))
+        for name, given in mistaken(exercise, seed).items()
+    }
+
+
 def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
     """What is wrong with one observation."""
     case, reference = prepared.case, prepared.reference
@@ -164,13 +174,9 @@ def _verdict(
     outcomes = mistaken(exercise, seed) if any(findings) else {}
 
     def explained(failing: list[int]) -> str | None:
-        # By a property an answer may fail where a mistake, told apart by numbers only, does not
-        properties = [i for i in failing if prepared[i].case.holds]
-        fitting = {
-            name: given for name, given in outcomes.items()
-            if all(judge_case(prepared[i], given[i]) for i in properties)
-        }  # fmt: skip
-        return explain(seen, failing, fitting)
+        # Only a mistake that is wrong in all of these cases explains them, however near it comes to what was seen
+        missed = missed_by(exercise, seed)
+        return explain(seen, failing, {name: o for name, o in outcomes.items() if missed[name].issuperset(failing)})
 
     for index, criterion in enumerate(exercise.criteria):
         mine = [i for i, p in enumerate(prepared) if p.criterion == index]
