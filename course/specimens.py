@@ -1,10 +1,10 @@
 """Small functions and models that exercises take as arguments, chosen by name.
 
 `sees_the_future` (lesson 05) and `is_order_blind` (lesson 07) examine a function that maps (T, D) to (T, D).
-`mixture` and `biased_attention` make such functions from tensors, so that what one does is data and not code;
-`suspect` gives the eight of lesson 05 by letter. All are made of plain differentiable operations: backward and
-forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls. Where an
-output does not depend on an input, it does not change by a single bit when that input does.
+`mixture`, `biased_attention` and `turned_attention` make such functions from tensors, so that what one does is data
+and not code; `suspect` gives the eight of lesson 05 by letter. All are made of plain differentiable operations:
+backward and forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls.
+Where an output does not depend on an input, it does not change by a single bit when that input does.
 
 `Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`
 and `Windowed` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a `block_size`.
@@ -58,6 +58,19 @@ def biased_attention(
         if gate is not None:
             weights = weights * gate[:length, :length].to(x)
         return _finish(torch.einsum("ts,sd->td", weights, x), normalised)
+
+    return attend
+
+
+def turned_attention(turns: Tensor) -> Attention:
+    """Self-attention on x (T, D) whose query and key number t are both multiplied by the matrix turns[t], (D, D).
+
+    `turns` is (T, D, D); the values are x as it is. A shorter x gets the first matrices.
+    """
+
+    def attend(x: Tensor) -> Tensor:
+        turned = torch.einsum("tde,te->td", turns[: len(x)].to(x), x)
+        return torch.einsum("ts,sd->td", _weights(turned, turned, torch.zeros(len(x), len(x))), x)
 
     return attend
 

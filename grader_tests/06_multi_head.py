@@ -339,12 +339,12 @@ def _():
 
 @merge_heads.example("two sentences, three heads, as split_heads leaves them in memory")
 def _():
-    yield call(torch.arange(24.0).view(2, 2, 3, 2).transpose(1, 2)).with_gradients()
+    yield call(torch.arange(48.0).view(2, 4, 3, 2).transpose(1, 2)).with_gradients()
 
 
 @merge_heads.example("the same, contiguous")
 def _():
-    yield call(torch.arange(24.0).view(2, 3, 2, 2))
+    yield call(torch.arange(48.0).view(2, 3, 4, 2))
 
 
 @merge_heads.criterion("the heads side by side in every word", points=1.5)
@@ -1537,11 +1537,11 @@ def _():
     yield s.case().described("the weights of ours, after in_proj_weight = [[2], [3], [5]], out_proj.weight = [[7]]")
 
 
-@load.example("width 2, given as numbers 0 to 11 and 20 to 23")
+@load.example("width 2, given as numbers 0.0 to 1.1 and 2.0 to 2.3")
 def _():
     theirs = {
-        "in_proj_weight": torch.arange(12.0).view(6, 2),
-        "out_proj.weight": torch.tensor([[20.0, 21.0], [22.0, 23.0]]),
+        "in_proj_weight": torch.arange(12.0).view(6, 2) / 10,
+        "out_proj.weight": torch.tensor([[2.0, 2.1], [2.2, 2.3]]),
     }
     for n_heads, order in ((2, ("W_q", "W_k", "W_v", "W_o")), (1, ("W_o", "W_v", "W_k", "W_q"))):
         s = loading(of_zeros(2), theirs, n_heads, order=order)

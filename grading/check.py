@@ -23,6 +23,7 @@ from .judge.inprocess import examine_here
 from .judge.present import report
 from .judge.verdict import ExerciseVerdict
 from .mutants import mutants
+from .sample import as_answer
 
 SEEDS = (0, 1, 2)
 SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", re.M | re.S)
@@ -100,8 +101,9 @@ def check_exercise(
 
     must_be_right("the solution", solved[exercise.name], cells)
     must_be_right("the oracle", exercise.answer, rules=_where_defined(free))
+    must_be_right("its source alone", *_from_source(exercise, exercise.answer, solved), rules=_where_defined(free))
     for alternative in exercise.alternatives:
-        must_be_right(f"alternative {alternative.__name__}", alternative)
+        must_be_right(f"alternative {alternative.__name__}", *_from_source(exercise, alternative, solved))
     stub = judge(stubs[exercise.name], 0)
     if stub.earned or stub.status != "not started":
         found.problems.append(f"the stub earns {stub.earned:g} and is {stub.status!r}")
@@ -135,6 +137,13 @@ def _where_defined(exercise: Exercise) -> Exercise:
 
     criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
     return replace(exercise, criteria=criteria)
+
+
+def _from_source(exercise: Exercise, answer: Any, solved: dict[str, Any]) -> tuple[Any, list[str]]:
+    """An answer as a student hands it in: made from its own source in the notebook's names, and read."""
+    code, names = as_answer(exercise, answer), dict(solved)
+    exec(compile(code, f"<{answer.__name__}>", "exec"), names)  # noqa: S102 - the course's own text
+    return names[exercise.name], [code]
 
 
 def _killed(exercise: Exercise, lesson: Lesson, solved: dict[str, Any], code: str) -> bool:

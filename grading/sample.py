@@ -6,11 +6,8 @@ solution cells of the release as a student would.
 
 from __future__ import annotations
 
-import ast
 import copy
-import inspect
 import re
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +18,7 @@ from nbformat import NotebookNode
 
 from .build import grade_id
 from .judge.exercise import Exercise, Lesson, load_lesson
-from .judge.source import Source
+from .judge.source import Source, standing_alone
 
 PREFIX = "sample-"
 
@@ -68,15 +65,7 @@ def right(lesson: Lesson, style: int) -> Answers:
 
 def as_answer(exercise: Exercise, answer: Any) -> str:
     """The source of one of grader_tests' functions or classes, as a student's cell under the exercise's name."""
-    module = inspect.getmodule(answer)
-    lines = textwrap.dedent(inspect.getsource(answer)).splitlines()
-    start = next(
-        number for number, line in enumerate(lines)
-        if line.startswith(("def ", "class ", "@")) and not line.startswith(f"@{exercise.name}")
-    )  # fmt: skip
-    code = re.sub(rf"\b{answer.__name__}\b", exercise.name, "\n".join(lines[start:]))
-    assert module is not None
-    return "\n".join([*_imports(inspect.getsource(module), code), "", "", code]).strip()
+    return re.sub(rf"\b{answer.__name__}\b", exercise.name, standing_alone(answer))
 
 
 def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
@@ -130,17 +119,3 @@ def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answe
 
 def _allowed(exercise: Exercise, code: str) -> bool:
     return not Source([code]).not_allowed(exercise.name, exercise.forbidden)
-
-
-def _imports(module: str, code: str) -> list[str]:
-    """The module's imports that the code needs, but for the engine's."""
-    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
-    lines = []
-    for statement in ast.parse(module).body:
-        if not isinstance(statement, (ast.Import, ast.ImportFrom)):
-            continue
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(("grading", "__future__")):
-            continue
-        if used & {(alias.asname or alias.name).split(".")[0] for alias in statement.names}:
-            lines.append(ast.unparse(statement))
-    return lines

@@ -119,9 +119,8 @@ def triangle(
     third = y / TOP
     second = x - third / 2
     shares = torch.stack([1 - second - third, second, third], dim=-1).clamp(min=0)
-    shares = shares / shares.sum(
-        -1, keepdim=True
-    )  # outside the triangle: its nearest edge, which is clipped
+    # Points outside the triangle get the shares of its nearest edge; they are clipped away below
+    shares = shares / shares.sum(-1, keepdim=True)
     heights = height_of(shares.flatten(0, 1)).detach().reshape(x.shape)
     levels = [i * math.log(3) / 8 for i in range(9)]
     edge = Polygon([(0, 0), (1, 0), (0.5, TOP)], fill=False, edgecolor="black", linewidth=1)

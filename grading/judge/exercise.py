@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import sys
-import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -33,6 +31,7 @@ from .case import (
     specimen,
     student,
 )
+from .source import standing_alone
 
 __all__ = [
     "SUBJECT", "Case", "Draw", "Exercise", "Lesson", "Script", "call", "device", "exercise", "generator", "helper",
@@ -131,9 +130,7 @@ class Exercise:
     @property
     def stand_in(self) -> str:
         """Source that defines a right answer under the exercise's own name."""
-        lines = textwrap.dedent(inspect.getsource(self.answer)).splitlines()
-        start = next(i for i, line in enumerate(lines) if line.startswith(("def ", "class ")))
-        return "\n".join([*lines[start:], "", f"{self.name} = {self.answer.__name__}"])
+        return f"{standing_alone(self.answer)}\n\n{self.name} = {self.answer.__name__}"
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""

@@ -8,7 +8,10 @@ compares an answer with `torch.softmax` costs nothing. A second guard stands aro
 from __future__ import annotations
 
 import ast
+import inspect
+import symtable
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from course.probe import is_forbidden
 
@@ -21,7 +24,8 @@ class Source:
     def __init__(self, cells: Iterable[str], exercises: Iterable[str] = ()) -> None:
         self.exercises = frozenset(exercises)
         self.modules: dict[str, str] = {}  # local name -> dotted path of what was imported
-        self.definitions: dict[str, ast.AST] = {}  # the last definition of each top-level name
+        # The last definition of each top-level name, and those before it that it builds on, as `f = wrap(f)` does
+        self.definitions: dict[str, list[ast.stmt]] = {}
         for cell in cells:
             for statement in parse(cell):
                 self._note(statement)
@@ -38,15 +42,22 @@ class Source:
                 for alias in node.names:
                     self.modules[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-            self.definitions[statement.name] = statement
+            self._define(statement.name, statement)
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            for name in (n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
-                self.definitions[name] = statement
+            for name in {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}:
+                self._define(name, statement)
         elif isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
             for child in ast.iter_child_nodes(statement):
                 if isinstance(child, ast.stmt):
                     self._note(child)
+
+    def _define(self, name: str, statement: ast.stmt) -> None:
+        before = self.definitions.get(name, []) if name in free_names(statement) else []
+        self.definitions[name] = [*before, statement]
+
+    def _free(self, name: str) -> set[str]:
+        return set().union(*map(free_names, self.definitions[name]))
 
     def reachable(self, name: str) -> set[str]:
         """Names of top-level definitions that `name` uses, directly or through others; with `name` itself."""
@@ -58,7 +69,8 @@ class Source:
         found: list[str] = []
         if patterns:
             for reached in self._reach(name, self.exercises - {name}):
-                found += [text for text in self._uses(self.definitions[reached], patterns) if text not in found]
+                uses = (text for statement in self.definitions[reached] for text in self._uses(statement, patterns))
+                found += [text for text in dict.fromkeys(uses) if text not in found]
         return sorted(found)
 
     def _reach(self, name: str, stop: frozenset[str]) -> set[str]:
@@ -69,7 +81,7 @@ class Source:
             if current in reached or current in stop or current not in self.definitions:
                 continue
             reached.add(current)
-            todo += [n.id for n in ast.walk(self.definitions[current]) if isinstance(n, ast.Name)]
+            todo += self._free(current)
         return reached
 
     def _uses(self, tree: ast.AST, patterns: list[str]) -> Iterator[str]:
@@ -101,6 +113,56 @@ class Source:
             path = self.modules[root].split(".")
             return [*path[1:], node.attr] if path[0] == "torch" else []
         return [] if root in ("self", "cls") or root in self.definitions else [node.attr]
+
+
+def free_names(definition: ast.AST) -> set[str]:
+    """Names that a statement takes from around it: not its own parameters and variables, whatever they are called."""
+    try:
+        tables = [symtable.symtable(ast.unparse(definition), "<cell>", "exec")]
+    except (SyntaxError, ValueError, RecursionError):
+        return {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
+    found: set[str] = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        inside = table.get_type() != "module"
+        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (s.is_global() or not inside)}
+    return found
+
+
+MARKERS = ("oracle", "mistake", "alternative")  # decorators of `Exercise`
+
+
+def standing_alone(answer: Any) -> str:
+    """The source of a function or class of a module, with the imports and definitions of the module that it needs."""
+    module = inspect.getmodule(answer)
+    if module is None:
+        raise ValueError(f"{answer!r} has no module")
+    tree = ast.parse(inspect.getsource(module))
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            statement.decorator_list = [d for d in statement.decorator_list if not _marks(d)]
+    source = Source([])
+    for statement in tree.body:
+        source._note(statement)
+    needed = source.reachable(answer.__name__)
+    wanted = set().union(*map(source._free, needed))
+    lines = [ast.unparse(kept) for statement in tree.body if (kept := _kept(statement, wanted, source, needed))]
+    return "\n\n".join(lines)
+
+
+def _marks(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(called, ast.Attribute) and called.attr in MARKERS
+
+
+def _kept(statement: ast.stmt, wanted: set[str], source: Source, needed: set[str]) -> ast.stmt | None:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        ours = isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(("grading", "__future__"))
+        names = [n for n in statement.names if (n.asname or n.name).split(".")[0] in wanted]
+        statement.names = names
+        return statement if names and not ours else None
+    return statement if any(statement in source.definitions[name] for name in needed) else None
 
 
 def parse(cell: str) -> list[ast.stmt]:

@@ -1,0 +1,177 @@
+"""Specimens: what each one does, that answers of every kind can examine it, and that none is an answer itself."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from course import figures, specimens
+from course.probe import prepare
+from grading.judge.exercise import load_lesson
+from grading.judge.inprocess import examine_here
+
+GRADER_TESTS = Path(__file__).parents[2] / "grader_tests"
+LEAKING, CLEAN = "ACDEFG", "BH"
+T, D = 7, 3
+
+
+def tokens(length=T, width=D, dtype=torch.float32, seed=0):
+    return torch.randn(length, width, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def bias(length=T, ahead=0):
+    mask = torch.ones(length, length, dtype=torch.bool).triu(1 + ahead)
+    return torch.zeros(length, length).masked_fill(mask, -math.inf)
+
+
+def attentions():
+    """One of every kind, by name, for x (T, D)."""
+    yield from ((letter, specimens.suspect(letter)) for letter in specimens.SUSPECTS)
+    matrix = tokens(T, T, seed=1)
+    yield "mixture", specimens.mixture(matrix)
+    yield "mixture of features", specimens.mixture(matrix, features=tokens(D, D, seed=2))
+    yield "normalised mixture", specimens.mixture(matrix, normalised=True)
+    yield "attention", specimens.biased_attention(bias(), positions=tokens(seed=3), normalised=True)
+    yield "gated attention", specimens.biased_attention(bias(ahead=1), gate=torch.ones(T, T).tril())
+
+
+ATTENTIONS = dict(attentions())
+
+
+def influence(attention, x):
+    return torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+
+
+@pytest.mark.parametrize("letter", specimens.SUSPECTS)
+@pytest.mark.parametrize("length", [4, 6, 7])
+def test_a_suspect_leaks_or_does_not(letter, length):
+    future = influence(specimens.suspect(letter), tokens(length)).triu(1)
+    assert bool((future > 1e-4).any()) == (letter in LEAKING)
+    assert letter in LEAKING or not future.any()
+
+
+def test_a_suspect_of_another_name_is_refused():
+    with pytest.raises(ValueError, match="letter is 'Z'"):
+        specimens.suspect("Z")
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_every_way_of_differentiating_gives_the_same(name, dtype):
+    attention, x = ATTENTIONS[name], tokens(dtype=dtype)
+    backward = torch.autograd.functional.jacobian(attention, x)
+    assert attention(x).dtype == dtype
+    for jacobian in (torch.func.jacrev(attention)(x), torch.func.jacfwd(attention)(x)):
+        torch.testing.assert_close(jacobian, backward)
+    batch = torch.stack([x, x + 1.0])
+    torch.testing.assert_close(torch.vmap(attention)(batch)[0], attention(x))
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_an_output_that_does_not_depend_on_an_input_does_not_move_by_a_bit(name):
+    attention, x = ATTENTIONS[name], tokens()
+    depends = influence(attention, x) > 0
+    for j in range(T):
+        for size in (1e-3, 1.0, -1e3, 1e15):
+            changed = x.clone()
+            changed[j] += size
+            still = ~depends[:, j]
+            assert torch.equal(attention(changed)[still], attention(x)[still])
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_attentions_take_one_sentence_of_one_width_and_keep_nothing(name):
+    attention, x = ATTENTIONS[name], tokens()
+    assert torch.equal(attention(x), attention(x))
+    assert torch.equal(x, tokens())
+    assert attention(x).shape == (T, D)
+    with pytest.raises((RuntimeError, ValueError)):
+        attention(torch.stack([x, x]))
+
+
+def test_a_normalised_mixture_has_outputs_that_sum_to_0():
+    outputs = specimens.mixture(tokens(T, T), normalised=True)(tokens())
+    torch.testing.assert_close(outputs.sum(1), torch.zeros(T), atol=1e-5, rtol=0.0)
+
+
+def test_assembly_shares_freezes_and_nests():
+    module = specimens.assembly(
+        {"tokens.weight": [5, 3], "blocks.0.bias": [3], "scale": []},
+        frozen=["blocks.0.bias"], shared={"out.weight": "tokens.weight"}, buffers={"blocks.0.mask": [4, 4]},
+    )  # fmt: skip
+    sizes = {name: p.numel() for name, p in module.named_parameters() if p.requires_grad}
+    assert sizes == {"tokens.weight": 15, "scale": 1}
+    assert module.out.weight is module.tokens.weight
+    assert set(module.state_dict()) == {"tokens.weight", "blocks.0.bias", "scale", "out.weight", "blocks.0.mask"}
+
+
+def test_projections_hold_four_matrices_and_do_nothing():
+    module = specimens.Projections(4)
+    assert {n: tuple(p.shape) for n, p in module.named_parameters()} == {
+        f"W_{letter}.weight": (4, 4) for letter in "qkvo"
+    }
+    with pytest.raises(NotImplementedError):
+        module(torch.zeros(2, 4))
+
+
+def test_torch_attention_has_no_biases_and_takes_batches_first():
+    module = specimens.torch_attention(6, 2)
+    assert {n for n, _ in module.named_parameters()} == {"in_proj_weight", "out_proj.weight"}
+    x = torch.randn(2, 5, 6)
+    assert module(x, x, x)[0].shape == x.shape
+
+
+def models():
+    yield specimens.Bigram(5, 4)
+    yield specimens.Windowed(5, 8, 4, dropout=0.5)
+    yield specimens.Windowed(5, 8, 4, batch_norm=True)
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda m: type(m).__name__)
+def test_a_model_maps_ids_to_logits_and_notes_how_it_was_called(model):
+    ids = torch.tensor([[0, 1, 4], [2, 2, 3]])
+    assert model(ids).shape == (2, 3, 5)
+    with torch.no_grad():
+        model.eval()(ids[:, :1])
+    assert model.calls == [[3, True, True], [1, False, False]]
+    with pytest.raises(ValueError, match="block_size is 4"):
+        model(torch.zeros(1, 5, dtype=torch.int64))
+
+
+def test_a_windowed_model_looks_at_all_that_came_before_and_at_nothing_later():
+    model = specimens.Windowed(5, 8, 4).eval()
+    prepare(model, {name: torch.randn(p.shape) for name, p in model.named_parameters()})
+    ids = torch.tensor([[0, 1, 2, 3]])
+    for place in range(4):
+        changed = ids.clone()
+        changed[0, place] = 4
+        moved = (model(changed) != model(ids)).any(-1)[0]
+        assert moved.tolist() == [i >= place for i in range(4)]
+
+
+def test_modes_matter_where_dropout_or_batch_norm_is_asked_for():
+    ids = torch.tensor([[0, 1, 2, 3]])
+    dropped, normed = specimens.Windowed(5, 8, 4, dropout=0.5), specimens.Windowed(5, 8, 4, batch_norm=True)
+    assert not torch.equal(dropped(ids), dropped(ids))
+    assert torch.equal(dropped.eval()(ids), dropped(ids))
+    before = normed.inner.norm.running_mean.clone()
+    normed.eval()(ids)
+    assert torch.equal(normed.inner.norm.running_mean, before)
+    normed.train()(ids)
+    assert not torch.equal(normed.inner.norm.running_mean, before)
+
+
+@pytest.mark.parametrize("lesson", ["05_causal_mask", "06_multi_head", "07_rope", "08_training"])
+def test_nothing_that_exercises_take_or_pictures_are_drawn_with_answers_one(lesson):
+    if not (GRADER_TESTS / f"{lesson}.py").exists():
+        pytest.skip(f"{lesson} is not there yet")
+    lying_about = [v for n, v in vars(specimens).items() if callable(v) and v.__module__ == specimens.__name__]
+    for module in (figures.masks, figures.heads):
+        lying_about += [v for v in vars(module).values() if callable(v) and v.__module__ == module.__name__]
+    for exercise in load_lesson(GRADER_TESTS / f"{lesson}.py").exercises.values():
+        for answer in lying_about:
+            verdict = examine_here(exercise, {exercise.name: answer})
+            assert verdict.earned < exercise.points, f"{answer.__name__} passes for {exercise.name}"
