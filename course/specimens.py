@@ -110,8 +110,10 @@ def _next_key_is_open(x: Tensor) -> Tensor:
 
 def _inverted(x: Tensor) -> Tensor:
     """A causal mask handed over with the meaning of True turned round: only the future can be seen."""
-    future = _reach(len(x), len(x), 0, outside=1.0)
-    return biased_attention(1e4 * (future - 1.0), gate=future)(x)
+    future = torch.ones(len(x), len(x)).triu(1)
+    bias = torch.zeros_like(future).masked_fill(future == 0, -torch.inf)
+    bias[-1] = 0.0  # the last token sees nothing; its gate is shut
+    return biased_attention(bias, gate=future)(x)
 
 
 def _softmax_first(x: Tensor) -> Tensor:

@@ -17,7 +17,7 @@
 # instrument, a *leak detector*. You will turn it on eight attention functions that you have not seen before. Most of
 # them peek, and not all of those look as if they did.
 #
-# **Time:** about 65 minutes (8 for each of the five exercises, 25 of reading at 200 words a minute, half a minute of
+# **Time:** about 62 minutes (8 for each of the five exercises, 21 of reading at 200 words a minute, half a minute of
 # running). **You need:** softmax (lesson 2), attention (lesson 3) and its scale (lesson 4). Nothing from your earlier
 # notebooks has to be copied.
 #
@@ -104,9 +104,9 @@ for i, word in enumerate(words):
 # **On paper.** Three queries and five keys. The first query stands at place 5 − 3 + 0 = 2, so it sees the keys 0, 1
 # and 2:
 #
-# $$ M = \begin{pmatrix} F & F & F & T & T \\ F & F & F & F & T \\ F & F & F & F & F \end{pmatrix} $$
+# $$ M = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
 #
-# with $T$ for True and $F$ for False. There cannot be more queries than places, so $S < T$ is an error in the call:
+# with 1 for True and 0 for False. There cannot be more queries than places, so $S < T$ is an error in the call:
 # raise a `ValueError` whose message names an argument and its value, such as `S is 3, which is less than T = 5`.
 
 # %%
@@ -146,8 +146,9 @@ mask_for = use(causal_mask, figures.masks.pytorch_causal_mask)
 sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
 figures.show(
     figures.masks.tables(sizes, words),
-    "Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above the diagonal. Two "
-    "queries, one and step: a single cross, where one meets step. One query, step: no cross at all.",
+    "Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
+    "the diagonal. Two queries, one and step: a single cross, where one meets step. One query, "
+    "step: no cross at all.",
     f"✓ may be seen, ✗ is blocked. Mask: {mask_for.whose}.",
 )
 
@@ -163,7 +164,8 @@ def newest_word(S):
     mask_for = use(causal_mask, figures.masks.pytorch_causal_mask)
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
-    return picture, f"{words[S - 1]} sees all {S} words if the ends are aligned, and only Your if the starts are."
+    alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only Your if the starts are."
+    return picture, alt
 
 
 interactive.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
@@ -184,7 +186,8 @@ lengths = torch.tensor([len(sentence) for sentence in batch])  # (B,)
 # %% tags=["demo"]
 figures.show(
     figures.masks.sentences(batch, lengths.tolist(), 6),
-    "A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
+    "A batch of three sentences in six columns: six words; four words and two pads; two words and "
+    "four pads.",
     "Three sentences, padded to S = 6. Hatched places hold no word.",
 )
 
@@ -208,8 +211,8 @@ figures.show(
 #
 # ### Exercise 2: `padding_mask`
 #
-# **On paper.** Lengths (1, 3) and $S = 3$ give the two rows (F, T, T) and (F, F, F), in a tensor of shape
-# (2, 1, 1, 3). A length may be 0, for a sentence without words: its row is all True.
+# **On paper.** Lengths (1, 3) and $S = 3$ give the two rows (0, 1, 1) and (0, 0, 0), with 1 for True, in a tensor of
+# shape (2, 1, 1, 3). A length may be 0, for a sentence without words: its row is all True.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -239,8 +242,8 @@ padding_for = use(padding_mask, lambda lengths, S: figures.masks.padding_of(batc
 both = mask_for(6) | padding_for(lengths, 6)  # (B, 1, T, S)
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
-    "Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: also the last two "
-    "columns are all crosses. Length 2: the last four columns are all crosses.",
+    "Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: also "
+    "the last two columns are all crosses. Length 2: the last four columns are all crosses.",
     f"causal | padding, for the three sentences. Masks: {mask_for.whose}; {padding_for.whose}.",
 )
 
@@ -301,7 +304,7 @@ def filled(fill, times):
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
     through = (weights * mask).sum(-1).max()
     picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
-    return picture, f"Weights with blocked scores set to {fill}: up to {through:.4f} of a row lies above the diagonal."
+    return picture, f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal."
 
 
 interactive.slider(
@@ -349,8 +352,8 @@ print("gradient of W:", W.grad.tolist())
 # gradient of 0 and multiplies it by its NaN weights; 0 × NaN is NaN, not 0; and `W` collects it from there. One
 # blocked row in one sentence of a batch ruins the whole step, and after it the whole model.
 #
-# So it is in real code. To this day `nn.MultiheadAttention` gives NaN for such a row when you ask for its weights,
-# while `F.scaled_dot_product_attention` gave NaN until PyTorch 2.5 and gives 0 since
+# So it is in real code. As late as in PyTorch 2.13 `nn.MultiheadAttention` gives NaN for such a row when you ask for its
+# weights, while `F.scaled_dot_product_attention` gave NaN before PyTorch 2.5 and gives 0 since
 # ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)).
 #
 # </details>
@@ -399,16 +402,16 @@ softmax_of = use(masked_softmax, figures.masks.pytorch_masked_softmax)
 mask = use(causal_mask, figures.masks.pytorch_causal_mask)(6)
 figures.show(
     figures.masks.before_and_after(example_scores(), mask, softmax_of(example_scores(), mask), words),
-    "Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, 1.00 in the first "
-    "cell, every row sharing 1 among the cells up to the diagonal.",
+    "Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
+    "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
     f"Weights: {softmax_of.whose}.",
 )
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
 empty_row = softmax_of(example_scores(), row_blocked)
 figures.show(
     figures.masks.before_and_after(example_scores(), row_blocked, empty_row, words),
-    "The same three maps, with the whole fourth row hatched: there are no weights in it, and the other rows are as "
-    "before.",
+    "The same three maps, with the whole fourth row hatched: there are no weights in it, and the "
+    "other rows are as before.",
     f"One row fully blocked. Sums of the rows: {[round(total, 2) for total in empty_row.sum(-1).tolist()]}.",
 )
 
@@ -480,8 +483,8 @@ panels = {
 }
 figures.show(
     figures.masks.weights(panels, words),
-    "Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the triangle above "
-    "the diagonal is hatched, and each row's weights are spread over what is left.",
+    "Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
+    "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
     f"The same words, without and with a mask. Attention: {attend.whose}.",
 )
 
@@ -493,12 +496,13 @@ figures.show(
 #
 # You now hold a boolean mask and PyTorch has two attention functions that take one. They do not mean the same by it.
 #
-# | | True means | float mask |
-# |---|---|---|
-# | `nn.MultiheadAttention(…)(…, attn_mask=m)`, `nn.Transformer`, this course | **blocked** | added to the scores |
-# | `F.scaled_dot_product_attention(…, attn_mask=m)`, Keras, JAX | **may be seen** | added to the scores |
+# | | True means |
+# |---|---|
+# | `nn.MultiheadAttention(…)(…, attn_mask=m)` | **blocked** |
+# | `F.scaled_dot_product_attention(…, attn_mask=m)` | **may be seen** |
 #
-# Neither complains about the other's masks: the shapes agree and so do the types.
+# `nn.Transformer` and this course side with the first, Keras and JAX with the second. Neither function complains about
+# the other's masks: the shapes agree and so do the types.
 
 # %%
 attend = use(masked_attention, figures.masks.pytorch_masked_attention)
@@ -531,8 +535,8 @@ panels = {
 }
 figures.show(
     figures.masks.weights(panels, words, stairs=True),
-    "Two maps of the weights that F.scaled_dot_product_attention uses. With ~mask they fill the triangle below the "
-    "stairs; with mask they fill the one above, and the last row is empty.",
+    "Two maps of the weights that F.scaled_dot_product_attention uses. With ~mask they fill the "
+    "triangle below the stairs; with mask they fill the one above, and the last row is empty.",
     "Left as it should be; right without the ~. The stairs stand where the future begins.",
 )
 
@@ -606,17 +610,20 @@ guide = {
     "8  softmax over queries": torch.softmax(scores.masked_fill(future, float("-inf")), 0),
 }
 figures.show(
-    figures.masks.weights({title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True),
-    "Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first row empty. 3: one "
-    "more diagonal filled, beyond the stairs. 4: only the upper triangle is filled. 5 and 6: everything is filled. 7: "
-    "a lower triangle, paler at the top. 8: a lower triangle whose columns, not rows, sum to 1.",
+    figures.masks.weights(
+        {title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True
+    ),
+    "Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
+    "row empty. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
+    "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
+    "triangle whose columns, not rows, sum to 1.",
     f"Attention: {attend.whose}.",
 )
 
 # %% [markdown]
 # | | what you see | what it does |
 # |---|---|---|
-# | 2 | the first row is empty (NaN, in most code) and nobody hears himself | no leak; the first word is lost |
+# | 2 | the first row is empty (NaN, in most code), and no word hears itself | no leak; the first word is lost |
 # | 3 | a step beyond the stairs | every word sees the next one, which is the answer |
 # | 4 | the other half | section 5 |
 # | 5 | the same weight all over the future of a row | a score of 0 is a vote |
@@ -748,21 +755,23 @@ measured = {
 }
 figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
-    "Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the stairs only. C: two "
-    "steps beyond the stairs. E: the first three places see one another. F: ticks above the diagonal only. G: one step "
-    "beyond. H: below the stairs, but the lower three rows see only the first keys and themselves.",
+    "Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
+    "stairs only. C: two steps beyond the stairs. E: the first three places see one another. F: "
+    "ticks on and above the diagonal, none in the last row. G: one step beyond the stairs. H: below "
+    "the stairs, but the lower three rows see only the first keys and themselves.",
     f"✓ this output moves when that input is changed. Measured by {detector.whose}.",
 )
 
 # %% [markdown]
-# (The diagonal is ticked for all of them: each output depends on its own token, which asks the question.) Compare with
-# the field guide, and say what is wrong with each, before you unfold the list.
+# Why is the diagonal ticked even for F, which blocks it? Because each output depends on its own token, which asks the
+# question. Only where there is no choice, in the last two rows of F, does the question make no difference. Now compare
+# with the field guide, and say what is wrong with each, before you unfold the list.
 #
 # <details><summary>What the suspects do</summary>
 #
 # | | leaks | what it does |
 # |---|---|---|
-# | A | yes | lowers blocked scores by 6 instead of removing them: a finite fill. Its weights on the future are about 0.002, and a heat map shows 0.00 |
+# | A | yes | lowers blocked scores by 6 instead of removing them: a finite fill. Its weights on the future are below 0.001, and a heat map shows 0.00 |
 # | B | no | causal attention as it should be |
 # | C | yes | keeps its keys in a buffer with two unused places at the end, and aligns the mask with the end of the *buffer*: $T \ne S$, aligned wrongly |
 # | D | yes | softmax first, zeroes afterwards, without renormalising: the future acts through the denominator |
@@ -780,7 +789,7 @@ figures.show(
 #
 # ### What a leak does to learning
 #
-# Suspect A lets 0.2 % of the future through. Does that matter? Let us train on text in which nothing can be learned:
+# Suspect A puts a thousandth of a row on the future, or less. Does that matter? Let us train on text in which nothing can be learned:
 # every token is drawn at random from 8, so the best possible loss for the next one is $\ln 8 = 2.08$. A model that
 # gets below that line has not learned something about the text. It has found the crack.
 
@@ -837,8 +846,9 @@ runs = {
 }
 figures.show(
     figures.masks.losses(runs, torch.tensor(8.0).log().item(), "ln 8: nothing can be learned"),
-    "Loss against training step. With a right mask it stays at 2.08. With one key too many it falls to 0.2 in a few "
-    "steps. With blocked scores lowered by 6 it stays at 2.08 for about 80 steps, then falls below 1.",
+    "Loss against training step. With a right mask it stays at 2.08. With one key too many it falls "
+    "to 0.2 in a few steps. With blocked scores lowered by 6 it stays at 2.08 for about 80 steps, "
+    "then falls below 1.",
     f"Training on random tokens. Right mask and attention: {attend.whose}.",
 )
 

@@ -69,16 +69,18 @@ words = "Your journey starts with one step".split()
 
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(0)
-values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): the colour and the shape of word 1, of word 2
-w = torch.rand(250, 2, generator=generator)  # 250 times the weight that each of two heads gives to word 1
+values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of word 1, of word 2
+w = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two heads gives word 1
 
 one = w[:, :1] * values[0] + (1 - w[:, :1]) * values[1]  # (250, 2): one weight for both facts
 two = w * values[0] + (1 - w) * values[1]  # (250, 2): a weight for the colour and one for the shape
 figures.show(
     figures.heads.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
-    "Two panels with colour across and shape upwards. With one head the dots lie on the straight line from value 1 at "
-    "(1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two heads they fill the square, star included.",
-    "Each dot is what attention puts out for one choice of weights. One head averages; it cannot mix and match.",
+    "Two panels with colour across and shape upwards. With one head the dots lie on the straight "
+    "line from value 1 at (1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two "
+    "heads they fill the square, star included.",
+    "Each dot is what attention puts out for one choice of weights. One head averages; it cannot "
+    "mix and match.",
 )
 
 # %% [markdown]
@@ -126,7 +128,7 @@ def matrix(rows, columns):
 
 
 def one_head(query, key, value):
-    """(..., T, K), (..., S, K), (..., S, K) -> what the head puts out (..., T, K), its weights (..., T, S)."""
+    """(..., T, K), (..., S, K), (..., S, K) -> output (..., T, K), weights (..., T, S)."""
     weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1)
     return weights @ value, weights
 
@@ -144,9 +146,10 @@ print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_ha
 # %% tags=["demo"]
 figures.show(
     figures.heads.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
-    "Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
-    "Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps have nothing to do with "
-    "each other.",
+    "Two heat maps of weights over the six words, one for each head. Their bright cells lie in "
+    "different places.",
+    "Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
+    "have nothing to do with each other.",
 )
 
 # %% [markdown]
@@ -165,8 +168,8 @@ figures.show(
 # %% tags=["demo"]
 figures.show(
     figures.heads.packed(n_heads=2, tokens=T, width=D),
-    "X, a plain grid of 6 by 8, times W_Q, a grid of 8 by 8 whose left half belongs to head 0 and right half to head "
-    "1, equals Q, a grid of 6 by 8 with the same two halves.",
+    "X, a plain grid of 6 by 8, times W_Q, a grid of 8 by 8 whose left half belongs to head 0 "
+    "and right half to head 1, equals Q, a grid of 6 by 8 with the same two halves.",
     "Every head owns a band of columns, in the matrix and in the result.",
 )
 
@@ -175,8 +178,8 @@ W_q, W_k, W_v = (torch.cat(pair, dim=1) for pair in [(W_q0, W_q1), (W_k0, W_k1),
 
 
 def from_tensors(x, W_q, W_k, W_v, W_o, n_heads):
-    """Level 1: x (..., T, D) and four matrices (D, D) -> output (..., T, D), weights (..., H, T, T)."""
-    bands = [(x @ W).chunk(n_heads, dim=-1) for W in (W_q, W_k, W_v)]  # for each: H tensors (..., T, K)
+    """Level 1: x (..., T, D), matrices (D, D) -> output (..., T, D), weights (..., H, T, T)."""
+    bands = [(x @ W).chunk(n_heads, dim=-1) for W in (W_q, W_k, W_v)]  # each: H tensors (..., T, K)
     outputs, weights = zip(*(one_head(q, k, v) for q, k, v in zip(*bands)))
     return torch.cat(outputs, dim=-1) @ W_o, torch.stack(weights, dim=-3)
 
@@ -214,10 +217,11 @@ whole_words = torch.arange(T * D).div(T * K, rounding_mode="floor").view(T, D)
 bands = torch.arange(D).div(K, rounding_mode="floor").expand(T, D)
 figures.show(
     figures.heads.owners({"what we want": bands, "reshape(B, H, T, K)": whole_words}, words),
-    "Two tables of six words by eight numbers, the head that owns each number written into it. What we want: head 0 "
-    "owns the left four columns, head 1 the right four. Reshape alone: head 0 owns the first three rows, head 1 the "
-    "last three.",
-    "Which head gets which number. Both cuts have the right shape; only one of them is a cut between heads.",
+    "Two tables of six words by eight numbers, the head that owns each number written into it. "
+    "What we want: head 0 owns the left four columns, head 1 the right four. Reshape alone: head "
+    "0 owns the first three rows, head 1 the last three.",
+    "Which head gets which number. Both cuts have the right shape; only one of them is a cut "
+    "between heads.",
 )
 
 # %% [markdown]
@@ -251,7 +255,7 @@ figures.show(
 def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     """Cut every word's row into one piece for each head.
 
-    x: (B, T, D). Returns (B, H, T, D // H) with H = n_heads: piece h of each row goes to head h, in order.
+    x: (B, T, D). Returns (B, H, T, D // H) with H = n_heads: piece h of each row goes to head h.
     Raises ValueError unless n_heads divides D.
     """
     ### BEGIN SOLUTION
@@ -299,7 +303,7 @@ except RuntimeError as error:
 
 # %% nbgrader={"grade": false, "grade_id": "merge_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
-    """Write the pieces of every word one after the other, head 0 first: the inverse of `split_heads`.
+    """Write the pieces of every word one after the other, head 0 first: undoes `split_heads`.
 
     x: (B, H, T, K), contiguous or not. Returns (B, T, H * K).
     """
@@ -324,7 +328,7 @@ split = use(split_heads, otherwise=lambda x, n_heads: torch.stack([x[..., :K], x
 merge = use(merge_heads, otherwise=lambda x: torch.cat([x[:, 0], x[:, 1]], dim=-1))
 
 batch = X[None]  # (1, T, D): a batch of one sentence
-query, key, value = split(batch @ W_q, 2), split(batch @ W_k, 2), split(batch @ W_v, 2)  # (1, H, T, K)
+query, key, value = (split(batch @ W, 2) for W in (W_q, W_k, W_v))  # each (1, H, T, K)
 output, weights = one_head(query, key, value)  # (1, H, T, K), (1, H, T, T)
 torch.testing.assert_close(merge(output)[0] @ W_o, by_hand)
 torch.testing.assert_close(weights[0], packed_weights)
@@ -339,14 +343,16 @@ print(f"All heads at once: the same numbers again. (split: {split.whose}; merge:
 # %% tags=["demo"]
 figures.show(
     figures.heads.shapes([
-        ("", "x\n(B, T, D)"), ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"), ("split", "(B, H, T, K)"),
-        ("q · kᵀ / √K", "scores\n(B, H, T, S)"), ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
+        ("", "x\n(B, T, D)"), ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
+        ("split", "(B, H, T, K)"), ("q · kᵀ / √K", "scores\n(B, H, T, S)"),
+        ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
         ("· v", "(B, H, T, K)"), ("merge", "(B, T, D)"), ("W_o", "output\n(B, T, D)"),
     ]),
-    "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, T, D); split into (B, "
-    "H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values (B, H, T, K); merged (B, T, D); output (B, "
-    "T, D).",
-    "From x to output. Keys and values have S rows instead of T where they come from another sentence.",
+    "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
+    "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values "
+    "(B, H, T, K); merged (B, T, D); output (B, T, D).",
+    "From x to output. Keys and values have S rows instead of T where they come from another "
+    "sentence.",
 )
 
 # %% [markdown]
@@ -386,8 +392,8 @@ figures.show(
 class MultiHeadAttention(nn.Module):
     """Attention with several heads, over a sentence or from one sentence to another.
 
-    Parameters: W_q, W_k, W_v, W_o, each an nn.Linear(d_model, d_model, bias=False). Dropout falls on the weights.
-    Raises ValueError unless n_heads divides d_model.
+    Parameters: W_q, W_k, W_v, W_o, each an nn.Linear(d_model, d_model, bias=False).
+    Dropout falls on the weights. Raises ValueError unless n_heads divides d_model.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0):
@@ -406,8 +412,9 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self, x: torch.Tensor, context: torch.Tensor | None = None, mask: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """x: (B, T, D); context: (B, S, D), or None for x itself; mask: bool, broadcasts to (B, H, T, S), True = blocked.
+        """Attend from x, (B, T, D), to context, (B, S, D), or to x itself where context is None.
 
+        mask: bool, broadcasts to (B, H, T, S), True = blocked.
         Returns the output (B, T, D) and the weights that were applied (B, H, T, S).
         """
         ### BEGIN SOLUTION
@@ -450,9 +457,9 @@ grade(MultiHeadAttention)
 # | use it to | understand | try something new | go fast |
 #
 # Two of these differences have cost people days. Without `batch_first=True` the first dimension is taken for the
-# sentence and the second for the batch: attention then runs *across* unrelated sentences, and every shape is right
-# ([karttikeya/minREV#4](https://github.com/karttikeya/minREV/issues/4)). And the default average over heads throws
-# away exactly what the heads were made to keep apart.
+# words and the second for the batch: attention then runs *across* unrelated sentences, every shape is right, and the
+# result depends on who else is in the batch ([om-ai-lab/OmDet#19](https://github.com/om-ai-lab/OmDet/issues/19)). And
+# the default average over heads throws away exactly what the heads were made to keep apart.
 #
 # To compare the three, dress the built-in layer in our conventions:
 
@@ -462,7 +469,9 @@ class BuiltIn(nn.Module):
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        self.layer = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.layer = nn.MultiheadAttention(
+            d_model, n_heads, dropout=dropout, bias=False, batch_first=True
+        )
 
     def forward(self, x, context=None, mask=None):
         context = x if context is None else context
@@ -474,13 +483,13 @@ class BuiltIn(nn.Module):
 
 @torch.no_grad()
 def give_weights(module, W_q, W_k, W_v, W_o):
-    """Copy four matrices (D, D), each used as x @ W, into level 2 or level 3. Returns the module."""
+    """Copy four matrices (D, D), each used as x @ W, into level 2 or 3. Returns the module."""
     if isinstance(module, BuiltIn):
         module.layer.in_proj_weight.copy_(torch.cat([W_q.T, W_k.T, W_v.T]))  # (3D, D)
         module.layer.out_proj.weight.copy_(W_o.T)
     else:
-        for linear, W in zip((module.W_q, module.W_k, module.W_v, module.W_o), (W_q, W_k, W_v, W_o)):
-            linear.weight.copy_(W.T)
+        for name, W in {"W_q": W_q, "W_k": W_k, "W_v": W_v, "W_o": W_o}.items():
+            getattr(module, name).weight.copy_(W.T)
     return module
 
 
@@ -512,7 +521,7 @@ for name in ("module", "built-in"):
     for what, expected in results["from tensors"].items():
         torch.testing.assert_close(results[name][what], expected)
         error = (results[name][what] - expected).abs().max().item()
-        print(f"{name:9} {what:9} {tuple(expected.shape)!s:15} differs from level 1 by at most {error:.0e}")
+        print(f"{name:9} {what:9} {tuple(expected.shape)!s:15} at most {error:.0e} from level 1")
 print("Level 2 is", Heads.whose)
 
 # %% [markdown]
@@ -559,11 +568,11 @@ with torch.no_grad():
 def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Module:
     """Copy the weights of PyTorch's layer into a module with W_q, W_k, W_v and W_o.
 
-    theirs: nn.MultiheadAttention(D, H, bias=False), left as it is; its in_proj_weight is (3 * D, D).
+    theirs: nn.MultiheadAttention(D, H, bias=False), left as it is; in_proj_weight is (3 * D, D).
     Returns ours, which then computes the same as theirs and shares no memory with it.
     """
     ### BEGIN SOLUTION
-    packed = theirs.in_proj_weight.chunk(3)  # the rows of the queries, the keys, the values: each (D, D)
+    packed = theirs.in_proj_weight.chunk(3)  # rows of the queries, the keys, the values: (D, D)
     weights = dict(zip(("W_q", "W_k", "W_v"), packed), W_o=theirs.out_proj.weight)
     with torch.no_grad():
         for name, weight in weights.items():
@@ -584,7 +593,7 @@ grade(load_torch_weights)
 
 # %%
 def by_state_dict(ours, theirs):
-    """What the comparison uses until your function passes: the built-in layer once more, with the same state."""
+    """Until your function passes: the built-in layer once more, with the same state."""
     ours = BuiltIn(theirs.embed_dim, theirs.num_heads)
     ours.layer.load_state_dict(theirs.state_dict())
     return ours
@@ -599,7 +608,8 @@ with torch.no_grad():
     expected, average = theirs(long, long, long, attn_mask=causal)  # average: (B, T, S)
 torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-4)
 torch.testing.assert_close(weights.mean(dim=1), average, atol=1e-5, rtol=1e-4)
-print(f"Equal outputs {tuple(output.shape)}; weights {tuple(weights.shape)} against {tuple(average.shape)}.")
+print(f"Equal outputs {tuple(output.shape)};", end=" ")
+print(f"weights {tuple(weights.shape)} against {tuple(average.shape)}.")
 print("Weights moved by", load.whose)
 
 # %% [markdown]
@@ -644,12 +654,16 @@ def place(position):
 
 
 position = torch.arange(6.0)
-kind = F.one_hot(torch.tensor([0, 1, 2, 3, 0, 1]), 4).float()  # Your, one | journey, step | starts | with
-sentence = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)], dim=-1)[None]  # (1, 6, 16)
+kinds = torch.tensor([0, 1, 2, 3, 0, 1])  # Your, one: 0; journey, step: 1; starts: 2; with: 3
+kind = F.one_hot(kinds, 4).float()  # (6, 4)
+sentence = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)], dim=-1)
+sentence = sentence[None]  # (1, 6, 16): a batch of one
 
 # With these matrices every head looks at places or at kinds; a rotation by one step is a (4, 4) matrix.
-back, ahead = (torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1))
-questions, answers = torch.zeros(16, 16), torch.zeros(16, 16)  # W_q, W_k; head h owns columns 4h to 4h + 3
+back, ahead = (
+    torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1)
+)
+questions, answers = torch.zeros(16, 16), torch.zeros(16, 16)  # W_q, W_k; 4 columns for each head
 questions[0:4, 0:4], answers[0:4, 0:4] = 20 * back, torch.eye(4)
 questions[0:4, 4:8], answers[0:4, 4:8] = 20 * ahead, torch.eye(4)
 questions[4:8, 8:12], answers[4:8, 8:12] = 20 * torch.eye(4), torch.eye(4)
@@ -663,16 +677,19 @@ with torch.no_grad():
 # %% tags=["demo"]
 figures.show(
     figures.heads.side_by_side(looks[0], rows=words, titles=asking),
-    "Four heat maps over the six words. The word before: a bright line just under the diagonal. The word after: a "
-    "bright line just over it. The same kind: bright pairs for Your and one, journey and step, and the diagonal for "
-    "starts and with. The first word: a bright first column.",
-    f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
+    "Four heat maps over the six words. The word before: a bright line just under the diagonal. "
+    "The word after: a bright line just over it. The same kind: bright pairs for Your and one, "
+    "journey and step, and the diagonal for starts and with. The first word: a bright first "
+    "column.",
+    f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest "
+    "word it can find.",
 )
 figures.show(
-    figures.heads.side_by_side(looks[0].mean(0, keepdim=True), rows=words, titles=["mean over heads"]),
-    "One heat map, the mean of the four. Its first column is somewhat brighter than the rest; the four patterns can "
-    "no longer be told apart.",
-    "The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
+    figures.heads.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
+    "One heat map, the mean of the four. Its first column is somewhat brighter than the rest; "
+    "the four patterns can no longer be told apart.",
+    "The same layer as nn.MultiheadAttention shows it by default. None of the four questions can "
+    "be read from it.",
 )
 
 # %% [markdown]
@@ -686,15 +703,15 @@ def lines_from(word):
     fig = figures.heads.looks(looks[0], words, place_of_word, asking)
     most = [words[int(row.argmax())] for row in looks[0, :, place_of_word]]
     seen = ", ".join(f"{question}: {answer}" for question, answer in zip(asking, most))
-    return fig, f"Lines from the word {word} in four panels. The thickest one of each leads to: {seen}."
+    return fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}."
 
 
 # %% tags=["demo"]
 interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=words)
 
 # %% [markdown]
-# Real heads are not set by hand, and most are less tidy than these. But "the previous word", "the first word" and "a
-# word like this one" are among the patterns that people do find in trained models
+# Real heads are not set by hand, and most are less tidy than these. But "the word before", "the word after" and "the
+# token that opens the text, whoever is asking" are among the patterns that people do find in trained models
 # ([Clark et al. 2019](https://arxiv.org/abs/1906.04341)). In lesson 8 you will see one grow.
 
 # %% [markdown]
@@ -728,7 +745,7 @@ interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=wo
 
 # %% tags=["demo"]
 def learn_two_questions(n_heads, steps=300):
-    """Train a layer of width 32 to report the two words before; returns its losses and the weights it ends with."""
+    """Train a layer of width 32 to report the two words before; returns losses, last weights."""
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -739,7 +756,7 @@ def learn_two_questions(n_heads, steps=300):
     for _ in range(steps):
         content = torch.randn(64, 8, 6, generator=generator)
         x = F.pad(torch.cat([content, places], dim=-1), (0, 18))  # (64, 8, 32)
-        wanted = torch.cat([content.roll(1, dims=1), content.roll(2, dims=1)], dim=-1)  # (64, 8, 12)
+        wanted = torch.cat([content.roll(back, dims=1) for back in (1, 2)], dim=-1)  # (64, 8, 12)
         output, weights = layer(x)
         loss = F.mse_loss(read(output), wanted)
         optimizer.zero_grad()
@@ -757,17 +774,19 @@ figures.show(
         {"report the two words before": (0.5, "the floor for one head: 0.5")}, every=10,
         bars={"loss reached, by number of heads": {str(n): loss for n, loss in reached.items()}},
     ),
-    f"Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to {reached[2]:.3f}. Right, bars: "
-    "the loss reached is " + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items()) + " heads.",
+    "Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to "
+    f"{reached[2]:.3f}. Right, bars: the loss reached is "
+    + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items()) + " heads.",
     f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
 # %% tags=["demo"]
 numbered = [f"place {i}" for i in range(8)]
 figures.show(
-    figures.heads.side_by_side(runs[2][1].mean(0), rows=numbered, columns=[str(i) for i in range(8)]),
-    "The weights of the two heads after training, over eight places, mean over 64 sentences. One head has a bright "
-    "line one step under the diagonal, the other two steps under it; both lines continue at the top right corner.",
+    figures.heads.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
+    "The weights of the two heads after training, over eight places, mean over 64 sentences. One "
+    "head has a bright line one step under the diagonal, the other two steps under it; both "
+    "lines continue at the top right corner.",
     "What the two heads learned, unasked: they divided the two questions between them.",
 )
 
@@ -790,7 +809,8 @@ class WrongHeads(nn.Module):
     def __init__(self, d_model, n_heads, mistake):
         super().__init__()
         self.n_heads, self.mistake = n_heads, mistake
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
 
     def forward(self, x, context=None, mask=None):
         B, T, D = x.shape
@@ -801,8 +821,10 @@ class WrongHeads(nn.Module):
             heads = F.scaled_dot_product_attention(*cut, attn_mask=allowed)
         else:
             bands = zip(*(t.chunk(self.n_heads, dim=-1) for t in queries_keys_values))
-            heads = torch.stack([F.scaled_dot_product_attention(*b, attn_mask=allowed) for b in bands], dim=1)
-        return self.W_o(heads.reshape(B, T, D)), None  # (B, H, T, K) written out head after head, not word after word
+            outputs = [F.scaled_dot_product_attention(*b, attn_mask=allowed) for b in bands]
+            heads = torch.stack(outputs, dim=1)
+        # (B, H, T, K), written out head after head instead of word after word
+        return self.W_o(heads.reshape(B, T, D)), None
 
 
 makers = {
@@ -827,12 +849,13 @@ tasks = {  # ids (B, 9) -> inputs (B, 8), targets (B, 8), mask
 
 
 def learn(make, task, steps=200):
-    """Train embedding, attention and read-out on one task; returns the losses, and the attention layer."""
+    """Train embedding, attention and read-out on one task; returns the losses."""
     generator = torch.Generator().manual_seed(0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        parts = nn.ModuleList([nn.Embedding(16, 32), nn.Embedding(8, 32), make(), nn.Linear(32, 16)])
-    embedding, places, attention, read = parts
+        embedding, places = nn.Embedding(16, 32), nn.Embedding(8, 32)
+        attention, read = make(), nn.Linear(32, 16)
+    parts = nn.ModuleList([embedding, places, attention, read])
     optimizer = torch.optim.Adam(parts.parameters(), lr=0.01)
     losses = []
     for _ in range(steps):
@@ -843,17 +866,22 @@ def learn(make, task, steps=200):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses, attention
+    return losses
 
 
-trained = {task: {name: learn(make, tasks[task]) for name, make in makers.items()} for task in tasks}
-guessing = {task: (torch.tensor(16.0).log().item(), "guessing: log 16") for task in ("reverse", "predict")}
+trained = {
+    name: {whose: learn(make, task) for whose, make in makers.items()} for name, task in tasks.items()
+}
+level = (torch.tensor(16.0).log().item(), "guessing: log 16")
 figures.show(
-    figures.heads.losses({t: {n: run[0] for n, run in r.items()} for t, r in trained.items()}, guessing, every=10),
-    "Loss curves of three layers in three tasks. Copy: all three fall to 0 within a few steps. Reverse: right and "
-    "wrong merge fall to 0, wrong split stays at 2.77. Predict: right and wrong split stay at 2.77, wrong merge falls "
-    f"to {trained['predict']['wrong merge'][0][-1]:.2f}, which is impossible without seeing the future.",
-    f"\"right\" is {Heads.whose}. No single task gives both bugs away; copying, the usual first test, gives away none.",
+    figures.heads.losses(trained, {"reverse": level, "predict": level}, every=10),
+    "Loss curves of three layers in three tasks. Copy: all three fall to 0 within a few steps. "
+    "Reverse: right and wrong merge fall to 0, wrong split stays at 2.77. Predict: right and "
+    "wrong split stay at 2.77, wrong merge falls to "
+    f"{trained['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the "
+    "future.",
+    f"\"right\" is {Heads.whose}. No single task gives both bugs away; copying, the usual first "
+    "test, gives away none.",
 )
 
 # %% [markdown]
@@ -879,7 +907,7 @@ figures.show(
 # %% tags=["demo"]
 @torch.no_grad()
 def examine(attention):
-    """The largest difference that each of the three questions finds, for a layer of width 32 with 4 heads."""
+    """The largest difference that each question finds, for a layer of width 32 with 4 heads."""
     generator = torch.Generator().manual_seed(5)
     x = torch.randn(4, 8, 32, generator=generator)
     order = torch.randperm(8, generator=generator)
@@ -903,8 +931,8 @@ def examine(attention):
 
 for name, make in makers.items():
     found = examine(make())
-    verdicts = (f"{question}: {'✗' if size > 1e-4 else '✓'} {size:.0e}" for question, size in found.items())
-    print(f"{name:12}", "   ".join(verdicts))
+    marks = (f"{what}: {'✗' if size > 1e-4 else '✓'} {size:.0e}" for what, size in found.items())
+    print(f"{name:12}", "   ".join(marks))
 
 # %% [markdown]
 # The wrong split even passes the second question: it keeps the words in order, so nothing leaks backwards. Only
@@ -939,9 +967,9 @@ for name, make in makers.items():
 
 # %% nbgrader={"grade": false, "grade_id": "count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(module: nn.Module) -> int:
-    """How many numbers training can change: the elements of all trainable parameters, each parameter counted once.
+    """How many numbers training can change, as an int.
 
-    Returns an int.
+    These are the elements of all trainable parameters, each parameter counted once.
     """
     ### BEGIN SOLUTION
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
@@ -955,7 +983,12 @@ grade(count_parameters)
 ### END HIDDEN TESTS
 
 # %%
-count = use(count_parameters, otherwise=lambda module: nn.utils.parameters_to_vector(module.parameters()).numel())
+def by_flattening(module):
+    """Until your function passes: all parameters (none is frozen here) in one long vector."""
+    return nn.utils.parameters_to_vector(module.parameters()).numel()
+
+
+count = use(count_parameters, otherwise=by_flattening)
 for heads in (1, 2, 8, 64):
     layer = Heads(512, heads)
     print(f"width 512, {heads:2} heads of width {512 // heads:3}: {count(layer):,} parameters")
@@ -963,7 +996,8 @@ table = nn.Embedding(1000, 64)
 read_out = nn.Linear(64, 1000, bias=False)
 untied = count(nn.ModuleList([table, read_out]))
 read_out.weight = table.weight  # one table for reading in and for writing out
-print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {count(nn.ModuleList([table, read_out])):,}")
+tied = count(nn.ModuleList([table, read_out]))
+print(f"a table of 1000 words, and its read-out: {untied:,}; tied: {tied:,}")
 print("Counted by", count.whose)
 
 # %% [markdown]
@@ -985,8 +1019,9 @@ x = torch.randn(1, 5, width, generator=generator)
 with torch.no_grad():
     outputs = []
     for h in range(n_heads):
-        mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # the rows of head h in each third
-        q, k, v = (x @ part[mine].T for part in theirs.in_proj_weight.view(3, width, width))  # each (1, 5, 8)
+        mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # rows of head h in each third
+        thirds = theirs.in_proj_weight.view(3, width, width)  # queries, keys, values
+        q, k, v = (x @ third[mine].T for third in thirds)  # each (1, 5, 8)
         outputs.append(one_head(q, k, v)[0])
     one_by_one = torch.cat(outputs, dim=-1) @ theirs.out_proj.weight.T
     torch.testing.assert_close(one_by_one, theirs(x, x, x)[0])
@@ -1024,7 +1059,7 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # **Merged by reshape alone, and the test passed.** In
 # [jsbaan/transformer-from-scratch](https://github.com/jsbaan/transformer-from-scratch/pull/6) the heads were put
 # together without exchanging dimensions first. The test trained the model to copy, and it learned to copy: your first
-# panel in section 8. It took years until a reader noticed the missing line.
+# panel in section 8. A reader found the missing line by reading, not by running.
 #
 # ```diff
 # - values = values.reshape(batch, length, width)

@@ -109,8 +109,14 @@ def side_by_side(
 ) -> Figure:
     """One heat map for each head of `weights` (H, T, S); the words of the rows stand beside the first only."""
     columns = columns or rows
-    panel = max(2.2, 0.42 * len(columns) + 0.3)
-    figure, panels = row(len(weights), width=panel, height=panel + 0.8)
+    cells = max(2.0, 0.42 * len(columns))
+    slanted = max(map(len, columns)) > 2
+    # The words beside the first map take their room from all of them
+    figure, panels = row(
+        len(weights),
+        width=cells + 0.1 + 0.7 / len(weights),
+        height=0.42 * len(rows) + (1.0 if slanted else 0.7),
+    )
     for h, ax in enumerate(panels):
         heat_map(
             weights[h], ax=ax, rows=rows if h == 0 else None, columns=columns, blocked=blocked,

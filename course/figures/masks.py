@@ -121,7 +121,7 @@ def losses(runs: Mapping[str, Sequence[float]], floor: float, name: str) -> Figu
     fig, (ax,) = row(1, width=7.6, height=3.3)
     steps = range(1, len(next(iter(runs.values()))) + 1)
     curves(steps, runs, ax=ax, xlabel="step", ylabel="loss (nats per token)")
-    ax.axhline(floor, color=PALETTE[6], linestyle=":", linewidth=1.4)
+    ax.plot([1, len(steps)], [floor, floor], color=PALETTE[6], linestyle=":", linewidth=1.4)
     ax.annotate(name, (len(steps), floor), (0, 5), textcoords="offset points", ha="right")
     ax.set_ylim(0, None)
     return fig

@@ -97,31 +97,36 @@ def test_a_normalised_mixture_has_outputs_that_sum_to_0():
     torch.testing.assert_close(outputs.sum(1), torch.zeros(T), atol=1e-5, rtol=0.0)
 
 
-def test_assembly_shares_freezes_and_nests():
-    module = specimens.assembly(
+def test_an_assembled_module_ties_freezes_and_nests():
+    module = specimens.assembled(
         {"tokens.weight": [5, 3], "blocks.0.bias": [3], "scale": []},
-        frozen=["blocks.0.bias"], shared={"out.weight": "tokens.weight"}, buffers={"blocks.0.mask": [4, 4]},
+        frozen=["blocks.0.bias"], tied={"out.weight": "tokens.weight"}, buffers={"blocks.0.mask": [4, 4]},
+        lists={"more": [[2], [2, 2]]},
     )  # fmt: skip
     sizes = {name: p.numel() for name, p in module.named_parameters() if p.requires_grad}
-    assert sizes == {"tokens.weight": 15, "scale": 1}
+    assert sizes == {"tokens.weight": 15, "scale": 1, "more.0": 2, "more.1": 4}
     assert module.out.weight is module.tokens.weight
-    assert set(module.state_dict()) == {"tokens.weight", "blocks.0.bias", "scale", "out.weight", "blocks.0.mask"}
+    assert {"out.weight", "blocks.0.bias", "blocks.0.mask"} <= set(module.state_dict())
 
 
-def test_projections_hold_four_matrices_and_do_nothing():
-    module = specimens.Projections(4)
-    assert {n: tuple(p.shape) for n, p in module.named_parameters()} == {
-        f"W_{letter}.weight": (4, 4) for letter in "qkvo"
-    }
-    with pytest.raises(NotImplementedError):
-        module(torch.zeros(2, 4))
-
-
-def test_torch_attention_has_no_biases_and_takes_batches_first():
-    module = specimens.torch_attention(6, 2)
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_torch_attention_has_no_biases(batch_first):
+    module = specimens.torch_attention(6, 2, batch_first=batch_first)
     assert {n for n, _ in module.named_parameters()} == {"in_proj_weight", "out_proj.weight"}
     x = torch.randn(2, 5, 6)
     assert module(x, x, x)[0].shape == x.shape
+
+
+def test_projections_with_the_weights_of_torch_attention_do_the_same():
+    ours = specimens.Projections(6, 2, order=["W_o", "W_v", "W_k", "W_q"])
+    theirs = specimens.torch_attention(6, 2, batch_first=True)
+    query, key, value = theirs.in_proj_weight.chunk(3)
+    weights = {"W_q": query, "W_k": key, "W_v": value, "W_o": theirs.out_proj.weight}
+    prepare(ours, {f"{name}.weight": weight.detach() for name, weight in weights.items()})
+    x, mask = torch.randn(2, 5, 6), torch.ones(5, 5, dtype=torch.bool).triu(1)
+    expected = theirs(x, x, x, attn_mask=mask, average_attn_weights=False)
+    for got, wanted in zip(ours(x, mask=mask), expected, strict=True):
+        torch.testing.assert_close(got, wanted)
 
 
 def models():
@@ -130,7 +135,7 @@ def models():
     yield specimens.Windowed(5, 8, 4, batch_norm=True)
 
 
-@pytest.mark.parametrize("model", models(), ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", list(models()), ids=lambda m: type(m).__name__)
 def test_a_model_maps_ids_to_logits_and_notes_how_it_was_called(model):
     ids = torch.tensor([[0, 1, 4], [2, 2, 3]])
     assert model(ids).shape == (2, 3, 5)
