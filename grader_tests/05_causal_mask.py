@@ -1534,7 +1534,7 @@ def _(draw):
     one = torch.zeros(D, D)
     one[2, 1] = -1.0  # feature 2 of an input moves feature 1 of an output
     against = torch.eye(D) - torch.ones(D, D) / D + torch.outer(torch.ones(D), torch.tensor([1.0, -1.0, 1.0, -1.0]))
-    for features in (one, against):  # the columns of `against` sum to 0, so the parts of an output do
+    for features in (one, against):  # the rows of `against` sum to 0, so the parts of an output do
         yield call(specimen("mixture", matrix=leaking(draw, T, 1, 3, 0.7), features=features), draw.normal(T, D))
         yield call(specimen("mixture", matrix=past(draw, T), features=features), draw.normal(T, D))
     # Two outputs that move against each other

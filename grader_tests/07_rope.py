@@ -518,6 +518,16 @@ def counts_from_one(dim, base=10000.0):
 
 
 @rope_frequencies.mistake(
+    "Papers number the pairs from 1 and write -2(i - 1)/dim; yours are numbered from 0, and the 1 is taken off "
+    "nevertheless. The first frequency is 1.",
+    shows=FOR_DIMS,
+)
+def takes_one_off_twice(dim, base=10000.0):
+    must_be_even(dim)
+    return base ** (-2.0 * (torch.arange(dim // 2) - 1) / dim)
+
+
+@rope_frequencies.mistake(
     "The exponent -(2k - 1)/dim stands in a paper or a handout that counts pairs from 1 and takes half a step less. Here "
     "pair i, counted from 0, has -2i/dim.",
     shows=FOR_DIMS,
@@ -740,9 +750,9 @@ def turned(case, far):
     return case.within(1e-4, max(1e-5, 1e-6 * far))
 
 
-@apply_rope.example("a quarter of a turn, nearly: the pair (1, 0) at position 1.5707964")
+@apply_rope.example("on paper: position π, base 4, so half a turn and a quarter")
 def _():
-    yield turned(call(torch.tensor([[1.0, 0.0]]), torch.tensor([math.pi / 2])), 2)
+    yield turned(call(torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([math.pi]), base=4.0), 4)
 
 
 @apply_rope.example("one pair at three positions")

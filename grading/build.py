@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -36,9 +36,16 @@ class BuildError(ValueError):
     """A lesson's text breaks a rule of docs/authors.md; the message names the file, the cell and the remedy."""
 
 
-def lessons(root: Path) -> list[str]:
-    """Names of the lessons, in order: those with a text in source/."""
-    return sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py"))
+def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
+    """Names of the lessons, in order: those with a text in source/; only those named, where any is.
+
+    Raises BuildError for a name that is none of them.
+    """
+    there = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py"))
+    wanted = list(named)
+    if unknown := sorted(set(wanted) - set(there)):
+        raise BuildError(f"no lesson {', '.join(unknown)}; there are {', '.join(there) or 'none'}")
+    return [name for name in there if name in wanted] if wanted else there
 
 
 def read_lesson(path: Path) -> NotebookNode:

@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+UNSANDBOXED = (
+    "`grading grade --unsandboxed` grades without the sandbox. Student code can then do all that you can, and every "
+    "grade is marked so."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,8 +32,14 @@ def main(arguments: list[str] | None = None) -> int:
         verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
     verb("report", "the class: points, and the most frequent mistakes")
+    verb("doctor", "what this machine grants to the sandbox; exit status 1 where it is too little")
 
-    verbs.choices["grade"].add_argument("--again", action="store_true", help="grade also what is graded already")
+    grade = verbs.choices["grade"]
+    grade.add_argument("--again", action="store_true", help="grade also what is graded already")
+    grade.add_argument(
+        "--unsandboxed", action="store_true",
+        help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
+    )  # fmt: skip
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
@@ -38,20 +48,23 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     from .build import BuildError, lessons
     from .run.nbgrader import GradingError
+    from .sandbox import SandboxUnavailable
 
     try:
-        if unknown := set(getattr(options, "lessons", ())) - set(lessons(ROOT)):
-            raise BuildError(f"no lesson {', '.join(sorted(unknown))}; there are {', '.join(lessons(ROOT))}")
+        if hasattr(options, "lessons"):
+            options.lessons = lessons(ROOT, options.lessons)
         return int(options.act(options))
+    except SandboxUnavailable as error:
+        print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
     except (BuildError, GradingError, FileNotFoundError) as error:
         print(f"grading: {error}", file=sys.stderr)
-        return 1
+    return 1
 
 
 def _build(options: argparse.Namespace) -> int:
-    from .build import build_lesson, lessons
+    from .build import build_lesson
 
-    for name in options.lessons or lessons(ROOT):
+    for name in options.lessons:
         print(f"{name}: {'built' if build_lesson(ROOT, name) else 'up to date'}", flush=True)
     return 0
 
@@ -70,7 +83,8 @@ def _grade(options: argparse.Namespace) -> int:
 
     from .run.classroom import grade_class
 
-    return min(1, grade_class(ROOT, options.lessons, Console(), again=options.again))
+    failed = grade_class(ROOT, options.lessons, Console(), again=options.again, unsandboxed=options.unsandboxed)
+    return min(1, failed)
 
 
 def _feedback(options: argparse.Namespace) -> int:
@@ -99,6 +113,17 @@ def _report(options: argparse.Namespace) -> int:
     from .run.nbgrader import scores
 
     show_class(ROOT, scores(ROOT), Console())
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from .sandbox import SandboxUnavailable, doctor, require
+
+    print(doctor())
+    try:
+        require()
+    except SandboxUnavailable:
+        return 1
     return 0
 
 

@@ -8,13 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from .judge.exercise import load_lesson
 from .judge.verdict import MIME, ExerciseVerdict
 
 Scores = Mapping[tuple[str, str], tuple[float, float]]
+WAITING = "needs a person"
+NARROWEST = 8  # characters of a name in the table, however many lessons stand beside it
+MARGIN = 5  # columns that the table's edges and gaps take
 
 
 @dataclass(frozen=True)
@@ -27,15 +32,36 @@ class Graded:
 
 
 def verdicts(root: Path) -> Iterator[Graded]:
-    """All verdicts in autograded/."""
-    for path in sorted((root / "autograded").glob("*/*/*.ipynb")):
+    """All verdicts in autograded/. A file that cannot be read has none (see `unreadable`)."""
+    for path in _autograded(root):
+        for verdict in _of(path) or ():
+            yield Graded(path.parts[-3], path.parts[-2], verdict)
+
+
+def unreadable(root: Path) -> list[Path]:
+    """Files in autograded/ that are damaged, so that what they hold is not in the table."""
+    return [path for path in _autograded(root) if _of(path) is None]
+
+
+def _autograded(root: Path) -> list[Path]:
+    return sorted((root / "autograded").glob("*/*/*.ipynb"))
+
+
+def _of(path: Path) -> list[ExerciseVerdict] | None:
+    """The verdicts in one graded notebook, None where it cannot be read.
+
+    Only locked grade cells hold verdicts: what a student's own cell shows may look like one and is none.
+    """
+    found = []
+    try:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if not cell["metadata"].get("nbgrader", {}).get("grade"):
-                continue  # what a student's own cell shows may look like a verdict and is none
-            for output in cell.get("outputs", []):
-                found = output.get("data", {}).get(MIME)
-                if found:
-                    yield Graded(path.parts[-3], path.parts[-2], ExerciseVerdict.from_json(found))
+            marks = cell["metadata"].get("nbgrader", {})
+            if marks.get("grade") and not marks.get("solution"):
+                shown = (output.get("data", {}).get(MIME) for output in cell.get("outputs", []))
+                found += [ExerciseVerdict.from_json(data) for data in shown if data]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return found
 
 
 def frequent_mistakes(graded: list[Graded]) -> list[tuple[int, str, str, str, str]]:
@@ -46,29 +72,58 @@ def frequent_mistakes(graded: list[Graded]) -> list[tuple[int, str, str, str, st
 
 
 def show_class(root: Path, scores: Scores, console: Console, most: int = 3) -> None:
-    """Print the table, the most frequent mistakes, and where to look next."""
+    """Print the table, the most frequent mistakes, and what a person has to look at."""
     graded = list(verdicts(root))
-    lessons = sorted({g.lesson for g in graded})
-    if not graded:
+    damaged = unreadable(root)
+    if not graded and not damaged:
         console.print("Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `make grade`.")
         return
-    table = Table(title="Points")
-    table.add_column("student")
-    for lesson in lessons:
-        table.add_column(lesson, justify="right")
-    table.add_column("needs a person")
-    for student in sorted({g.student for g in graded}):
-        waiting = [g.verdict.exercise for g in graded if g.student == student and g.verdict.status == "needs a person"]
-        cells = [_points(scores.get((student, lesson))) for lesson in lessons]
-        table.add_row(student, *cells, ", ".join(waiting))
-    console.print(table)
+    console.print(_table(graded, scores, console.width))
     for count, lesson, exercise, name, see in frequent_mistakes(graded)[:most]:
-        console.print(f"{count} × [bold]{name.replace('_', ' ')}[/bold] in {exercise} ({lesson}; see “{see}”)")
-        console.print(f"    {_text(root, lesson, exercise, name)}", highlight=False)
+        named = name.replace("_", " ")
+        console.print(Text.assemble(f"{count} × ", (named, "bold"), f" in {exercise} ({lesson}; see “{see}”)"))
+        console.print(Text(f"    {_text(root, lesson, exercise, name)}"))
+    waiting = [g for g in graded if g.verdict.status == WAITING]
+    if waiting:
+        console.print("* needs a person, in the formgrader:")
+    for student, lesson in dict.fromkeys((g.student, g.lesson) for g in waiting):
+        names = ", ".join(g.verdict.exercise for g in waiting if (g.student, g.lesson) == (student, lesson))
+        console.print(Text(f"    {student}, {lesson}: {names}"))
+    loose = len({(g.student, g.lesson) for g in graded if not g.verdict.sandboxed})
+    if loose:
+        console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
+    for path in damaged:
+        console.print(Text(f"{path.relative_to(root)} cannot be read: grade it again (`grading grade --again`)"))
+
+
+def _table(graded: list[Graded], scores: Scores, width: int) -> Table:
+    """A row for a student, a column for a lesson, under its number where that tells it from the others."""
+    waiting = {(g.student, g.lesson) for g in graded if g.verdict.status == WAITING}
+    students, lessons = sorted({g.student for g in graded}), sorted({g.lesson for g in graded})
+    numbers = Counter(lesson.split("_")[0] for lesson in lessons)
+    heads = [number if numbers[number := lesson.split("_")[0]] == 1 else lesson for lesson in lessons]
+    columns = []
+    for lesson in lessons:
+        star = {student: "*" if (student, lesson) in waiting else "" for student in students}
+        pad = max(map(len, star.values()))
+        columns.append([_points(scores.get((s, lesson))) + star[s].ljust(pad) for s in students])
+    taken = sum(1 + max(map(len, (head, *column))) for head, column in zip(heads, columns, strict=True))
+    table = Table(title="Points", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("student", no_wrap=True)
+    for head in heads:
+        table.add_column(Text(head), justify="right", no_wrap=True)
+    for student, *cells in zip(students, *columns, strict=True):
+        table.add_row(Text(shortened(student, max(NARROWEST, width - taken - MARGIN))), *cells)
+    return table
+
+
+def shortened(name: str, most: int = 24) -> str:
+    """A long name without its middle: what tells people apart stands at both ends."""
+    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
 
 
 def _points(score: tuple[float, float] | None) -> str:
-    return f"{score[0]:g} of {score[1]:g}" if score else "–"
+    return f"{round(score[0], 2):g}/{score[1]:g}" if score else "–"
 
 
 def _text(root: Path, lesson: str, exercise: str, mistake: str) -> str:

@@ -870,7 +870,8 @@ def learn(make, task, steps=200):
 
 
 trained = {
-    name: {whose: learn(make, task) for whose, make in makers.items()} for name, task in tasks.items()
+    name: {which: learn(make, task) for which, make in makers.items()}
+    for name, task in tasks.items()
 }
 level = (torch.tensor(16.0).log().item(), "guessing: log 16")
 figures.show(
@@ -1019,7 +1020,7 @@ x = torch.randn(1, 5, width, generator=generator)
 with torch.no_grad():
     outputs = []
     for h in range(n_heads):
-        mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # rows of head h in each third
+        mine = slice(h * width // n_heads, (h + 1) * width // n_heads)  # head h's rows of each third
         thirds = theirs.in_proj_weight.view(3, width, width)  # queries, keys, values
         q, k, v = (x @ third[mine].T for third in thirds)  # each (1, 5, 8)
         outputs.append(one_head(q, k, v)[0])

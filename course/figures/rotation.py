@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import atan2, cos, degrees, hypot, pi, sin
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course.figures.base import INK, LINES, PALETTE, heat_map, ink_on, row
+from course.figures.base import INK, LINES, PALETTE, STYLE, heat_map, ink_on, row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GREY = "#888888"
-HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
 
 
 def turned(vectors: torch.Tensor, positions: Sequence[float]) -> tuple[Figure, str]:
@@ -64,14 +63,8 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> tup
 
 def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> tuple[Figure, str]:
     """A row of clocks for each position, a clock for each of `frequencies` (radians a position); hands start at right."""
-    import matplotlib.pyplot as plt
-
-    from course.figures.base import STYLE
-
     speeds = [float(f) for f in frequencies]
-    size = (1.25 * len(speeds) + 1.3, 1.12 * len(positions) + 0.55)
-    with plt.rc_context(STYLE):
-        fig, grid = plt.subplots(len(positions), len(speeds), figsize=size, squeeze=False, layout="constrained")
+    fig, grid = _grid(len(positions), len(speeds), width=1.25, height=1.12, beside=1.3, above=0.55)
     for axes, position in zip(grid, positions, strict=True):
         for i, (ax, speed) in enumerate(zip(axes, speeds, strict=True)):
             _face(ax, position * speed)
@@ -87,25 +80,19 @@ def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> tuple[Figure,
     )
 
 
-def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3, numbers: bool | None = None) -> tuple[Figure, str]:
+def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> tuple[Figure, str]:
     """Scores of one query with one key for each pair of positions: a table (T, T) for each title, one scale for all."""
-    import matplotlib.pyplot as plt
-
-    from course.figures.base import STYLE
-
     tables = {title: table.detach().double() for title, table in tables.items()}
     length = len(next(iter(tables.values())))
     limit = max(float(table.abs().max()) for table in tables.values())
     lines, across = -(-len(tables) // per_row), min(per_row, len(tables))
-    size = (across * (0.7 + 0.3 * length), lines * (0.75 + 0.28 * length))
-    with plt.rc_context(STYLE):
-        fig, grid = plt.subplots(lines, across, figsize=size, squeeze=False, layout="constrained")
+    fig, grid = _grid(lines, across, width=0.5 + 0.36 * length, height=0.6 + 0.34 * length)
     for ax in grid.flat[len(tables) :]:
         ax.remove()
     names = [str(n) for n in range(length)]
     told = []
     for ax, (title, table) in zip(grid.flat, tables.items(), strict=False):
-        heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names, numbers=numbers)
+        heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names)
         told.append(f"{title}: {_constant_along(table)}")
     for axes in grid:
         axes[0].set_ylabel("position of the query")
@@ -118,22 +105,16 @@ def maps(
     panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]], per_row: int = 2
 ) -> tuple[Figure, str]:
     """Weights (T, T) for each title, with the words of its own sentence beside the rows and above the columns."""
-    lines = -(-len(panels) // per_row)
-    import matplotlib.pyplot as plt
-
-    from course.figures.base import STYLE
-
     length = len(next(iter(panels.values())))
-    size = (per_row * (1.3 + 0.47 * length), lines * (1.25 + 0.4 * length))
-    with plt.rc_context(STYLE):
-        fig, grid = plt.subplots(lines, per_row, figsize=size, squeeze=False, layout="constrained")
+    lines = -(-len(panels) // per_row)
+    fig, grid = _grid(lines, per_row, width=1.3 + 0.47 * length, height=1.25 + 0.4 * length)
     for ax, (title, weights) in zip(grid.flat, panels.items(), strict=True):
         heat_map(weights, ax=ax, title=title, rows=words[title], columns=words[title], numbers=True)
-    told = "; ".join(
-        f"{title}: " + ", ".join(f"{q} looks most to {words[title][k]}" for q, k in zip(words[title], w.argmax(-1).tolist(), strict=True))
-        for title, w in panels.items()
-    )
-    return fig, f"Heat maps of weights with words beside rows and columns. {told}."
+    told = []
+    for title, weights in panels.items():
+        most = zip(words[title], weights.argmax(-1).tolist(), strict=True)
+        told.append(f"{title}: " + ", ".join(f"{query} looks most to {words[title][key]}" for query, key in most))
+    return fig, f"Heat maps of weights with words beside rows and columns. {'; '.join(told)}."
 
 
 def layouts(dim: int) -> tuple[Figure, str]:
@@ -166,10 +147,24 @@ def learning(losses: Mapping[str, Sequence[float]], level: float, name: str) -> 
         ax.plot(steps, means.tolist(), color=PALETTE[i], linestyle=LINES[i], linewidth=1.8, label=title)
         told.append(f"{title}: from {means[0]:.2f} to {means[-1]:.2f}")
     ax.axhline(level, color=GREY, linewidth=1.0, linestyle=":")
-    ax.annotate(name, (1.0, level), (0, 4), xycoords=ax.get_yaxis_transform(), textcoords="offset points", ha="right", fontsize=9)
+    ax.annotate(
+        name, (1.0, level), (0, 4), xycoords=ax.get_yaxis_transform(), textcoords="offset points", ha="right",
+        fontsize=9,
+    )  # fmt: skip
     ax.set(xlabel="step", ylabel="loss", ylim=(0, None))
     ax.legend(frameon=False, loc="lower left")
     return fig, f"Loss against step. {'; '.join(told)}. A dotted line: {name}, at {level:.2f}."
+
+
+def _grid(
+    lines: int, across: int, *, width: float, height: float, beside: float = 0.0, above: float = 0.0
+) -> tuple[Figure, Any]:
+    """A figure of `lines` by `across` panels, each `width` by `height` inches, and its axes as an array."""
+    import matplotlib.pyplot as plt
+
+    size = (across * width + beside, lines * height + above)
+    with plt.rc_context(STYLE):
+        return plt.subplots(lines, across, figsize=size, squeeze=False, layout="constrained")
 
 
 def _plane(ax: Axes, reach: float) -> None:

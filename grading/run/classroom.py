@@ -11,17 +11,20 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from ..build import build_lesson, lessons
+from ..report import shortened
 from ..sample import hand_in, sample_class
-from .nbgrader import GradingError, autograde, feedback, handed_in, knows, release
+from ..sandbox import require
+from .nbgrader import GradingError, autograde, configuration, feedback, handed_in, knows, release
 
 Step = Callable[[Path, str, str], bool]
 
 
 def release_lessons(root: Path, names: Iterable[str], console: Console) -> None:
     """Build and release lessons. Raises GradingError, BuildError."""
-    for name in names or lessons(root):
+    for name in lessons(root, names):
         changed = build_lesson(root, name)
         released = root / "release" / name / f"{name}.ipynb"
         if not changed and released.exists() and knows(root, name):
@@ -31,11 +34,21 @@ def release_lessons(root: Path, names: Iterable[str], console: Console) -> None:
         console.print(f"{name}: released to {released.relative_to(root)}")
 
 
-def grade_class(root: Path, names: Iterable[str], console: Console, *, again: bool = False) -> int:
-    """Autograde what was handed in; returns how many submissions could not be graded."""
+def grade_class(
+    root: Path, names: Iterable[str], console: Console, *, again: bool = False, unsandboxed: bool = False
+) -> int:
+    """Autograde what was handed in; returns how many submissions could not be graded.
+
+    Raises SandboxUnavailable, and grades nothing, where this machine cannot confine student code; unless `unsandboxed`
+    or the course's configuration says to do without.
+    """
+    if configuration(root, unsandboxed=unsandboxed).JudgedExecute.get("unsandboxed", False):
+        console.print("[bold]Without the sandbox:[/bold] student code can do all that you can. Every grade is marked so.")
+    else:
+        require()
 
     def one(root: Path, lesson: str, student: str) -> bool:
-        return autograde(root, lesson, student, again=again)
+        return autograde(root, lesson, student, again=again, config=configuration(root, unsandboxed=unsandboxed))
 
     return _over_the_class(root, names, console, "submitted", "graded", one)
 
@@ -57,14 +70,19 @@ def demonstrate(root: Path, console: Console) -> int:
 
 def _over_the_class(root: Path, names: Iterable[str], console: Console, step: str, done: str, act: Step) -> int:
     failed: list[str] = []
-    columns = TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = (
+        TextColumn("{task.description:<40}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    )  # fmt: skip
     with Progress(*columns, console=console) as progress:
-        for name in names or lessons(root):
+        for name in lessons(root, names):
             students = handed_in(root, name, step)
+            if students and not knows(root, name):
+                failed += [f"{name} is not released yet, so nothing of it can be {done}: run `make release`"]
+                continue
             task = progress.add_task(f"{name}: {done}", total=len(students))
-            begun, new = time.monotonic(), 0
+            begun, new, wrong = time.monotonic(), 0, len(failed)
             for student in students:
-                progress.update(task, description=f"{name}: {student}")
+                progress.update(task, description=f"{name}: {shortened(student)}")
                 try:
                     new += act(root, name, student)
                 except GradingError as error:
@@ -72,8 +90,8 @@ def _over_the_class(root: Path, names: Iterable[str], console: Console, step: st
                 progress.advance(task)
             each = f", {(time.monotonic() - begun) / new:.1f} s each" if new else ""
             progress.update(task, description=f"{name}: {new} {done}{each}")
-            if len(students) > new:
-                console.print(f"{name}: {len(students) - new} {done} before, and not changed since")
+            if before := len(students) - new - (len(failed) - wrong):
+                console.print(f"{name}: {before} {done} before, and not changed since")
     for message in failed:
-        console.print(f"[red]✗[/red] {message}")
+        console.print(Text.assemble(("✗ ", "red"), message), soft_wrap=True)
     return len(failed)

@@ -27,10 +27,12 @@ class GradingError(RuntimeError):
     """A step that could not be done; the message says why and what to do."""
 
 
-def configuration(root: Path) -> Config:
-    """The course's configuration, whatever the directory it is asked from."""
+def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
+    """The course's configuration, whatever the directory it is asked from; `unsandboxed` grades without a sandbox."""
     config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
     config.CourseDirectory.root = str(root)
+    if unsandboxed:
+        config.JudgedExecute.unsandboxed = True
     return config
 
 
@@ -51,6 +53,10 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
 
     Without `again`, one that is graded and not newer (by its timestamp.txt) is left as it is.
     """
+    folder = root / "submitted" / student / lesson
+    if not os.path.lexists(folder / f"{lesson}.ipynb"):
+        there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
+        raise GradingError(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
     before = _graded_at(root, lesson, student)
     _run(Autograde, config or configuration(root), lesson, student, force=again)
     return _graded_at(root, lesson, student) != before
@@ -111,7 +117,7 @@ def _run(converter: type[BaseConverter], config: Config, lesson: str, student: s
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
             made.start()
     except (NbGraderException, SystemExit) as error:
-        raise GradingError(f"{lesson}, {student}: {heard.last or error}") from error
+        raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
 
 
 class _Heard(logging.Handler):
@@ -125,5 +131,7 @@ class _Heard(logging.Handler):
         self.said.append(record.getMessage())
 
     @property
-    def last(self) -> str:
-        return "\n".join(self.said)
+    def reason(self) -> str:
+        """What was said, without what stands around it: of a traceback its last line, and everything once."""
+        lines = [said.strip().splitlines()[-1] for said in self.said if said.strip()]
+        return " ".join(dict.fromkeys(line for line in lines if not line.startswith("Please see")))
