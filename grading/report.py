@@ -19,7 +19,6 @@ from .judge.verdict import MIME, ExerciseVerdict
 Scores = Mapping[tuple[str, str], tuple[float, float]]
 WAITING = "needs a person"
 NARROWEST = 8  # characters of a name in the table, however many lessons stand beside it
-MARGIN = 5  # columns that the table's edges and gaps take
 
 
 @dataclass(frozen=True)
@@ -108,12 +107,12 @@ def _table(graded: list[Graded], scores: Scores, width: int) -> Table:
         pad = max(map(len, star.values()))
         columns.append([_points(scores.get((s, lesson))) + star[s].ljust(pad) for s in students])
     taken = sum(1 + max(map(len, (head, *column))) for head, column in zip(heads, columns, strict=True))
-    table = Table(title="Points", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(title="Points", box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("student", no_wrap=True)
     for head in heads:
         table.add_column(Text(head), justify="right", no_wrap=True)
     for student, *cells in zip(students, *columns, strict=True):
-        table.add_row(Text(shortened(student, max(NARROWEST, width - taken - MARGIN))), *cells)
+        table.add_row(Text(shortened(student, max(NARROWEST, width - taken))), *cells)
     return table
 
 

@@ -43,7 +43,7 @@ def grade_class(
     or the course's configuration says to do without.
     """
     if configuration(root, unsandboxed=unsandboxed).JudgedExecute.get("unsandboxed", False):
-        console.print("[bold]Without the sandbox:[/bold] student code can do all that you can. Every grade is marked so.")
+        console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
     else:
         require()
 
