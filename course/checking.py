@@ -16,15 +16,17 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from .compare import Reference, Tolerance, compare, explain, leaves
+from .compare import Finding, Reference, Tolerance, compare, explain, leaves, not_written
 from .packing import Node, unpack
-from .probe import Observation, Program, run
-from .report import Points, Report, Row, display
+from .probe import Observation, Program, describe, run
+from .report import Points, Report, Row, display, in_notebook
 
 EXAMPLES = Path(__file__).parent / "examples"
 ENDING = ".examples"
+LONG = 300  # characters of one value in a report
 
 _lesson: str | None = None
+_names: dict[str, Any] = {}  # where the learner's functions are bound
 _hints_shown: dict[str, int] = {}
 _last: dict[str, Report] = {}
 
@@ -33,21 +35,26 @@ def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`: its examples and hints are loaded, and every exercise that is not
     written yet gets a placeholder, so that the notebook runs from top to bottom whatever is missing.
 
-    Raises ValueError for a lesson that does not exist, with the names of those that do.
+    Raises ValueError for a lesson that does not exist, with the names of those that do, and FileNotFoundError where
+    the course was installed without its examples.
     """
-    global _lesson
+    global _lesson, _names
     if lesson not in lessons():
         raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(lessons())}")
-    _lesson = lesson
+    exercises = _load(lesson)["exercises"]
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     names = shell.user_ns if shell else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
-    for name in _load(lesson)["exercises"]:
+    _lesson, _names = lesson, names
+    for name in exercises:
         names.setdefault(name, _placeholder(name))
 
 
 def lessons() -> list[str]:
-    """Names of the lessons, in order."""
-    return sorted(path.name.removesuffix(ENDING) for path in EXAMPLES.glob(f"*{ENDING}"))
+    """Names of the lessons, in order. Raises FileNotFoundError where there are none."""
+    found = sorted(path.name.removesuffix(ENDING) for path in EXAMPLES.glob(f"*{ENDING}"))
+    if not found:
+        raise FileNotFoundError(f"the examples of the course are missing from {EXAMPLES}: install the course again")
+    return found
 
 
 def check(f: Any) -> Points:
@@ -59,7 +66,8 @@ def check(f: Any) -> Points:
     try:
         shown = _report(f)
     except Exception as error:
-        shown = Report(_name(f), "needs a person", 0.0, 0.0, headline=f"{type(error).__name__}: {error}")
+        said = describe(error)
+        shown = Report(_name(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
     _last[shown.exercise] = shown
     display(shown)
     return Points(shown.earned, shown.points)
@@ -70,7 +78,7 @@ def hint(f: Any) -> None:
     name = _name(f)
     try:
         hints = _find(name)["hints"]
-    except LookupError as error:
+    except (LookupError, OSError) as error:
         print(error)
         return
     shown = _hints_shown.get(name, 0)
@@ -94,7 +102,8 @@ def progress() -> None:
         earned, total = earned + (last.earned if last else 0.0), total + data["points"]
         rows.append(Row(f"`{name}`", last.status if last else "not started", f"{data['points']:g} points"))
     done = sum(row.status == "right" for row in rows)
-    status = "right" if done == len(rows) else "partly right" if earned else "not started"
+    begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
+    status = "right" if done == len(rows) else begun
     headline = f"{done} of {len(rows)} exercises pass their examples."
     display(Report(_lesson, status, earned, total, rows, headline=headline))
 
@@ -140,18 +149,23 @@ def _report(f: Any) -> Report:
     data = _find(name)
     points = float(data["points"])
     names = _names_around(f, name)
-    seen = [run(Program(**case["program"]), names) for case in data["cases"]]
+    seen = _observe([Program(**case["program"]) for case in data["cases"]], names)
     references = [_reference(case) for case in data["cases"]]
     findings = [compare(one, reference) for one, reference in zip(seen, references, strict=True)]
     used = sorted({function for one in seen for function in one.used})
     failing = [i for i, finding in enumerate(findings) if finding]
-    rows = [
-        Row(case["name"], "wrong" if finding else "right", "", _details(case, one, reference, finding))
-        for case, one, reference, finding in zip(data["cases"], seen, references, findings, strict=True)
-    ]
+    rows, told = list[Row](), set[str]()
+    for case, one, reference, finding in zip(data["cases"], seen, references, findings, strict=True):
+        if finding is None:
+            rows.append(Row(case["name"], "right"))
+        elif finding.text in told:  # the same words over and over bury those that differ
+            rows.append(Row(case["name"], "wrong", "as above"))
+        else:
+            told.add(finding.text)
+            rows.append(Row(case["name"], "wrong", "", _details(case, one, reference, finding)))
     if not failing and not used:
         return Report(name, "right", points, points, rows, footnote="The hidden cases are more, and stricter.")
-    if all(one.raised and one.raised["type"] == "NotImplementedError" for one in seen):
+    if all(not_written(one.raised) for one in seen):
         blank = [Row(row.name, "not started") for row in rows]
         headline = "Write it in the cell above, then run this one."
         return Report(name, "not started", 0.0, points, blank, headline=headline)
@@ -159,19 +173,32 @@ def _report(f: Any) -> Report:
         text = f"Not allowed in this exercise: {', '.join(used)}. Write it yourself."
         return Report(name, "not allowed", 0.0, points, rows, headline=text)
     outcomes = {m["name"]: [Observation(**o) for o in m["outcomes"]] for m in data["mistakes"]}
-    mistake = explain(seen, failing, outcomes)
+    mistake = _mistake(seen, failing, outcomes)
     found = next((m for m in data["mistakes"] if m["name"] == mistake), None)
     earned = points * (len(rows) - len(failing)) / len(rows)
-    shown = Report(name, "partly right" if earned else "wrong", round(earned, 2), points, rows)
-    shown.see = data["see"]
+    shown = Report(name, "partly right" if earned else "wrong", round(earned, 2), points, rows, see=data["see"])
     if found:
         shown.headline, shown.see = found["text"], found["see"] or data["see"]
     return shown
 
 
-def _details(case: dict[str, Any], seen: Observation, reference: Reference, finding: Any) -> list[str]:
-    if not finding:
-        return []
+def _observe(programs: list[Program], names: dict[str, Any]) -> list[Observation]:
+    """Every program's observation; after one that the learner interrupted, the rest is taken to be as endless."""
+    seen: list[Observation] = []
+    for program in programs:
+        interrupted = bool(seen) and seen[-1].raised is not None and seen[-1].raised["type"] == "KeyboardInterrupt"
+        seen.append(seen[-1] if interrupted else run(program, names))
+    return seen
+
+
+def _mistake(seen: list[Observation], failing: list[int], outcomes: dict[str, list[Observation]]) -> str | None:
+    """The known mistake that explains all failing examples, else the one that explains most of them one by one."""
+    named = [explain(seen, [i], outcomes) for i in failing]
+    mostly = next((name for name in named if name and 2 * named.count(name) > len(failing)), None)
+    return explain(seen, failing, outcomes) or mostly
+
+
+def _details(case: dict[str, Any], seen: Observation, reference: Reference, finding: Finding) -> list[str]:
     lines = [case["text"], finding.text]
     for name, expected in reference.native.values.items():
         wanted, got = _written(expected), _written(seen.values.get(name)) if not seen.raised else ""
@@ -182,14 +209,17 @@ def _details(case: dict[str, Any], seen: Observation, reference: Reference, find
 
 
 def _written(value: Any) -> str:
-    """Small numbers in full, larger ones not at all."""
+    """Few numbers in full, many not at all; a long text is cut."""
     if sum(v.numel() if isinstance(v, torch.Tensor) else 1 for _, v in leaves(value)) > 16:
         return ""
     if isinstance(value, torch.Tensor):
         return str(value.tolist() if not value.is_floating_point() else _rounded(value.tolist()))
     if isinstance(value, tuple):
         return "(" + ", ".join(map(_written, value)) + ")"
-    return "" if isinstance(value, Node) else repr(_rounded(value))
+    if isinstance(value, Node):
+        return ""
+    text = repr(_rounded(value))
+    return text if len(text) <= LONG else f"{text[:LONG]} …"
 
 
 def _rounded(value: Any) -> Any:
@@ -208,8 +238,7 @@ def _reference(case: dict[str, Any]) -> Reference:
 
 def _names_around(f: Any, name: str) -> dict[str, Any]:
     """The names that the learner's function sees, with `f` itself under the exercise's name."""
-    around = getattr(f, "__globals__", None) or vars(sys.modules.get(getattr(f, "__module__", ""), sys))
-    return {**around, name: f}
+    return {**(_names or getattr(f, "__globals__", {})), name: f}
 
 
 def _find(name: str) -> dict[str, Any]:
@@ -227,13 +256,14 @@ def _load(lesson: str) -> dict[str, Any]:
 
 
 def _name(f: Any) -> str:
-    """The exercise that `f` answers: its own name or, for a decorated function, the name it is bound to."""
-    name = f if isinstance(f, str) else str(getattr(f, "__name__", type(f).__name__))
+    """The exercise that `f` answers: one whose name is bound to it, which may be any object, else its own name."""
+    try:
+        own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
+    except Exception:
+        own = type(f).__name__
     exercises = _load(_lesson)["exercises"] if _lesson else {}
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if name in exercises or shell is None:
-        return name
-    return next((n for n in exercises if shell.user_ns.get(n) is f), name)
+    bound = [name for name in exercises if name in _names and _names[name] is f]
+    return own if own in bound or not bound else bound[0]
 
 
 def _placeholder(name: str) -> Callable[..., Any]:
@@ -245,8 +275,6 @@ def _placeholder(name: str) -> Callable[..., Any]:
 
 
 def _say(markdown: str) -> None:
-    from .report import in_notebook
-
     if in_notebook():
         from IPython.display import Markdown
         from IPython.display import display as show

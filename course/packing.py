@@ -11,6 +11,7 @@ Does not cover: what a node means (`course.probe`), whether a value is right (`c
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ from safetensors.torch import save as save_tensors
 
 MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 32
+SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class PackingError(ValueError):
@@ -40,6 +42,11 @@ class Node:
             return self.fields[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+def writable(text: str) -> str:
+    """The text without halves of surrogate pairs, which Python and JSON can spell and no file can hold."""
+    return SURROGATES.sub("\ufffd", text)
 
 
 def pack(value: Any) -> bytes:
@@ -113,7 +120,7 @@ def _decode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
     if isinstance(value, list):
         return [_decode(item, tensors, depth + 1) for item in value]
     if not isinstance(value, dict):
-        return value
+        return writable(value) if isinstance(value, str) else value
     kind = value["$"]
     if kind == "tensor":
         return _restride(tensors[value["key"]], value.get("order"), value.get("dense", True))
@@ -135,7 +142,7 @@ def _layout(tensor: torch.Tensor) -> tuple[list[int], bool]:
     """The dimensions from the longest stride to the shortest, and whether no memory lies between elements."""
     if tensor.is_contiguous() or tensor.layout != torch.strided:
         return list(range(tensor.ndim)), True
-    order = sorted(range(tensor.ndim), key=lambda d: -tensor.stride(d))
+    order = sorted(range(tensor.ndim), key=tensor.stride, reverse=True)
     return order, tensor.permute(order).is_contiguous()
 
 

@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from .packing import Node, PackingError, pack, unpack
+from .packing import Node, PackingError, pack, unpack, writable
 
 
 @dataclass(eq=False)
@@ -387,7 +387,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "bases": [base.__name__ for base in type(error).__mro__],
-        "message": message[:500],
+        "message": writable(message[:500]),
         "line": line[:200],
     }
 
@@ -399,13 +399,16 @@ class _Nowhere(io.TextIOBase):
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """What a learner's function prints or warns during a case is neither graded nor kept."""
+    """What a learner's function prints or warns is neither graded nor kept; what is global and stands in the way of
+    a case, the default dtype and torch's random state, is the learner's again afterwards."""
     with contextlib.redirect_stdout(_Nowhere()), contextlib.redirect_stderr(_Nowhere()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         default = torch.get_default_dtype()
+        devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
         torch.set_default_dtype(torch.float32)
         try:
-            yield
+            with torch.random.fork_rng(devices):
+                yield
         finally:
             torch.set_default_dtype(default)
 

@@ -113,7 +113,11 @@ def display(shown: Report) -> None:
 
         show(shown)
     else:
-        print(shown.to_text())
+        text = shown.to_text()
+        try:
+            print(text)
+        except UnicodeEncodeError:  # a terminal without the marks; the words say the same
+            print(text.encode("ascii", "replace").decode())
 
 
 def in_notebook() -> bool:

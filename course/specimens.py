@@ -182,10 +182,10 @@ class Projections(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """x (B, T, D), context (B, S, D), mask (T, S) -> output (B, T, D), weights (B, H, T, S)."""
         query, source = x.transpose(0, 1), (x if context is None else context).transpose(0, 1)
-        packed = torch.cat([self.W_q.weight, self.W_k.weight, self.W_v.weight])
+        packed = torch.cat([self.get_parameter(f"W_{letter}.weight") for letter in "qkv"])
         output, weights = nn.functional.multi_head_attention_forward(
             query, source, source, x.shape[-1], self.n_heads, packed, None, None, None, False, 0.0,
-            self.W_o.weight, None, attn_mask=mask, average_attn_weights=False,
+            self.get_parameter("W_o.weight"), None, attn_mask=mask, average_attn_weights=False,
         )  # fmt: skip
         return output.transpose(0, 1), weights
 
@@ -274,14 +274,13 @@ class Windowed(_Model):
     ) -> None:
         super().__init__(block_size)
         self.tokens, self.places = nn.Embedding(n_tokens, width), nn.Embedding(block_size, width)
-        self.inner = nn.Module()
-        self.inner.dropout = nn.Dropout(dropout)
-        self.inner.norm = nn.BatchNorm1d(width, affine=False) if batch_norm else nn.Identity()
+        norm = nn.BatchNorm1d(width, affine=False) if batch_norm else nn.Identity()
+        self.inner = nn.ModuleDict({"norm": norm, "dropout": nn.Dropout(dropout)})
         self.out = nn.Linear(width, n_tokens, bias=False)
 
     def forward(self, ids: Tensor) -> Tensor:
         """int64 (B, T) -> (B, T, N)."""
         self.note(ids)
         seen = (self.tokens(ids) * self.places.weight[: ids.shape[1]]).cumsum(1).tanh()
-        seen = self.inner.norm(seen.transpose(1, 2)).transpose(1, 2)
-        return self.out(self.inner.dropout(seen))
+        seen = self.inner["norm"](seen.transpose(1, 2)).transpose(1, 2)
+        return self.out(self.inner["dropout"](seen))

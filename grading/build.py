@@ -149,18 +149,29 @@ def spelled_out(case: Case) -> str:
 
     def show(value: Any) -> str:
         if isinstance(value, torch.Tensor):
-            numbers = value.tolist()
-            return f"torch.tensor({numbers})" if value.numel() <= 24 else f"<{tuple(value.shape)}>"
-        if isinstance(value, Node):
-            return show(case.inputs[value.name]) if value.kind == "ref" and value.name in case.inputs else value.kind
-        return repr(value)
+            return _typed(value) if value.numel() <= 24 else f"<{tuple(value.shape)}>"
+        if isinstance(value, Node) and value.kind == "ref" and value.name in case.inputs:
+            return show(case.inputs[value.name])
+        if isinstance(value, Node) and value.kind == "specimen":
+            return f"specimens.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
+        return value.kind if isinstance(value, Node) else repr(value)
 
     plain = program(case)
     if case.text or len(plain.steps) > 1:
         return in_words(case)
     _, target, args, kwargs = plain.steps[0]
     listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
-    return f"{target.name}({', '.join(listed)})"
+    return re.sub(r"(?<![\w.])(inf|nan)\b", r"torch.\1", f"{target.name}({', '.join(listed)})")
+
+
+def _typed(tensor: torch.Tensor) -> str:
+    """The expression that makes the tensor, with as many digits as its dtype holds."""
+    numbers = tensor.tolist()
+    dtype = "" if torch.tensor(numbers).dtype == tensor.dtype else f", dtype={tensor.dtype}"
+    text = str(numbers)
+    if tensor.dtype == torch.float32:
+        text = re.sub(r"\d+\.\d{7,}(e-?\d+)?", lambda found: repr(float(f"{float(found[0]):.7g}")), text)
+    return f"torch.tensor({text}{dtype})"
 
 
 def _ids(notebook: NotebookNode) -> Iterator[str]:

@@ -7,7 +7,7 @@ ways that the lesson's exercises do not allow; the padding is read off the words
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +17,7 @@ from course.figures.base import INK, PALETTE, STYLE, curves, heat_map, row
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 
 OPEN, CLOSED = "#cfe3f2", "#f4f4f4"
 
@@ -84,7 +85,7 @@ def before_and_after(
 ) -> Figure:
     """Three maps (T, S): all scores, the scores with the blocked ones hatched, the weights they become."""
     fig, axes = row(3, width=3.9, height=3.5)
-    options = {"rows": words[-scores.shape[0] :], "columns": words}
+    options: dict[str, Any] = {"rows": words[-scores.shape[0] :], "columns": words}
     limit = float(scores.detach().abs().max())
     heat_map(scores, ax=axes[0], kind="scores", limit=limit, title="scores", **options)
     heat_map(
@@ -127,7 +128,7 @@ def losses(runs: Mapping[str, Sequence[float]], floor: float, name: str) -> Figu
     return fig
 
 
-def _cell(r: int, c: int, **look: object):  # type: ignore[no-untyped-def]
+def _cell(r: int, c: int, **look: Any) -> Rectangle:
     from matplotlib.patches import Rectangle
 
     return Rectangle((c - 0.5, r - 0.5), 1, 1, **look)

@@ -32,13 +32,13 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> tuple[Figure, s
         ax.text(*_beyond(vector, 0.13 * reach), f"{position:g}", ha="center", va="center", fontweight="bold")
     told = ", ".join(f"{position:g}: {_angle(v):.0f}°" for position, v in zip(positions, vectors.tolist(), strict=True))
     return fig, (
-        f"{len(vectors)} arrows of the same length from one point, numbered by position, spread counter-clockwise over a "
+        f"{len(vectors)} arrows of one length from one point, numbered by position, spread counter-clockwise over a "
         f"circle. Their directions: {told}."
     )
 
 
 def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> tuple[Figure, str]:
-    """A query (2,) and a key (2,), already turned, that stand at the two positions `at`; the angle between; the score."""
+    """A query (2,) and a key (2,), already turned, standing at the two positions `at`; the angle between; the score."""
     score = float(query @ key)
     reach = 1.4 * max(float(query.norm()), float(key.norm()))
     fig, (ax,) = row(1, width=3.5, height=3.9)
@@ -62,7 +62,7 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> tup
 
 
 def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> tuple[Figure, str]:
-    """A row of clocks for each position, a clock for each of `frequencies` (radians a position); hands start at right."""
+    """A row of clocks for each position, a clock for each of `frequencies` (radians a position)."""
     speeds = [float(f) for f in frequencies]
     fig, grid = _grid(len(positions), len(speeds), width=1.25, height=1.12, beside=1.3, above=0.55)
     for axes, position in zip(grid, positions, strict=True):
@@ -75,7 +75,7 @@ def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> tuple[Figure,
     slow = sum(positions[-1] * speed < 2 * pi for speed in speeds)
     return fig, (
         f"A table of clocks: a row for each of the positions {', '.join(map(str, positions))}, a column for each of "
-        f"{len(speeds)} pairs. The hand of pair 0 turns by {speeds[0]:.2g} radians a position, that of the last pair by "
+        f"{len(speeds)} pairs. The hand of pair 0 turns by {speeds[0]:.2g} radians a position, that of the last by "
         f"{speeds[-1]:.2g}. At position {positions[-1]}, {slow} of the hands have not yet been round once."
     )
 
@@ -94,8 +94,10 @@ def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> tuple[
     for ax, (title, table) in zip(grid.flat, tables.items(), strict=False):
         heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names)
         told.append(f"{title}: {_constant_along(table)}")
-    for axes in grid:
-        axes[0].set_ylabel("position of the query")
+    for ax in grid[:, 0]:
+        ax.set_ylabel("position of the query")
+    for ax in grid[-1]:
+        ax.set_xlabel("position of the key")
     return fig, (
         f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(told)}."
     )
@@ -148,7 +150,7 @@ def learning(losses: Mapping[str, Sequence[float]], level: float, name: str) -> 
         told.append(f"{title}: from {means[0]:.2f} to {means[-1]:.2f}")
     ax.axhline(level, color=GREY, linewidth=1.0, linestyle=":")
     ax.annotate(
-        name, (1.0, level), (0, 4), xycoords=ax.get_yaxis_transform(), textcoords="offset points", ha="right",
+        name, (1.0, level), (0, -12), xycoords=ax.get_yaxis_transform(), textcoords="offset points", ha="right",
         fontsize=9,
     )  # fmt: skip
     ax.set(xlabel="step", ylabel="loss", ylim=(0, None))

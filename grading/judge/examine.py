@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from course.compare import Finding, Reference, compare, explain, leaves, wrong_device
+from course.compare import Finding, Reference, compare, explain, leaves, not_written, wrong_device
 from course.probe import Observation, Program, run
 
 from .case import Case, in_words, program
@@ -196,7 +196,7 @@ def _verdict(
     failing = [i for i, f in enumerate(findings) if f]
     if not failing:
         verdict.status = "right"
-    elif all(o.raised and o.raised["type"] == "NotImplementedError" for o in seen):
+    elif all(not_written(o.raised) for o in seen):
         verdict.status = "not started"
     elif earned == 0:
         verdict.status = "wrong"

@@ -24,6 +24,8 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
 from traitlets import Integer
 
+from course.packing import writable
+
 RECORD = "attention_course"  # the key of our metadata in a notebook, and of the same in nbconvert's resources
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 UNREADABLE = "unreadable"  # the id of the cell that says so
@@ -31,7 +33,6 @@ MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
 MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-SURROGATES = re.compile("[\ud800-\udfff]")
 CELL_TYPES = {"code": "code", "raw": "raw", "heading": "markdown", "html": "markdown"}
 CELL_TYPES |= {"markdown": "markdown", "plaintext": "markdown"}
 
@@ -112,7 +113,7 @@ def read_submission(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) ->
     except Unreadable as reason:
         return unreadable_notebook(str(reason))
     metadata = _as_dict(content.get("metadata"))
-    kept: dict[str, Any] = {key: _plain(metadata[key]) for key in KEPT if key in metadata}
+    kept: dict[str, Any] = {key: plain(metadata[key]) for key in KEPT if key in metadata}
     return _notebook(cells, {**kept, RECORD: {"repairs": repairs}})
 
 
@@ -237,7 +238,7 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
     cell = {
         "cell_type": kind,
         "id": _free_id(raw.get("id"), f"cell-{number}", taken),
-        "metadata": _plain(_as_dict(raw.get("metadata"))),
+        "metadata": plain(_as_dict(raw.get("metadata"))),
         "source": source,
     }
     if kind == "code":
@@ -256,7 +257,7 @@ def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
 
 def _attachments(raw: Any) -> dict[str, dict[str, str]]:
     return {
-        _clean(name): {_clean(kind): _text(data) for kind, data in bundle.items()}
+        writable(name): {writable(kind): _text(data) for kind, data in bundle.items()}
         for name, bundle in _as_dict(raw).items()
         if isinstance(bundle, dict) and bundle
     }
@@ -266,22 +267,17 @@ def _text(value: Any) -> str:
     """A text, which a notebook may hold as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     text = "".join(line for line in lines if isinstance(line, str))
-    return _clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return writable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _clean(text: str) -> str:
-    """Without halves of surrogate pairs, which JSON can spell and no file can hold."""
-    return SURROGATES.sub("\ufffd", text)
-
-
-def _plain(value: Any, depth: int = MAX_DEPTH) -> Any:
+def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
     """A copy of JSON data that can be copied, compared and written again, whatever it was."""
     if isinstance(value, str):
-        return _clean(value)
+        return writable(value)
     if isinstance(value, dict):
-        return {_clean(k): _plain(v, depth - 1) for k, v in value.items()} if depth else {}
+        return {writable(k): plain(v, depth - 1) for k, v in value.items()} if depth else {}
     if isinstance(value, list):
-        return [_plain(item, depth - 1) for item in value] if depth else []
+        return [plain(item, depth - 1) for item in value] if depth else []
     return value
 
 

@@ -26,6 +26,8 @@ from course.probe import Observation, Program
 from grading.judge import wire
 from grading.judge.examine import NoAnswer
 
+from .reading import plain
+
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
 STAY = "get_ipython().keepkernel_on_exit = True"  # `exit()` in a cell ends the cell, not the kernel
@@ -261,7 +263,7 @@ class _Collector:
         return True
 
     def _append(self, kind: str, content: dict[str, Any]) -> None:
-        output = output_from_msg({"header": {"msg_type": kind}, "msg_type": kind, "content": content})
+        output = output_from_msg({"header": {"msg_type": kind}, "msg_type": kind, "content": plain(content)})
         last = self.ran.outputs[-1] if self.ran.outputs else None
         if kind == "stream":
             if not isinstance(output.text, str) or output.name not in ("stdout", "stderr"):

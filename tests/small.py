@@ -1,0 +1,100 @@
+"""A course of two tiny lessons, for tests of what happens to a class rather than of what is taught."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LESSONS = ["01_double", "02_halve"]
+
+TEXT = '''
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # To {name}
+
+# %%
+def check(f):
+    return 0.0
+
+# %% nbgrader={solution}
+def {name}(x):
+    ### BEGIN SOLUTION
+    return {right}
+    ### END SOLUTION
+
+# %% nbgrader={grade}
+check({name})
+### BEGIN HIDDEN TESTS
+from grading.judge import grade
+grade({name})
+### END HIDDEN TESTS
+'''
+TESTS = '''
+from grading.judge.exercise import call, exercise
+
+{name} = exercise("{name}", points=5, see="To {name}")
+
+
+@{name}.oracle
+def oracle(x):
+    return {right}
+
+
+@{name}.criterion("values", points=3)
+def _(draw):
+    yield call(draw.normal(3, 5))
+
+
+@{name}.criterion("gradients", points=2)
+def _(draw):
+    yield call(draw.normal(4)).with_gradients()
+
+
+@{name}.mistake("That is the *square*.", shows="values")
+def squares(x):
+    return x * x
+
+
+@{name}.mistake("The gradient is lost.", shows="gradients")
+def loses_the_gradient(x):
+    return {right}.detach()
+
+
+@{name}.alternative
+def by_a_sum(x):
+    return {other}
+
+
+@{name}.alternative
+def by_name(x):
+    result = {right}
+    return result
+'''
+RIGHT = {"double": ("(2 * x)", "x + x"), "halve": ("(x / 2)", "x - x * 0.5")}
+
+
+def make_course(root: Path) -> Path:
+    """A course directory with the two lessons as texts: nothing built, nothing released, no gradebook."""
+    (root / "source").mkdir(parents=True)
+    (root / "grader_tests").mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for lesson in LESSONS:
+        name = lesson[3:]
+        right, other = RIGHT[name]
+        marks = {"schema_version": 3, "task": False}
+        solution = {**marks, "grade": False, "grade_id": name, "locked": False, "solution": True}
+        grade = {**marks, "grade": True, "grade_id": f"check_{name}", "locked": True, "points": 5, "solution": False}
+        filled = {"name": name, "right": right, "other": other,
+                  "solution": json.dumps(solution), "grade": json.dumps(grade)}  # fmt: skip
+        (root / "source" / f"{lesson}.py").write_text(TEXT.format(**filled).lstrip())
+        (root / "grader_tests" / f"{lesson}.py").write_text(TESTS.format(**filled).lstrip())
+    return root

@@ -1,0 +1,143 @@
+"""The `grading` command: its verbs, its exit status, and what it does where no sandbox is to be had."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from grading import cli
+from grading.judge.exercise import load_lesson
+from grading.report import verdicts
+from grading.run.classroom import release_lessons
+from grading.run.nbgrader import scores
+from grading.sample import hand_in, right, write_answers
+from grading.sandbox import grants
+
+from .small import LESSONS, ROOT, make_course
+
+ONE = LESSONS[0]
+Grading = Callable[..., tuple[int, str, str]]
+# What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts
+FILTERED = """
+import sys
+from pathlib import Path
+from grading.sandbox import filters, linux
+linux.no_new_privileges()
+filters.install_seccomp()
+from grading import cli
+cli.ROOT = Path({root!r})
+for verb in {verbs!r}:
+    print(verb, "ends with", cli.main(verb.split()), flush=True)
+"""
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="made to lack what only Linux has")
+
+
+@pytest.fixture
+def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Grading:
+    """grading(root, *arguments): the exit status, and what was said on stdout and stderr."""
+
+    def run(root: Path, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(cli, "ROOT", root)
+        status = cli.main(list(arguments))
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]:
+    """Run verbs one after the other in a process that the system refuses what a sandbox takes."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+    command = [sys.executable, "-c", FILTERED.format(root=str(root), verbs=verbs)]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course with the first lesson released and one right submission."""
+    root = make_course(tmp_path / "course")
+    release_lessons(root, [ONE], Console(quiet=True))
+    release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
+    hand_in(root, ONE, "ada", write_answers(release, right(load_lesson(root / "grader_tests" / f"{ONE}.py"), 0)))
+    return root
+
+
+def test_every_verb_is_told_by_help():
+    done = subprocess.run([sys.executable, "-m", "grading", "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0
+    for verb in ("build", "release", "grade", "feedback", "check", "demo", "report", "doctor"):
+        assert f"\n    {verb} " in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "check"])
+def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb):
+    status, out, err = grading(make_course(tmp_path / "course"), verb, "09_none", ONE)
+    assert status == 1
+    assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
+    assert out == ""
+
+
+def test_the_road_by_verbs(course, grading):
+    assert grading(course, "grade", ONE)[0] == 0
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert grading(course, "feedback")[0] == 0
+    assert (course / "feedback" / "ada" / ONE / f"{ONE}.html").exists()
+    status, told, _ = grading(course, "report")
+    assert status == 0
+    assert any(line.split() == ["ada", "5/5"] for line in told.splitlines())
+
+
+def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
+    (course / "submitted" / "bob" / ONE).mkdir(parents=True)
+    status, told, _ = grading(course, "grade")
+    assert status == 1
+    assert f"{ONE}, bob: no {ONE}.ipynb was handed in" in " ".join(told.split())
+    assert scores(course)["ada", ONE] == (5, 5)
+
+
+def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(course, grading):
+    status, told, _ = grading(course, "doctor")
+    enough = all(grant.granted for grant in grants() if grant.required)
+    assert status == (0 if enough else 1)
+    assert "What the system grants" in told
+
+
+@linux_only
+def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
+    done = without_sandbox(course, "doctor", "grade", "demo")
+    assert done.returncode == 0, done.stderr
+    for verb in ("doctor", "grade", "demo"):
+        assert f"{verb} ends with 1" in done.stdout
+    assert "Nothing is graded here" in done.stdout
+    message = "grading: nothing was graded. This machine does not let student code be confined. Missing: "
+    assert done.stderr.count(message) == 2
+    assert done.stderr.count("--unsandboxed") == 2
+    assert "Traceback" not in done.stderr
+    assert not (course / "autograded").exists()
+    assert scores(course) == {}
+
+
+@linux_only
+def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
+    done = without_sandbox(course, "grade --unsandboxed")
+    assert "grade --unsandboxed ends with 0" in done.stdout, done.stderr
+    assert "Without the sandbox" in done.stdout
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert [found.verdict.sandboxed for found in verdicts(course)] == [False]
+    grading(course, "feedback")
+    page = (course / "feedback" / "ada" / ONE / f"{ONE}.html").read_text()
+    assert "Graded without the sandbox." in page
+    assert "1 of these submissions was graded without the sandbox." in grading(course, "report")[1]
+
+
+def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
+    assert grading(course, "grade", "--unsandboxed")[0] == 0
+    assert [found.verdict.sandboxed for found in verdicts(course)] == [False]
+    assert grading(course, "grade", "--again")[0] == 0
+    assert [found.verdict.sandboxed for found in verdicts(course)] == [True]
