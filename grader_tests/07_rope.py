@@ -64,7 +64,34 @@ def _():
     yield call(specimen("mixture", matrix=means), torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]]), torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("the same, and nothing changes places")
+@is_order_blind.example("the same for four tokens, of which the last two change places; nothing is to be changed")
+def _():
+    means = torch.ones(4, 4).tril() / torch.tensor([[1.0], [2.0], [3.0], [4.0]])
+    x = torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0], [-3.0, 1.0]])
+    yield call(specimen("mixture", matrix=means), x, torch.tensor([0, 1, 3, 2])).unchanged()
+
+
+@is_order_blind.example("every token gets the one before it, the first one the last; 0, 1, 2, 3, 4 become 1, 3, 0, 4, 2")
+def _():
+    x = torch.tensor([[1.0], [2.0], [4.0], [7.0], [-3.0]])
+    yield call(specimen("mixture", matrix=torch.eye(5).roll(1, 0)), x, torch.tensor([1, 3, 0, 4, 2]))
+
+
+@is_order_blind.example("the same function; all move on by two places, 0, 1, 2, 3, 4 become 2, 3, 4, 0, 1")
+def _():
+    x = torch.tensor([[1.0], [2.0], [4.0], [7.0], [-3.0]])
+    yield call(specimen("mixture", matrix=torch.eye(5).roll(1, 0)), x, torch.tensor([2, 3, 4, 0, 1]))
+
+
+@is_order_blind.example("the mean of all; the third output holds 0.02 times the second token more")
+def _():
+    matrix = torch.full((3, 3), 1 / 3)
+    matrix[2, 1] += 0.02
+    x = torch.tensor([[-2.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    yield call(specimen("mixture", matrix=matrix), x, torch.tensor([1, 2, 0]))
+
+
+@is_order_blind.example("the mean of what came up to it, and nothing changes places")
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(specimen("mixture", matrix=means), torch.tensor([[1.0, 0.0], [2.0, 4.0], [6.0, 2.0]]), torch.tensor([0, 1, 2]))
@@ -78,10 +105,11 @@ def _():
 
 
 def scrambled(draw, T):
-    """A permutation of at least three places that is not its own inverse and leaves no place alone."""
+    """A permutation of at least five places that returns none after one step or two, and is no shift of all places."""
     while True:
         found = draw.permutation(T)
-        if not (found[found] == torch.arange(T)).any() and not (found == torch.arange(T)).any():
+        again = (found == torch.arange(T)) | (found[found] == torch.arange(T))
+        if not again.any() and len(((found - torch.arange(T)) % T).unique()) > 1:
             return found
 
 
@@ -119,8 +147,8 @@ def turns(T, D):
 
 
 def loud(draw, T, D, dtype=torch.float32):
-    """Tokens (T, D) with entries between 1 and 2 in magnitude, so that no difference is small by accident."""
-    return draw.uniform(T, D, low=1.0, high=2.0, dtype=dtype) * (1.0 - 2.0 * draw.chance(0.5, T, D).to(dtype))
+    """Tokens (T, D) with entries between 0.4 and 0.9 in magnitude: none is small, and none takes all attention."""
+    return draw.uniform(T, D, low=0.4, high=0.9, dtype=dtype) * (1.0 - 2.0 * draw.chance(0.5, T, D).to(dtype))
 
 
 @is_order_blind.criterion("functions that see the order, and functions that do not", points=1)
@@ -142,8 +170,9 @@ def _(draw):
         specimen("biased_attention", bias=torch.zeros(T, T), positions=2.0 * draw.normal(T, D)),
         specimen("turned_attention", turns=turns(T, D)),
         specimen("mixture", matrix=torch.eye(T).roll(1, 1)),  # what came before, and nothing else
-        # The outputs are others, and their sum is the same
+        # The outputs are others, and their sum over all tokens is the same; then the sum and length of each output, too
         specimen("mixture", matrix=0.5 * torch.eye(T) + 0.5 * torch.eye(T).roll(1, 1)),
+        specimen("mixture", matrix=50.0 * (torch.eye(T) + torch.eye(T).roll(1, 1)), normalised=True),
     )
     for function in blind:
         yield call(function, loud(draw, T, D), scrambled(draw, T))
@@ -283,8 +312,8 @@ def asks_for_equal_bits(attention, x, permutation):
 
 
 @is_order_blind.mistake(
-    "`torch.allclose` by itself forgives only 1e-8 where the numbers are near 0. What is under 1e-5 is rounding: tell it "
-    "so, with `atol`.",
+    "It is too strict near 0, as `torch.allclose` is by itself: that forgives 1e-8 there. What is under 1e-5 is rounding; "
+    "`atol` says so.",
     shows=SMALL,
 )
 def by_the_defaults_of_allclose(attention, x, permutation):
@@ -1231,9 +1260,9 @@ def _():
     yield call(torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]))
 
 
-@to_half_split.example("two vectors of eight numbers")
+@to_half_split.example("two vectors of eight numbers, with gradients; nothing is to be changed")
 def _():
-    yield call(torch.arange(16.0).reshape(2, 8))
+    yield call(torch.arange(16.0).reshape(2, 8)).with_gradients().unchanged()
 
 
 @to_half_split.example("a single pair")
@@ -1503,6 +1532,13 @@ def _():
     yield turned(case, 7).described("RotarySelfAttention(4, 1, base=100.0); x (2, 3, 4), positions [7, 2, 2.5]")
 
 
+@rotary.example("two heads of four numbers, at the positions 10, 0 and 4")
+def _():
+    state = {"W_qkv.weight": torch.arange(192.0).sin().view(24, 8), "W_o.weight": torch.arange(64.0).cos().view(8, 8)}
+    case = attend(state, 2, x=torch.arange(24.0).sin().view(1, 3, 8), positions=torch.tensor([10, 0, 4]))
+    yield turned(case, 50).described("RotarySelfAttention(8, 2); x (1, 3, 8), positions [10, 0, 4]")
+
+
 @rotary.example("a causal mask (T, T)")
 def _():
     case = attend(plain_weights(), 2, x=WORDS, mask=torch.ones(3, 3).triu(1).bool())
@@ -1518,7 +1554,12 @@ def _():
 
 @rotary.criterion("its parameters: W_qkv (3D, D) and W_o (D, D), nothing else", points=0.5)
 def _(draw):
-    yield attend(weights(draw, 8), 2, exactly=True, x=draw.normal(2, 5, 8))
+    for width, n_heads in ((8, 2), (12, 3)):
+        s = Script()
+        m = s.call(SUBJECT, width, n_heads, name="module")
+        # raises where a name or a shape is wrong; what the module computes is no matter here
+        s.call(helper("prepare"), m, weights(draw, width), name="prepared")
+        yield s.case(ref("prepared")).holding(lambda seen, exact: None)
 
 
 @rotary.criterion("self-attention over 0 … T-1", points=1)
@@ -1866,6 +1907,26 @@ class ReadsThePackedRowsHeadByHead(Template):
         size = x.shape[-1] // self.n_heads
         parts = self.W_qkv(x).unflatten(-1, (self.n_heads, 3, size))
         return tuple(parts[..., i, :].flatten(-2) for i in range(3))
+
+
+@rotary.mistake(
+    "The frequencies are those of a vector as wide as the model. A head has K numbers, and K stands in the exponent.",
+    shows=EVERYWHERE, see=CLOCKS,
+)  # fmt: skip
+class FrequenciesOfTheModelsWidth(Template):
+    def turn(self, x, positions):
+        return turn_pairs(x, *cos_and_sin(x, positions, self.base ** (1 / self.n_heads)))
+
+
+@rotary.mistake(
+    "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between two "
+    "whole numbers.",
+    shows=GIVEN_POSITIONS,
+)
+class LooksUpInAShortTable(Template):
+    def turn(self, x, positions):
+        cos, sin = cos_and_sin(x, torch.arange(512), self.base)
+        return turn_pairs(x, cos[positions], sin[positions])
 
 
 @rotary.mistake("The last step is missing: W_o mixes the heads' answers.", shows=EVERYWHERE)

@@ -121,7 +121,7 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
         r = p.reference
         cases.append({
             "name": name, "text": spelled_out(p.case), "program": p.program(exercise).to_plain(),
-            "exact": r.exact.to_plain(), "native": r.native.to_plain(), "wrong": r.wrong, "undefined": r.undefined,
+            "exact": _outcome(r.exact), "native": _outcome(r.native), "wrong": r.wrong, "undefined": r.undefined,
             "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None, "pure": r.pure,
             "mutates": sorted(r.mutates),
         })  # fmt: skip
@@ -137,7 +137,7 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
 
 
 def _outcome(seen: Observation) -> dict[str, Any]:
-    """As data; an observed error holds the line of code that raised it, which here is a line of a mistake."""
+    """As data; an observed error holds the line of code that raised it, here a line of the oracle or of a mistake."""
     outcome = seen.to_plain()
     if outcome["raised"]:
         outcome["raised"] = {**outcome["raised"], "line": ""}

@@ -9,8 +9,8 @@
 # # Lesson 7: Rotary positions
 #
 # *Dog bites man* and *man bites dog* hold the same three words. You know who was bitten; the attention that you have
-# built so far does not. It hands every word exactly the same output in both sentences. **How can attention know where a word
-# stands, and how far one word is from another, without having learned every pair of places one by one?**
+# built so far does not. It hands every word exactly the same output in both sentences. **How can attention know where a
+# word stands, and how far one word is from another, without having learned every pair of places one by one?**
 #
 # First you will build a test that finds out whether a function sees the order of its input, and catch attention being
 # blind. Then you cure it with *rotary position embeddings*, RoPE for short, which most of today's language models use:
@@ -18,9 +18,9 @@
 # digits that a float has, that a score then depends on nothing but the gap between two positions. At the end stands a
 # self-attention module that can tell dog from man.
 #
-# **Time:** about an hour and five minutes (8 minutes for each of the five exercises, 23 of reading at 200 words a minute,
-# half a minute of running). **You need:** scaled attention (lesson 4) and heads (lesson 6); from school, sine, cosine,
-# and that a full turn is $2\pi$ radians. Nothing from your earlier notebooks has to be copied.
+# **Time:** about an hour and five minutes (8 minutes for each of the five exercises, 23 of reading at 200 words a
+# minute, half a minute of running). **You need:** scaled attention (lesson 4) and heads (lesson 6); from school, sine,
+# cosine, and that a full turn is $2\pi$ radians. Nothing from your earlier notebooks has to be copied.
 #
 # | letter | meaning |
 # |---|---|
@@ -101,8 +101,8 @@ before, after = plain(X)[words.index("journey")], plain(X[permutation])[scramble
 print("The output of journey differs by at most", f"{(before - after).abs().max().item():.0e}")
 
 # %% [markdown]
-# So a scrambled sentence gives scrambled outputs, and nothing else happens. For a function $f$ from $(T, D)$ to $(T, D)$
-# and a permutation $p$ let us call that **order-blind**:
+# So a scrambled sentence gives scrambled outputs, and nothing else happens. For a function $f$ from $(T, D)$ to $(T,
+# D)$ and a permutation $p$ let us call that **order-blind**:
 #
 # $$ f(X[p]) = f(X)[p] $$
 #
@@ -181,22 +181,22 @@ print("Judged by", blind.whose)
 # behind it, be it at place 3 or at place 3000. With added vectors a model has to work that out for every pair of places
 # anew, and places that it never met in training mean nothing to it.
 #
-# So here is the wish: **the score of a query at position $m$ with a key at position $n$ should depend on the two vectors
-# and on the gap $n - m$, and on nothing else.**
+# So here is the wish: **the score of a query at position $m$ with a key at position $n$ should depend on the two
+# vectors and on the gap $n - m$, and on nothing else.**
 
 # %% [markdown]
 # ## 2. Turn a vector by its position
 #
-# Begin with vectors of two numbers. They can be drawn, and they can be turned. Turning $(x_0, x_1)$ counter-clockwise by
-# an angle $\alpha$ gives
+# Begin with vectors of two numbers. They can be drawn, and they can be turned. Turning $(x_0, x_1)$ counter-clockwise
+# by an angle $\alpha$ gives
 #
 # $$ \begin{pmatrix} \cos\alpha & -\sin\alpha \\ \sin\alpha & \cos\alpha \end{pmatrix}
 #    \begin{pmatrix} x_0 \\ x_1 \end{pmatrix} =
 #    \begin{pmatrix} x_0 \cos\alpha - x_1 \sin\alpha \\ x_0 \sin\alpha + x_1 \cos\alpha \end{pmatrix} $$
 #
 # To remember where the minus stands, turn $(1, 0)$ a little: it must become $(\cos\alpha, \sin\alpha)$, both positive.
-# Call the matrix $R(\alpha)$. The idea of RoPE is to take the *position* for the angle: a vector at position $m$ is turned
-# by $m$ radians.
+# Call the matrix $R(\alpha)$. The idea of RoPE is to take the *position* for the angle: a vector at position $m$ is
+# turned by $m$ radians.
 
 # %%
 def rotation(angle):
@@ -236,8 +236,8 @@ interactive.slider(
 
 # %% [markdown]
 # In the first three pictures of the strip the gap is 1. The whole picture has been turned, like a plate, and a dot
-# product does not notice: it is made of two lengths and the angle *between* the vectors. In the fourth the gap is 2; the
-# angle between them is another, and so is the score.
+# product does not notice: it is made of two lengths and the angle *between* the vectors. In the fourth the gap is 2;
+# the angle between them is another, and so is the score.
 
 # %% [markdown]
 # ## 3. Many clocks
@@ -266,8 +266,8 @@ interactive.slider(
 # ### Exercise 2: `rope_frequencies`
 #
 # **On paper.** For `dim = 4` there are two pairs: $\theta_0 = 10000^{0} = 1$ and $\theta_1 = 10000^{-2/4} = 1/100$. For
-# `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12, \tfrac14,
-# \tfrac18$.
+# `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12,
+# \tfrac14, \tfrac18$.
 #
 # An odd `dim` would leave one number without a partner. Raise a `ValueError` then, and name in its message the argument
 # that was wrong, and its value.
@@ -314,12 +314,12 @@ figures.show(
     f"The hands of four pairs at five positions; all start at the right. The speeds are from {speeds.whose}.",
 )
 rounds = 2 * math.pi / speeds(64)  # (32,)
-print(f"With 64 numbers the fastest pair comes round after {rounds[0]:.1f} positions, the slowest after {rounds[-1]:,.0f}.")
+print(f"With 64 numbers, once round takes from {rounds[0]:.1f} positions to {rounds[-1]:,.0f}.")
 
 # %% [markdown]
-# Read a row: it is a position, written in hands. Read a column downwards: the hand on the left has lost count after a few
-# positions, the one on the right has hardly begun. As long as the slowest hand has not been round once, no row of hands
-# comes back.
+# Read a row: it is a position, written in hands. Read a column downwards: the hand on the left has lost count after a
+# few positions, the one on the right has hardly begun. As long as the slowest hand has not been round once, no row of
+# hands comes back.
 
 # %% [markdown]
 # ## 4. Turn all pairs at once
@@ -335,14 +335,14 @@ print(f"With 64 numbers the fastest pair comes round after {rounds[0]:.1f} posit
 #
 # ### Exercise 3: `apply_rope`
 #
-# `x` has the shape $(..., T, \text{dim})$: any number of leading dimensions, none included. `positions`, of shape $(T,)$,
-# says where each of the $T$ vectors stands. They need not be $0, 1, 2, \dots$: they may come in any order, with gaps,
-# twice, and as fractions, and go to about 10,000. Angles in float32 are exact enough, for float64 inputs too; the result
-# has the dtype of `x`.
+# `x` has the shape $(..., T, \text{dim})$: any number of leading dimensions, none included. `positions`, of shape
+# $(T,)$, says where each of the $T$ vectors stands. They need not be $0, 1, 2, \dots$: they may come in any order, with
+# gaps, twice, and as fractions, and go to about 10,000. Angles in float32 are exact enough, for float64 inputs too; the
+# result has the dtype of `x`.
 #
-# **On paper.** One vector $(1, 2, 3, 4)$, with base 4. The frequencies are $1$ and $4^{-1/2} = \tfrac12$. At the position
-# $\pi$ the first pair turns by $\pi$, half a turn: $(1, 2)$ becomes $(-1, -2)$. The second turns by $\pi/2$, a quarter,
-# which makes $(x, y)$ into $(-y, x)$: so $(3, 4)$ becomes $(-4, 3)$. The result is $(-1, -2, -4, 3)$.
+# **On paper.** One vector $(1, 2, 3, 4)$, with base 4. The frequencies are $1$ and $4^{-1/2} = \tfrac12$. At the
+# position $\pi$ the first pair turns by $\pi$, half a turn: $(1, 2)$ becomes $(-1, -2)$. The second turns by $\pi/2$, a
+# quarter, which makes $(x, y)$ into $(-y, x)$: so $(3, 4)$ becomes $(-4, 3)$. The result is $(-1, -2, -4, 3)$.
 #
 # You may call your `rope_frequencies`; if it is wrong, that does not cost you here again.
 
@@ -390,14 +390,14 @@ rotate = use(apply_rope, otherwise=first_pair_only)
 # %% [markdown]
 # ## 5. Only the gap counts
 #
-# Was the wish granted? On paper it takes two lines. A rotation is undone by turning back, which is also what transposing
-# its matrix does: $R(\alpha)^\top = R(-\alpha)$. And two rotations one after the other add up: $R(\alpha) R(\beta) =
-# R(\alpha + \beta)$. So, for a query $q$ at $m$ and a key $k$ at $n$,
+# Was the wish granted? On paper it takes two lines. A rotation is undone by turning back, which is also what
+# transposing its matrix does: $R(\alpha)^\top = R(-\alpha)$. And two rotations one after the other add up: $R(\alpha)
+# R(\beta) = R(\alpha + \beta)$. So, for a query $q$ at $m$ and a key $k$ at $n$,
 #
 # $$ (R_m q)^\top (R_n k) = q^\top R_m^\top R_n\, k = q^\top R_{n-m}\, k . $$
 #
-# Both positions are gone; only $n - m$ is left. Now by measurement. `q` and `k` are two random vectors of 64 numbers, the
-# same ones in every line.
+# Both positions are gone; only $n - m$ is left. Now by measurement. `q` and `k` are two random vectors of 64 numbers,
+# the same ones in every line.
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -419,10 +419,10 @@ for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
     print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(m, n):8.4f}")
 
 # %% [markdown]
-# The first six agree, but for the last digits of those far out. Is that rounding, or are we cheated? An angle near 9,000
-# radians in float32 has a spacing of $2^{-10} \approx 0.001$ to the next one that can be written down. So each pair may be
-# off by about that angle, and the score by at most $0.001 \cdot |q|\,|k|$ for each of the two. That is a bound one can
-# assert; and since it grows with the position, the measured error should grow with it, and stay below.
+# The first six agree, but for the last digits of those far out. Is that rounding, or are we cheated? An angle near
+# 9,000 radians in float32 has a spacing of $2^{-10} \approx 0.001$ to the next one that can be written down. So each
+# pair may be off by about that angle, and the score by at most $0.001 \cdot |q|\,|k|$ for each of the two. That is a
+# bound one can assert; and since it grows with the position, the measured error should grow with it, and stay below.
 
 # %%
 reach = (q.norm() * k.norm()).item()  # |q| |k|, the largest score that two vectors of these lengths can have
@@ -430,11 +430,11 @@ for start in (10, 50, 100, 1000, 4000, 9000):
     error = abs(score(start, start + 3) - score(1, 4))
     spacing = 2.0 ** (math.floor(math.log2(start + 3)) - 23)  # from one float32 number to the next, at this size
     assert error <= 2 * spacing * reach + 1e-6 * reach
-    print(f"query at {start:4}: {error:.0e}, that is {error / reach:.0e} of |q| |k|; a step of float32 there: {spacing:.0e}")
+    print(f"query at {start:4}: off by {error / reach:.0e} of |q| |k|; a step of float32 there is {spacing:.0e}")
 
 # %% [markdown]
-# So it holds, to rounding, at positions in the thousands. Now look at all pairs of positions at once. **Predict first:**
-# in a table with the position of the query downwards and of the key across, where do equal numbers stand?
+# So it holds, to rounding, at positions in the thousands. Now look at all pairs of positions at once. **Predict
+# first:** in a table with the position of the query downwards and of the key across, where do equal numbers stand?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
@@ -472,20 +472,20 @@ for start in (100, 1000, 9000):
     curves[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
 figures.show(
     figures.curves(gaps, curves, xlabel="gap n − m", ylabel="score"),
-    "Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They lie on each "
-    f"other: nowhere do they differ by more than {(curves['query at 100'] - curves['query at 9000']).abs().max():.2f}.",
+    "Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They lie on "
+    f"each other: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
     f"The score of one query with one key against the gap. Rotated by {rotate.whose}.",
 )
 
 # %% [markdown]
 # The curve is not symmetric: a key three places *after* the query is something else than one three places *before* it.
-# And it is not a bump at 0. Which gap a head likes best is in $q$ and $k$, and so in the weights that make them, which are
-# learned.
+# And it is not a bump at 0. Which gap a head likes best is in $q$ and $k$, and so in the weights that make them, which
+# are learned.
 #
 # ### A picture that catches mistakes
 #
-# The table above is a test. It needs no reference implementation, since you know beforehand what it must look like. Here
-# are six tables. In one all is well; in the others
+# The table above is a test. It needs no reference implementation, since you know beforehand what it must look like.
+# Here are six tables. In one all is well; in the others
 #
 # - only the queries are rotated,
 # - queries are rotated one way and keys the other,
@@ -516,23 +516,23 @@ figures.show(*figures.rotation.score_tables(tables), f"Six tables, one of them r
 # %% [markdown]
 # <details><summary>Answer, once you have decided</summary>
 #
-# **A**: only the queries are rotated. The key's position changes nothing, so each row is constant. **B**: half precision.
-# Between 512 and 1024 bfloat16 knows every fourth number only, so neighbours fall together and the table consists of
-# blocks. **C**: the other half. **D**: nothing is rotated; all scores are one number. **E**: opposite directions. What
-# counts is the *sum* $m + n$, so the other diagonals are constant. **F** is right.
+# **A**: only the queries are rotated. The key's position changes nothing, so each row is constant. **B**: half
+# precision. Between 512 and 1024 bfloat16 knows every fourth number only, so neighbours fall together and the table
+# consists of blocks. **C**: the other half. **D**: nothing is rotated; all scores are one number. **E**: opposite
+# directions. What counts is the *sum* $m + n$, so the other diagonals are constant. **F** is right.
 #
-# C and F both pass. Pairing with the other half is a perfectly good rotation; it is merely another one. No property will
-# tell you that your weights were made for it, and section 6 shows what to do about that.
+# C and F both pass. Pairing with the other half is a perfectly good rotation; it is merely another one. No property
+# will tell you that your weights were made for it, and section 6 shows what to do about that.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Two layouts in memory
 #
-# Which numbers make a pair is a convention, and there are two. The paper, Meta's own code for Llama, and this course pair
-# **neighbours**: $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it, pair the
-# **halves**: $(x_0, x_{d/2}), (x_1, x_{d/2+1}), \dots$ for $d$ numbers, since two halves are cut and joined by simpler
-# code.
+# Which numbers make a pair is a convention, and there are two. The paper, Meta's own code for Llama, and this course
+# pair **neighbours**: $(x_0, x_1), (x_2, x_3), \dots$ The transformers library, and most models published with it, pair
+# the **halves**: $(x_0, x_{d/2}), (x_1, x_{d/2+1}), \dots$ for $d$ numbers, since two halves are cut and joined by
+# simpler code.
 #
 # Neither is wrong, and neither is better. But weights that were trained with one are useless in the other, and nothing
 # tells you: all shapes fit. People have asked which of the two is the bug
@@ -548,10 +548,11 @@ figures.show(
 # %% [markdown]
 # ### Exercise 4: `to_half_split`
 #
-# Reorder the last dimension from neighbours to halves: the first members of all pairs, in order, then all second members.
+# Reorder the last dimension from neighbours to halves: the first members of all pairs, in order, then all second
+# members.
 #
-# **On paper.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$. (With four numbers, there and
-# back are the same; try your function on six.)
+# **On paper.** $(x_0, x_1, x_2, x_3, x_4, x_5)$ becomes $(x_0, x_2, x_4,\; x_1, x_3, x_5)$. (With four numbers, there
+# and back are the same; try your function on six.)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -575,9 +576,9 @@ grade(to_half_split)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Below is rotation in the other layout, in the form in which most models have it: `x * cos + partner * sin`. It asks your
-# own function for the cosines and sines: the pair $(1, 0)$, turned, *is* $(\cos\alpha, \sin\alpha)$. Then the claim:
-# reordering and rotating in halves is the same as rotating neighbours and reordering.
+# Below is rotation in the other layout, in the form in which most models have it: `x * cos + partner * sin`. It asks
+# your own function for the cosines and sines: the pair $(1, 0)$, turned, *is* $(\cos\alpha, \sin\alpha)$. Then the
+# claim: reordering and rotating in halves is the same as rotating neighbours and reordering.
 
 # %%
 def rotate_halves(x, positions, base=10000.0):
@@ -615,25 +616,25 @@ print(f"Reordered, the two layouts agree ({halve.whose}). Mixed up, they differ 
 # with the rows of the queries first, then those of the keys, then those of the values. And after the heads are split,
 # queries and keys are rotated.
 #
-# - **Split first, then rotate.** A head is a vector of $K$ numbers and has all the clocks. Rotated before the split, the
-#   first head would get the fast ones and the last head the slow ones.
+# - **Split first, then rotate.** A head is a vector of $K$ numbers and has all the clocks. Rotated before the split,
+#   the first head would get the fast ones and the last head the slow ones.
 # - **The values are not rotated.** Positions decide who looks where. What is then passed on is the value itself: a word
 #   means the same at place 3 and at place 3000.
-# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. They are given, for example, when a text is continued: a
-#   token that comes after 500 others stands at 500, even if it is handed over alone.
+# - **Positions** are $0, 1, \dots, T - 1$ unless they are given. They are given, for example, when a text is continued:
+#   a token that comes after 500 others stands at 500, even if it is handed over alone.
 #
 # ### Exercise 5: `RotarySelfAttention`
 #
-# Two layers without bias, `W_qkv` from $D$ to $3D$ and `W_o` from $D$ to $D$. `forward(x, positions=None, mask=None)` takes
-# `x` of shape $(B, T, D)$ and returns the output, $(B, T, D)$, and the weights, $(B, H, T, T)$. `mask` is boolean, `True`
-# is blocked, and broadcasts to the shape of the weights; a row that is blocked throughout has weights 0 and output 0,
-# never NaN. You may call your `apply_rope`. Not allowed, as in lesson 6, are `F.scaled_dot_product_attention`,
-# `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
+# Two layers without bias, `W_qkv` from $D$ to $3D$ and `W_o` from $D$ to $D$. `forward(x, positions=None, mask=None)`
+# takes `x` of shape $(B, T, D)$ and returns the output, $(B, T, D)$, and the weights, $(B, H, T, T)$. `mask` is
+# boolean, `True` is blocked, and broadcasts to the shape of the weights; a row that is blocked throughout has weights 0
+# and output 0, never NaN. You may call your `apply_rope`. Not allowed, as in lesson 6, are
+# `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
 #
-# **On paper.** $D = 2$, one head, all matrices the identity, and the same word twice: $x_0 = x_1 = (2, 0)$. At position 0
-# nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself and
-# $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$ instead of one half each. The output is $(2, 0)$
-# for both: the values are not rotated.
+# **On paper.** $D = 2$, one head, all matrices the identity, and the same word twice: $x_0 = x_1 = (2, 0)$. At position
+# 0 nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself and
+# $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$ instead of one half each. The output is $(2,
+# 0)$ for both: the values are not rotated.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -728,9 +729,9 @@ def make_rotary(d_model, n_heads, seed=0):
 # %% [markdown]
 # ### Telling apart what it could not
 #
-# "To be or not to be" has two words that occur twice. Attention without positions *cannot* treat the second *to* otherwise
-# than the first: same word, same query, same output. To take positions away, put all words at the same place, `positions`
-# all 0. Nothing is turned then, and the module is the one of lesson 6.
+# "To be or not to be" has two words that occur twice. Attention without positions *cannot* treat the second *to*
+# otherwise than the first: same word, same query, same output. To take positions away, put all words at the same place,
+# `positions` all 0. Nothing is turned then, and the module is the one of lesson 6.
 
 # %%
 hamlet = "to be or not to be".split()
@@ -760,9 +761,9 @@ figures.show(
 # %% [markdown]
 # ### Does it learn?
 #
-# A task that nobody can do without the order: for each token, name the token *before* it. Every text consists of the same
-# eight tokens in random order, so whoever cannot see the order can only guess among the seven others. That gives a loss of
-# $\log 7 \approx 1.95$ at best. The same module learns it twice, once with all positions 0 and once in order.
+# A task that nobody can do without the order: for each token, name the token *before* it. Every text consists of the
+# same eight tokens in random order, so whoever cannot see the order can only guess among the seven others. That gives a
+# loss of $\log 7 \approx 1.95$ at best. The same module learns it twice, once with all positions 0 and once in order.
 
 # %%
 codes = torch.eye(8, 32)  # (8, 32): a vector of its own for each of eight tokens
@@ -803,20 +804,20 @@ with torch.no_grad():
 # %% [markdown]
 # The last lines are what the gap is good for. The module was trained at the positions 0 to 7 and nowhere else. Move the
 # whole text to position 5000, and it does its work as before: it has learned "one to the left", not "place 3 looks at
-# place 2". (That is not to say that a model trained on short texts can read long ones. There new *gaps* turn up, which it
-# has never met.)
+# place 2". (That is not to say that a model trained on short texts can read long ones. There new *gaps* turn up, which
+# it has never met.)
 #
 # ### Moving the weights
 #
-# Now the promise of section 6. The module below turns neighbours. A second attention turns halves, and is given the same
-# weights with the rows of the queries and keys reordered *inside each head*. Output and weights must be the same.
+# Now the promise of section 6. The module below turns neighbours. A second attention turns halves, and is given the
+# same weights with the rows of the queries and keys reordered *inside each head*. Output and weights must be the same.
 
 # %%
 def rows_to_halves(W_qkv, n_heads):
-    """W_qkv (3D, D) for neighbours -> W_qkv for halves: rows of queries and keys reordered in each head, values kept."""
+    """W_qkv (3D, D) for neighbours -> for halves: rows of queries and keys reordered in each head, values kept."""
     D = W_qkv.shape[1]
     heads = W_qkv[: 2 * D].unflatten(0, (2 * n_heads, -1))  # (2H, K, D): heads of the queries, then of the keys
-    return torch.cat([halve(heads.mT).mT.flatten(0, 1), W_qkv[2 * D :]])  # to_half_split works on the last dimension
+    return torch.cat([halve(heads.mT).mT.flatten(0, 1), W_qkv[2 * D :]])  # `halve` works on the last dimension
 
 
 tokens = torch.randn(3, 7, 16, generator=generator)  # (B, T, D)
@@ -836,9 +837,9 @@ print(f"With reordered rows: the same output, the same weights. As they were: we
 # %% [markdown]
 # ## 8. Is it a bug?
 #
-# **"Positions must start at 0."** One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that the
-# second turns every vector by one step too many. **Decide before you run the cell.** And if queries counted from 1 and
-# keys from 0?
+# **"Positions must start at 0."** One library counts $0, 1, 2, \dots$, another $1, 2, 3, \dots$ Somebody reports that
+# the second turns every vector by one step too many. **Decide before you run the cell.** And if queries counted from 1
+# and keys from 0?
 
 # %% tags=["demo"]
 with torch.no_grad():
@@ -852,17 +853,17 @@ print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1)
 # %% [markdown]
 # <details><summary>Verdict</summary>
 #
-# Not a bug. Every gap stays what it was, and only gaps count; what is left is rounding. It becomes one as soon as queries
-# and keys count differently: then all gaps are off by one. That is how it usually happens, when keys come out of a cache
-# and the new query is told a position that was counted elsewhere.
+# Not a bug. Every gap stays what it was, and only gaps count; what is left is rounding. It becomes one as soon as
+# queries and keys count differently: then all gaps are off by one. That is how it usually happens, when keys come out
+# of a cache and the new query is told a position that was counted elsewhere.
 #
 # </details>
 #
 # **"It rotates the wrong way."** nanochat, a much-read implementation, turns every pair *clockwise*: it adds where the
-# textbook subtracts. A reader sent a correction ([karpathy/nanochat#489](
-# https://github.com/karpathy/nanochat/pull/489), and [#264](https://github.com/karpathy/nanochat/issues/264)). **Decide:
-# is it a bug?** Two questions help. Do scores still depend on the gap alone? And can weights be found that give the same
-# scores with the other direction?
+# textbook subtracts. A reader sent a correction
+# ([karpathy/nanochat#489](https://github.com/karpathy/nanochat/pull/489), and
+# [#264](https://github.com/karpathy/nanochat/issues/264)). **Decide: is it a bug?** Two questions help. Do scores still
+# depend on the gap alone? And can weights be found that give the same scores with the other direction?
 
 # %% tags=["demo"]
 def counter_clockwise(x):
@@ -890,12 +891,12 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 # <details><summary>Verdict</summary>
 #
 # Not a bug, for a model that is trained so. Scores still depend on the gap alone; a gap of $+3$ now has the score that
-# $-3$ had. And a mirror image that turns clockwise is a thing that turns counter-clockwise: change the sign of every second
-# number, in queries and keys alike, and all scores are the old ones. Those signs can be put into the rows of the weights,
-# so whatever one direction can learn, the other can.
+# $-3$ had. And a mirror image that turns clockwise is a thing that turns counter-clockwise: change the sign of every
+# second number, in queries and keys alike, and all scores are the old ones. Those signs can be put into the rows of the
+# weights, so whatever one direction can learn, the other can.
 #
-# For weights that exist already it *would* be a bug to change it, and the author declined for that reason: every trained
-# model would have broken, silently. It is the story of section 6 again. A convention that is kept is right.
+# For weights that exist already it *would* be a bug to change it, and the author declined for that reason: every
+# trained model would have broken, silently. It is the story of section 6 again. A convention that is kept is right.
 #
 # </details>
 
@@ -913,8 +914,8 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 # From outside: it loaded without complaint and wrote gibberish ([jzhang38/TinyLlama#24](
 # https://github.com/jzhang38/TinyLlama/issues/24)). Nothing in the model's configuration named the layout.
 #
-# **The wrong dimension.** A library's rotation took dimension −2 for the tokens. It was called before heads and tokens had
-# changed places, with `(B, T, H, K)`.
+# **The wrong dimension.** A library's rotation took dimension −2 for the tokens. It was called before heads and tokens
+# had changed places, with `(B, T, H, K)`.
 #
 # ```diff
 # - q, k = rotary(q, k)                                    # (B, T, H, K): turns head h by h
@@ -922,11 +923,11 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 # ```
 #
 # Every token of a head is then turned alike, so there are no positions at all: table D in section 5. From outside: no
-# error, training that looked like training, some runs that blew up. It came out when somebody tried positions of another
-# kind, compared the curves and read the code ([facebookresearch/xformers#841](
-# https://github.com/facebookresearch/xformers/issues/841), [mlfoundations/open_lm#4](
-# https://github.com/mlfoundations/open_lm/issues/4); again in [NVIDIA/audio-flamingo#27](
-# https://github.com/NVIDIA/audio-flamingo/issues/27)).
+# error, training that looked like training, some runs that blew up. It came out when somebody tried positions of
+# another kind, compared the curves and read the code
+# ([facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841),
+# [mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4); again in
+# [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27)).
 #
 # **Half precision.** Frequencies and positions were kept in the dtype of the model.
 #
@@ -935,16 +936,18 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 # + t = torch.arange(length, dtype=torch.float32)
 # ```
 #
-# From outside: an angle of 1044.3 at position 1857 that became 1045, cosines wrong by up to 0.78 ([EleutherAI/gpt-neox#1003](
-# https://github.com/EleutherAI/gpt-neox/issues/1003)), and a training loss a little higher than that of the same model
-# elsewhere ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look
-# fine. Run the next cell to see what bfloat16 makes of positions.
+# From outside: an angle of 1044.3 at position 1857 that became 1045, cosines wrong by up to 0.78
+# ([EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)), and a training loss a little higher
+# than that of the same model elsewhere
+# ([huggingface/transformers#29285](https://github.com/huggingface/transformers/pull/29285)). Short texts look fine. Run
+# the next cell to see what bfloat16 makes of positions.
 #
-# **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$ where
-# $2(k-1)/d$ was meant ([stanford-cs336/assignment1-basics#22](
-# https://github.com/stanford-cs336/assignment1-basics/issues/22)); a notebook took the 1 off an index that began at 0
-# ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). From outside: nothing. A model
-# trained with slightly other clocks is as good as any, until weights are exchanged or a test compares numbers.
+# **A formula off by one.** Papers count pairs from 1, code from 0. A course handout printed the exponent $(2k-1)/d$
+# where $2(k-1)/d$ was meant
+# ([stanford-cs336/assignment1-basics#22](https://github.com/stanford-cs336/assignment1-basics/issues/22)); a notebook
+# took the 1 off an index that began at 0
+# ([bkitano/llama-from-scratch#8](https://github.com/bkitano/llama-from-scratch/issues/8)). From outside: nothing. A
+# model trained with slightly other clocks is as good as any, until weights are exchanged or a test compares numbers.
 
 # %% tags=["demo"]
 whole = torch.arange(9000, 9008)
@@ -956,17 +959,19 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 # ## Summary
 #
 # 1. Attention without positions is order-blind: scramble the input, and the same outputs come out, scrambled.
-# 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$, with $\theta_i = \text{base}^{-2i/\text{dim}}$:
+# 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$, with $\theta_i =
+#    \text{base}^{-2i/\text{dim}}$:
 #    one clock for each pair, from fast to slow.
 # 3. A dot product sees the angle between two vectors only. So the score depends on the gap, wherever in the text it is.
 # 4. Rotate queries and keys, after the heads are split, in float32, and never the values.
-# 5. Neighbours or halves, clockwise or not: conventions. Weights belong to one of them, and move to the other by reordering
+# 5. Neighbours or halves, clockwise or not: conventions. Weights belong to one of them, and move to the other by
+#    reordering
 #    rows.
 #
 # $$ (R_m q)^\top (R_n k) = q^\top R_{n-m}\, k $$
 #
-# - Su et al., [RoFormer: Enhanced Transformer with Rotary Position Embedding](https://arxiv.org/abs/2104.09864), sections 3.2
-#   and 3.4
+# - Su et al., [RoFormer: Enhanced Transformer with Rotary Position Embedding](https://arxiv.org/abs/2104.09864),
+#   sections 3.2 and 3.4
 # - Biderman et al., [Rotary Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/), with
 #   experiments and code
 # - Touvron et al., [LLaMA](https://arxiv.org/abs/2302.13971), section 2.2: RoPE in a model that everybody built on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -58,14 +59,19 @@ def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> Path:
-    """A course with the first lesson released and one right submission."""
-    root = make_course(tmp_path / "course")
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = make_course(tmp_path_factory.mktemp("class") / "course")
     release_lessons(root, [ONE], Console(quiet=True))
     release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
     hand_in(root, ONE, "ada", write_answers(release, right(load_lesson(root / "grader_tests" / f"{ONE}.py"), 0)))
     return root
+
+
+@pytest.fixture
+def course(handed_in: Path, tmp_path: Path) -> Path:
+    """A course with the first lesson released and one right submission."""
+    return shutil.copytree(handed_in, tmp_path / "course")
 
 
 def test_every_verb_is_told_by_help():

@@ -29,7 +29,7 @@ def reach(
             ax.plot(*value, MARKERS[1], color=INK, markersize=8)
             ax.annotate(name, value, (8, 6), textcoords="offset points")
         ax.plot(*wanted.tolist(), "*", color=PALETTE[1], markersize=16, markeredgecolor=INK)
-        ax.annotate("wanted", wanted.tolist(), (-12, 11), textcoords="offset points", ha="center")
+        ax.annotate("wanted", tuple(wanted.tolist()), (-12, 11), textcoords="offset points", ha="center")
         ax.set(xlim=(-0.2, 1.45), ylim=(-0.2, 1.3), xticks=[0, 1], yticks=[0, 1], aspect="equal")
         ax.set(title=title, xlabel="colour", ylabel="shape")
     return figure
@@ -214,5 +214,6 @@ def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = T
         )
     )
     if number and head is not None:
-        flat = tuple(0.45 + 0.55 * v for v in to_rgba(PALETTE[head % len(PALETTE)])[:3])
-        ax.text(x, y, str(head), ha="center", va="center", color=ink_on((*flat, 1.0)))
+        red, green, blue = (0.45 + 0.55 * v for v in to_rgba(PALETTE[head % len(PALETTE)])[:3])
+        ink = ink_on((red, green, blue, 1.0))
+        ax.text(x, y, str(head), ha="center", va="center", color=ink)

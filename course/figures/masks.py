@@ -195,7 +195,7 @@ def pytorch_masked_attention(
     """PyTorch's attention, blocked where `mask` is True, and its weights: `(output, weights)`."""
     if mask is None:
         mask = torch.zeros((), dtype=torch.bool, device=query.device)
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
     return pytorch_masked_softmax(scores, mask) @ value, pytorch_masked_softmax(scores, mask)
 
 

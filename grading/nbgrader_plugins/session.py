@@ -30,7 +30,7 @@ from .reading import plain
 
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
-STAY = "get_ipython().keepkernel_on_exit = True"  # `exit()` in a cell ends the cell, not the kernel
+STAY = "get_ipython().ask_exit = lambda: None"  # `exit()` in a cell would end the kernel after it
 GRACE = 2.0  # seconds that an interrupted call has to come back
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,13 +21,11 @@ from grading.report import verdicts
 from grading.run.nbgrader import scores
 from grading.sample import hand_in, right, write_answers
 
+from ..canaries import Canaries, register, told, with_secret
 from ..corpus import ROOT, cases
 
 LESSON = "02_softmax"
 KINDS = ("forge", "peek", "escape", "exhaust", "break")
-SECRET = "canary-7f3a"
-CANARY = Path("/tmp/attention-canary.txt")  # where the attacks look for it
-PORT = 48765
 LIMITS = """
 c.ExecutePreprocessor.timeout = 4
 c.JudgedExecute.limits = {"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}
@@ -45,33 +41,20 @@ def batch(classroom, tmp_path_factory):
     for kind in KINDS:
         for case in cases(kind):
             case.hand_in(root)
-        hand_in(root, LESSON, f"{kind}-honest", write_answers(release, honest))
-    CANARY.write_text(SECRET)
-    heard: list[bytes] = []
-    with socket.create_server(("127.0.0.1", PORT)) as server:
-        threading.Thread(target=_listen, args=(server, heard), daemon=True).start()
+        hand_in(root, LESSON, f"{kind}-honest", with_secret(write_answers(release, honest)))
+        register(root, f"{kind}-honest")
+    with Canaries() as canaries:
         config = root / "nbgrader_config.py"
         before = config.read_text()
         config.write_text(before + LIMITS)
         adopted = _adopt_orphans()
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "ATTENTION_CANARY": SECRET, "PATH": path}
+        environment = {**os.environ, **canaries.environment, "PATH": path}
         command = ["nbgrader", "autograde", LESSON, "--force"]
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
         config.write_text(before)
         time.sleep(4)  # longer than what an attack waits before it strikes
-    yield root, done, heard, adopted() if adopted else set()
-    CANARY.unlink()
-
-
-def _listen(server: socket.socket, heard: list[bytes]) -> None:
-    while True:
-        try:
-            connection, _ = server.accept()
-        except OSError:
-            return
-        heard.append(b"connected")
-        connection.close()
+        yield root, done, canaries.sang(), adopted() if adopted else set()
 
 
 def _adopt_orphans() -> Callable[[], set[str]] | None:
@@ -103,11 +86,7 @@ def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_what_a_hostile_submission_shows_holds_no_secret(batch, case):
     graded = batch[0] / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"
-    for cell in nbformat.read(graded, as_version=4).cells:
-        shown = str(cell.get("outputs", ""))
-        assert SECRET not in shown
-        assert "@softmax.mistake" not in shown
-        assert "BEGIN HIDDEN" not in shown
+    assert told(nbformat.read(graded, as_version=4)) == []
 
 
 @pytest.mark.slow
@@ -120,8 +99,7 @@ def test_an_honest_neighbour_is_untouched(batch, kind):
 
 @pytest.mark.slow
 def test_the_canaries_are_silent(batch):
-    _, done, heard, left = batch
+    _, done, sang, left = batch
     assert done.returncode == 0, done.stderr[-3000:]
-    assert not heard
-    assert CANARY.read_text() == SECRET
+    assert sang == []
     assert not left

