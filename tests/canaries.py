@@ -11,7 +11,6 @@ import socket
 import tempfile
 import threading
 from pathlib import Path
-from types import TracebackType
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
@@ -34,7 +33,7 @@ class Canaries:
         threading.Thread(target=self._listen, daemon=True).start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.close()
         self._home.cleanup()
         FILE.unlink(missing_ok=True)
