@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import base64
 import shutil
-import textwrap
 from pathlib import Path
 
 import nbformat
 
 from course.packing import pack
-from grading.build import build_lesson, grade_id
+from grading.build import grade_id
 from grading.judge.examine import prepare
 from grading.judge.exercise import Exercise, load_lesson
 
 CONFIG = """
 c = get_config()
 c.CourseDirectory.course_id = "stock"
-c.ExecutePreprocessor.timeout = 30
+c.ExecutePreprocessor.timeout = {seconds}
 """
 ASSERTS = '''
 import base64, torch
@@ -45,11 +44,13 @@ for _blob in {blobs!r}:
 '''
 
 
-def make_course(root: Path, ours: Path, lesson: str) -> None:
-    """A course directory for nbgrader alone, with one lesson in source/."""
+def make_course(root: Path, ours: Path, lesson: str, seconds: int = 30) -> None:
+    """A course directory for nbgrader alone, with one lesson in source/, made from one of ours in which that is built.
+
+    seconds: nbgrader's time limit for a cell.
+    """
     root.mkdir(parents=True, exist_ok=True)
-    (root / "nbgrader_config.py").write_text(textwrap.dedent(CONFIG))
-    build_lesson(ours, lesson)
+    (root / "nbgrader_config.py").write_text(CONFIG.format(seconds=seconds).lstrip())
     folder = root / "source" / lesson
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

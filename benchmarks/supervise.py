@@ -2,7 +2,7 @@
 
     python -I -S benchmarks/supervise.py SECONDS ADDRESS_SPACE COMMAND...
 
-Prints a line of JSON: `code` (minus the signal's number where one ended it; null where the time was over), `wall` and
+What the command prints goes to stderr. On stdout comes a line of JSON: `code` (minus the signal's number where one ended it; null where the time was over), `wall` and
 `cpu` in seconds, of the command and of everything that it started, and `left`: how many processes were still there
 when it had ended. Those get a few seconds for what they are up to, and are then ended too, in whatever session they
 are. ADDRESS_SPACE bounds each process, in bytes (0: not at all). Standard library only, so that it costs nothing
@@ -30,7 +30,9 @@ def main(seconds: float, address_space: int, command: list[str]) -> dict[str, fl
     # What a child leaves running becomes a child of ours, so that it can be counted and ended
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     begun = time.monotonic()
-    process = subprocess.Popen(command, start_new_session=True, preexec_fn=lambda: _bound(address_space))
+    process = subprocess.Popen(
+        command, stdout=sys.stderr, start_new_session=True, preexec_fn=lambda: _bound(address_space)
+    )
     code: int | None = None
     with contextlib.suppress(subprocess.TimeoutExpired):
         code = process.wait(seconds)

@@ -17,7 +17,7 @@ import torch
 from torch.overrides import resolve_name
 
 from .compare import Finding, Reference, Tolerance, compare, explain, leaves, not_written
-from .packing import Node, unpack
+from .packing import Node, PackingError, unpack
 from .probe import Observation, Program, describe, run
 from .report import Points, Report, Row, display, in_notebook
 
@@ -78,7 +78,7 @@ def hint(f: Any) -> None:
     name = _name(f)
     try:
         hints = _find(name)["hints"]
-    except (LookupError, OSError) as error:
+    except (LookupError, OSError, PackingError) as error:
         print(error)
         return
     shown = _hints_shown.get(name, 0)
@@ -252,7 +252,11 @@ def _find(name: str) -> dict[str, Any]:
 
 @cache
 def _load(lesson: str) -> dict[str, Any]:
-    return unpack((EXAMPLES / f"{lesson}{ENDING}").read_bytes())
+    path = EXAMPLES / f"{lesson}{ENDING}"
+    try:
+        return unpack(path.read_bytes())
+    except PackingError as error:
+        raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
 
 
 def _name(f: Any) -> str:

@@ -25,9 +25,10 @@ Step = Callable[[Path, str, str], bool]
 def release_lessons(root: Path, names: Iterable[str], console: Console) -> None:
     """Build and release lessons. Raises GradingError, BuildError."""
     for name in lessons(root, names):
-        changed = build_lesson(root, name)
-        released = root / "release" / name / f"{name}.ipynb"
-        if not changed and released.exists() and knows(root, name):
+        build_lesson(root, name)
+        built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
+        newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
+        if newer and knows(root, name):
             console.print(f"{name}: release is up to date")
             continue
         release(root, name)

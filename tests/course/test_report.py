@@ -78,7 +78,7 @@ def test_code_and_emphasis_are_marked_up_and_a_lone_star_stays():
     assert "2 * 3" in text_of(html)
 
 
-@pytest.mark.parametrize("pair", combinations(MARKS, 2), ids=" and ".join)
+@pytest.mark.parametrize("pair", list(combinations(MARKS, 2)), ids=" and ".join)
 def test_any_two_states_differ_by_mark_and_by_word(pair):
     (one, first, _), (other, second, _) = (MARKS[status] for status in pair)
     assert one != other

@@ -1,0 +1,282 @@
+"""What hostile submissions achieve: the corpus of tests/submissions against nbgrader alone, and against this course.
+
+    python -m benchmarks.hostile [KIND ...] [-v]
+
+Both grade the same answers to the same exercise cells; nbgrader alone has the hidden cases as asserts in the student's
+kernel (`stock`). Each submission is graded between two honest neighbours, beside the canaries of tests/canaries.py.
+Three things are counted:
+
+    earned too much   some exercise got more points than its tensors earn
+    got out           a secret in what it shows; a canary, a file or a grade of somebody else's disturbed; a neighbour
+                      not graded, or the batch at an end or never ending; a process left running
+    lost points       an answer that is right got less than its points
+
+Against nbgrader alone every submission has a copy of the course and a process of its own, with a time limit and
+bounded memory, since some would end or hang the batch; here they are graded in one batch for each kind, and one by one
+only where something got out. The attacks are bounded: where they succeed they harm nothing but that copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from sqlalchemy.exc import SQLAlchemyError
+
+from grading.judge.exercise import load_lesson
+from grading.sample import hand_in, right, write_answers
+from tests.canaries import Canaries, register, told, with_secret
+from tests.corpus import Case, cases
+
+from .autograde import ROOT, our_course
+from .stock import make_course
+
+LESSON = "02_softmax"
+KINDS = ("forge", "peek", "escape", "exhaust", "break", "tamper", "broken", "wrong", "right")
+EARLIER, LATER = "aa-honest", "zz-honest"  # neighbours, graded before and after
+CELL = 10  # seconds for a cell
+FIRST, EACH = 90, 30  # seconds for nbgrader's process: for one submission, and for each further
+MEMORY = 8 * 2**30  # bytes of address space for each process of nbgrader alone; ours has the sandbox's own limits
+LIMITS = f"""
+c.ExecutePreprocessor.timeout = {CELL}
+c.JudgedExecute.limits = {{"memory": 1536 * 2**20, "disk": 64 * 2**20, "processes": 64}}
+"""
+
+
+@dataclass
+class Outcome:
+    """What one submission achieved, each as words."""
+
+    case: Case
+    too_much: list[str] = field(default_factory=list)
+    out: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Batch:
+    """One way of grading: a course with the lesson released and the earlier neighbour graded, to be copied."""
+
+    name: str
+    course: Path
+    memory: int
+    together: bool  # whether all of a kind are graded in one go
+
+    def grade(self, corpus: list[Case], canaries: Canaries) -> Iterator[Outcome]:
+        """The outcomes, as they are known."""
+        if not self.together and len(corpus) > 1:
+            for case in corpus:
+                yield from self.grade([case], canaries)
+            return
+        with tempfile.TemporaryDirectory(prefix="hostile-") as made:
+            root = Path(made, "course")
+            shutil.copytree(self.course, root)
+            for case in corpus:
+                case.hand_in(root)
+            outcomes, common = [Outcome(case) for case in corpus], self._grade(root, corpus, canaries)
+            for outcome in outcomes:
+                self._look(root, outcome)
+        if common and len(corpus) > 1:  # whose doing was it?
+            for case in corpus:
+                yield from self.grade([case], canaries)
+            return
+        for outcome in outcomes:
+            outcome.out += common
+        yield from outcomes
+
+    def _grade(self, root: Path, corpus: list[Case], canaries: Canaries) -> list[str]:
+        """Autograde the class; what was disturbed."""
+        mine = {"gradebook.db", *(case.name for case in corpus)}
+        canaries.lay()
+        before = _files(root, mine)
+        ran = supervised(
+            [nbgrader(), "autograde", LESSON], root, FIRST + EACH * (len(corpus) - 1), self.memory,
+            canaries.environment,
+        )  # fmt: skip
+        after = _files(root, mine | {LATER}) | {k: v for k, v in _files(root, mine).items() if k in before}
+        found = [f"{name} was disturbed" for name in canaries.sang()]
+        found += [f"{name} was changed" for name in before if after.get(name) != before[name]]
+        found += [f"{name} was planted" for name in after if name not in before]
+        if ran.code is None:
+            found.append("the batch never ended")
+        if ran.left:
+            found.append(f"{ran.left} processes were left running")
+        for neighbour in (EARLIER, LATER):
+            points = _points(root, neighbour)
+            if not points or any(got != most for got, most in points.values()):
+                got = f"{sum(got for got, _ in points.values()):g} points" if points else "no grade"
+                found.append(f"the neighbour {neighbour} has {got}")
+        return found
+
+    def _look(self, root: Path, outcome: Outcome) -> None:
+        """What the gradebook and the graded notebook tell of one submission."""
+        case = outcome.case
+        points = _points(root, case.name)
+        for name, exercise in load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises.items():
+            wanted = case.points.get(name, exercise.points if case.others == "right" else 0)
+            got = points.get(name, (0.0, 0.0))[0]
+            most = {"some": exercise.points - 0.25, "any": exercise.points}.get(str(wanted), wanted)
+            if got > float(most):
+                outcome.too_much.append(f"{got:g} for {name}")
+            if wanted == exercise.points and got < wanted:
+                outcome.lost.append(f"{got:g} of {wanted:g} for {name}")
+        graded = root / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"
+        if graded.exists():
+            outcome.out += [f"shows {secret!r}" for secret in told(nbformat.read(graded, as_version=4))]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended; see `supervise`."""
+
+    code: int | None
+    wall: float
+    cpu: float
+    left: int
+    said: str
+
+
+def supervised(
+    command: list[str], cwd: Path, seconds: float, memory: int = 0, variables: dict[str, str] | None = None
+) -> Ran:
+    """Run a command with a time limit and an environment of its own, and end all that it leaves running."""
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", **(variables or {}),
+    }  # fmt: skip
+    supervise = [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py"))]
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        done = subprocess.run(
+            [*supervise, str(seconds), str(memory), *command], cwd=cwd, env=environment, check=True,
+            stdout=subprocess.PIPE, stderr=said, text=True,
+        )  # fmt: skip
+        said.seek(0)
+        return Ran(**json.loads(done.stdout), said=said.read())
+
+
+def nbgrader() -> str:
+    return str(Path(sys.executable).parent / "nbgrader")
+
+
+def batches(made: Path) -> list[Batch]:
+    """nbgrader alone and this course, each with the earlier neighbour graded. Raises RuntimeError where that fails."""
+    ours, stock = made / "ours", made / "stock"
+    our_course(ours, LESSON)
+    config = ours / "nbgrader_config.py"
+    config.write_text(config.read_text() + LIMITS)
+    make_course(stock, ours, LESSON, CELL)
+    for root in (stock, ours):
+        _must(supervised([nbgrader(), "generate_assignment", LESSON], root, FIRST))
+        release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+        answers = right(load_lesson(ROOT / "grader_tests" / f"{LESSON}.py"), 1)
+        for neighbour in (EARLIER, LATER):
+            hand_in(root, LESSON, neighbour, with_secret(write_answers(release, answers)))
+            register(root, neighbour)
+        _must(supervised([nbgrader(), "autograde", LESSON, "--student", EARLIER], root, FIRST))
+    return [Batch("nbgrader alone", stock, MEMORY, False), Batch("this course", ours, 0, True)]
+
+
+def _must(ran: Ran) -> None:
+    if ran.code != 0:
+        raise RuntimeError(f"nbgrader ended with {ran.code}:\n{ran.said[-3000:]}")
+
+
+def _points(root: Path, student: str) -> dict[str, tuple[float, float]]:
+    """Points and maximum by exercise, as the gradebook has them; nothing where it cannot be read or has none."""
+    try:
+        with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+            grades = gradebook.find_submission_notebook(LESSON, LESSON, student).grades
+            return {grade.name.removeprefix("check_"): (grade.score, grade.max_score) for grade in grades}
+    except (MissingEntry, SQLAlchemyError):
+        return {}
+
+
+def _files(root: Path, but: set[str]) -> dict[str, str]:
+    """What lies in a course, by path: a digest of each file, but for those below a name in `but`."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        if path.is_file() and not path.is_symlink() and not but & set(parts) and "__pycache__" not in parts:
+            found["/".join(parts)] = sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def compare(kinds: list[str], console: Console) -> dict[str, list[Outcome]]:
+    """Run the corpus both ways, with progress; the outcomes by name of the way."""
+    with ExitStack() as stack:
+        made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        canaries = stack.enter_context(Canaries())
+        columns = TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        progress = stack.enter_context(Progress(*columns, console=console))
+        task = progress.add_task("making both courses", total=None)
+        ways = batches(made)
+        progress.remove_task(task)
+        found: dict[str, list[Outcome]] = {way.name: [] for way in ways}
+        for way in ways:
+            corpus = {kind: [case for case in cases(kind) if case.lesson == LESSON] for kind in kinds}
+            task = progress.add_task(way.name, total=sum(map(len, corpus.values())))
+            for kind, those in corpus.items():
+                progress.update(task, description=f"{way.name}: {kind}")
+                for outcome in way.grade(those, canaries):
+                    found[way.name].append(outcome)
+                    progress.advance(task)
+            progress.update(task, description=way.name)
+    return found
+
+
+def table(found: dict[str, list[Outcome]]) -> Table:
+    """Both counts for each kind."""
+    shown = Table(title=f"Submissions of {LESSON} that …", box=SIMPLE_HEAD, show_edge=False)
+    stock, ours = found
+    shown.add_column("kind\n", no_wrap=True)
+    shown.add_column("in all\n", justify="right")
+    for what in ("earned too much", "got out", "lost points"):
+        for way in (stock, ours):
+            shown.add_column(f"{what}\n{way}", justify="right")
+    kinds = list(dict.fromkeys(outcome.case.kind for outcome in found[stock]))
+    for kind in [*kinds, ""]:
+        these = {way: [o for o in outcomes if kind in ("", o.case.kind)] for way, outcomes in found.items()}
+        row = [kind or "all", str(len(these[stock]))]
+        for what in ("too_much", "out", "lost"):
+            row += [str(sum(bool(getattr(o, what)) for o in these[way])) for way in (stock, ours)]
+        shown.add_row(*row, end_section=kind == kinds[-1])
+    return shown
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}; all, where none is named")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say what each submission achieved")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.kinds) - set(KINDS):
+        parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
+    console = Console()
+    begun = time.monotonic()
+    found = compare(options.kinds or list(KINDS), console)
+    if options.verbose:
+        for way, outcomes in found.items():
+            for o in outcomes:
+                console.print(f"{way}: {o.case.name}: {'; '.join([*o.too_much, *o.out, *o.lost]) or 'nothing'}")
+    console.print(table(found))
+    console.print(f"{time.monotonic() - begun:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
