@@ -2,75 +2,152 @@
 
     python -m benchmarks.autograde [LESSON] [--students N]
 
-Both grade the same notebooks in one process each, in the same run. CPU seconds are of the whole tree of processes, as
-the kernel accounts them when each process has been waited for.
+Both grade the same right answers, one after the other in one nbgrader process, in the same run. Seconds are for each
+notebook after the first: those of a batch less those of a batch of one, over the rest. CPU is that of nbgrader and of
+all processes that it started. Then a batch of ours is graded in this process, with a clock on each step: wall time,
+and the CPU of the grading process, in which the judge works; the kernel's own CPU stands below. Medians.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import logging
 import os
 import shutil
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from jupyter_client.manager import KernelManager
 
 from grading.build import build_lesson
 from grading.judge.exercise import load_lesson
+from grading.nbgrader_plugins.execute import JudgedExecute, _Run
+from grading.nbgrader_plugins.session import Session
+from grading.run.nbgrader import autograde
 from grading.sample import hand_in, right, write_answers
 
 from .stock import make_course
+from .supervise import Ran, succeeded, supervised
 
 ROOT = Path(__file__).parents[1]
-NBGRADER = str(Path(sys.executable).parent / "nbgrader")
+LIMIT = 600  # seconds for one batch
+STEPS: dict[str, tuple[Any, str]] = {
+    "start": (KernelManager, "start_kernel"),
+    "ready": (Session, "_wait_until_ready"),
+    "cells": (_Run, "code"),
+    "judged": (JudgedExecute, "_judge"),
+    "torn down": (Session, "stop"),
+}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one process and all its children, in seconds."""
+    """Seconds."""
 
     wall: float
     cpu: float
 
 
-def measure(command: list[str], cwd: Path) -> Cost:
-    """Run a command to its end. Raises RuntimeError, with what it said, where it fails."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    with tempfile.TemporaryFile("w+") as said:
-        begun = time.monotonic()
-        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=said, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        wall = time.monotonic() - begun
-        if process.returncode:
-            said.seek(0)
-            raise RuntimeError(f"{' '.join(command)} failed:\n{said.read()[-3000:]}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime)
-
-
 def our_course(root: Path, lesson: str) -> None:
-    """A copy of this course with one lesson built and nothing handed in."""
+    """A copy of this course with one lesson built, nothing released and nothing handed in."""
+    root.mkdir(parents=True)
     for name in ("nbgrader_config.py", "source", "grader_tests"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, root / name)
     build_lesson(root, lesson)
 
 
-def per_notebook(root: Path, lesson: str, students: int) -> Cost:
-    """The cost of one more notebook: that of a batch less that of a batch of one, over the rest."""
+def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:
+    """Right answers in several styles; returns the students' names."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
-    for number in range(students):
-        hand_in(root, lesson, f"s{number:02}", write_answers(release, right(exercises, number)))
-    one = measure([NBGRADER, "autograde", lesson, "--student", "s00", "--force"], root)
-    all_of_them = measure([NBGRADER, "autograde", lesson, "--force"], root)
-    rest = students - 1
-    return Cost((all_of_them.wall - one.wall) / rest, (all_of_them.cpu - one.cpu) / rest)
+    names = [f"s{number:02}" for number in range(students)]
+    for number, name in enumerate(names):
+        hand_in(root, lesson, name, write_answers(release, right(exercises, number)))
+    return names
+
+
+def per_notebook(root: Path, lesson: str, names: list[str]) -> Cost:
+    """The cost of one more notebook."""
+
+    def graded(*arguments: str) -> Ran:
+        return succeeded(supervised(["nbgrader", "autograde", lesson, "--force", *arguments], root, LIMIT))
+
+    one, everybody, rest = graded("--student", names[0]), graded(), len(names) - 1
+    return Cost((everybody.wall - one.wall) / rest, (everybody.cpu - one.cpu) / rest)
+
+
+class Clock:
+    """Seconds of each step of one notebook; a step within another counts for itself alone."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self._inner = [0.0, 0.0]
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        outer, self._inner = self._inner, [0.0, 0.0]
+        begun = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            took = time.perf_counter() - begun[0], time.process_time() - begun[1]
+            for i in (0, 1):
+                self.spent[name][i] += took[i] - self._inner[i]
+                outer[i] += took[i]
+            self._inner = outer
+
+    def watched(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            with self.step(name):
+                return method(*args, **kwargs)
+
+        return timed
+
+
+def steps(root: Path, lesson: str, names: list[str]) -> list[tuple[dict[str, list[float]], float]]:
+    """Of each notebook after the first: seconds of its steps (wall, grader's CPU), and its kernel's CPU seconds."""
+    found = []
+    for name in names:
+        clock, kernels = Clock(), []
+        with ExitStack() as stack:
+            for step, (owner, method) in STEPS.items():
+                original = getattr(owner, method)
+                setattr(owner, method, clock.watched(step, original))
+                stack.callback(setattr, owner, method, original)
+            stop = Session.stop
+
+            def stopped(session: Session, stop: Any = stop, kernels: list[Any] = kernels) -> None:
+                if session._manager is not None:
+                    kernels.append(session._manager.provisioner)
+                stop(session)
+
+            Session.stop = stopped  # type: ignore[method-assign]
+            with clock.step("nbgrader itself"):
+                autograde(root, lesson, name, again=True)
+        found.append((dict(clock.spent), sum(kernel.cpu_seconds or 0.0 for kernel in kernels)))
+    return found[1:]
+
+
+def show_steps(found: list[tuple[dict[str, list[float]], float]]) -> None:
+    print(f"  {'each step of ours':<20} {'wall':>8} {'grader CPU':>11}")
+    totals = [0.0, 0.0]
+    for name in (*STEPS, "nbgrader itself"):
+        wall, cpu = (statistics.median(spent.get(name, [0.0, 0.0])[i] for spent, _ in found) for i in (0, 1))
+        totals = [totals[0] + wall, totals[1] + cpu]
+        print(f"    {name:<18} {wall:8.3f} {cpu:11.3f}")
+    print(f"    {'together':<18} {totals[0]:8.3f} {totals[1]:11.3f}")
+    print(f"    {'kernel, CPU':<18} {statistics.median(kernel for _, kernel in found):8.3f}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -78,20 +155,27 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("lesson", nargs="?", default="02_softmax")
     parser.add_argument("--students", type=int, default=9)
     options = parser.parse_args(arguments)
+    if options.students < 3:
+        parser.error("a batch takes three students")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory(prefix="bench-") as made:
         ours, stock = Path(made, "ours"), Path(made, "stock")
-        ours.mkdir()
         our_course(ours, options.lesson)
-        make_course(stock, ROOT, options.lesson)
+        make_course(stock, ours, options.lesson)
         costs = {}
         for name, root in (("asserts alone", stock), ("judge and sandbox", ours)):
-            measure([NBGRADER, "generate_assignment", options.lesson], root)
-            costs[name] = per_notebook(root, options.lesson, options.students)
-    print(f"{options.lesson}, each further notebook of {options.students}")
+            print(f"{name}: {options.students} notebooks …", flush=True)
+            succeeded(supervised(["nbgrader", "generate_assignment", options.lesson], root, LIMIT))
+            names = hand_in_class(root, options.lesson, options.students)
+            costs[name] = per_notebook(root, options.lesson, names)
+        found = steps(ours, options.lesson, names)
+    print(f"\n{options.lesson}, each further notebook of {options.students}")
     for name, cost in costs.items():
         print(f"  {name:<20} {cost.cpu:6.2f} s CPU  {cost.wall:6.2f} s wall")
     a, b = costs.values()
-    print(f"  ratio                {a.cpu / b.cpu:6.1f} ×      {a.wall / b.wall:6.1f} ×")
+    print(f"  ratio                {a.cpu / b.cpu:6.1f} ×      {a.wall / b.wall:6.1f} ×\n")
+    show_steps(found)
 
 
 if __name__ == "__main__":

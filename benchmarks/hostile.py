@@ -19,11 +19,7 @@ only where something got out. The attacks are bounded: where they succeed they h
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -47,6 +43,7 @@ from tests.corpus import Case, cases
 
 from .autograde import ROOT, our_course
 from .stock import make_course
+from .supervise import succeeded, supervised
 
 LESSON = "02_softmax"
 KINDS = ("forge", "peek", "escape", "exhaust", "break", "tamper", "broken", "wrong", "right")
@@ -107,7 +104,7 @@ class Batch:
         canaries.lay()
         before = _files(root, mine)
         ran = supervised(
-            [nbgrader(), "autograde", LESSON], root, FIRST + EACH * (len(corpus) - 1), self.memory,
+            ["nbgrader", "autograde", LESSON], root, FIRST + EACH * (len(corpus) - 1), self.memory,
             canaries.environment,
         )  # fmt: skip
         after = _files(root, mine | {LATER}) | {k: v for k, v in _files(root, mine).items() if k in before}
@@ -142,39 +139,6 @@ class Batch:
             outcome.out += [f"shows {secret!r}" for secret in told(nbformat.read(graded, as_version=4))]
 
 
-@dataclass(frozen=True)
-class Ran:
-    """How a command ended; see `supervise`."""
-
-    code: int | None
-    wall: float
-    cpu: float
-    left: int
-    said: str
-
-
-def supervised(
-    command: list[str], cwd: Path, seconds: float, memory: int = 0, variables: dict[str, str] | None = None
-) -> Ran:
-    """Run a command with a time limit and an environment of its own, and end all that it leaves running."""
-    environment = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", **(variables or {}),
-    }  # fmt: skip
-    supervise = [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py"))]
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
-        done = subprocess.run(
-            [*supervise, str(seconds), str(memory), *command], cwd=cwd, env=environment, check=True,
-            stdout=subprocess.PIPE, stderr=said, text=True,
-        )  # fmt: skip
-        said.seek(0)
-        return Ran(**json.loads(done.stdout), said=said.read())
-
-
-def nbgrader() -> str:
-    return str(Path(sys.executable).parent / "nbgrader")
-
-
 def batches(made: Path) -> list[Batch]:
     """nbgrader alone and this course, each with the earlier neighbour graded. Raises RuntimeError where that fails."""
     ours, stock = made / "ours", made / "stock"
@@ -183,19 +147,14 @@ def batches(made: Path) -> list[Batch]:
     config.write_text(config.read_text() + LIMITS)
     make_course(stock, ours, LESSON, CELL)
     for root in (stock, ours):
-        _must(supervised([nbgrader(), "generate_assignment", LESSON], root, FIRST))
+        succeeded(supervised(["nbgrader", "generate_assignment", LESSON], root, FIRST))
         release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
         answers = right(load_lesson(ROOT / "grader_tests" / f"{LESSON}.py"), 1)
         for neighbour in (EARLIER, LATER):
             hand_in(root, LESSON, neighbour, with_secret(write_answers(release, answers)))
             register(root, neighbour)
-        _must(supervised([nbgrader(), "autograde", LESSON, "--student", EARLIER], root, FIRST))
+        succeeded(supervised(["nbgrader", "autograde", LESSON, "--student", EARLIER], root, FIRST))
     return [Batch("nbgrader alone", stock, MEMORY, False), Batch("this course", ours, 0, True)]
-
-
-def _must(ran: Ran) -> None:
-    if ran.code != 0:
-        raise RuntimeError(f"nbgrader ended with {ran.code}:\n{ran.said[-3000:]}")
 
 
 def _points(root: Path, student: str) -> dict[str, tuple[float, float]]:
@@ -223,11 +182,10 @@ def compare(kinds: list[str], console: Console) -> dict[str, list[Outcome]]:
     with ExitStack() as stack:
         made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         canaries = stack.enter_context(Canaries())
-        columns = TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        progress = stack.enter_context(Progress(*columns, console=console))
-        task = progress.add_task("making both courses", total=None)
+        console.print("making both courses …")
         ways = batches(made)
-        progress.remove_task(task)
+        columns = TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        progress = stack.enter_context(Progress(*columns, console=console))
         found: dict[str, list[Outcome]] = {way.name: [] for way in ways}
         for way in ways:
             corpus = {kind: [case for case in cases(kind) if case.lesson == LESSON] for kind in kinds}

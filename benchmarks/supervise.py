@@ -1,12 +1,14 @@
 """Runs one command to its end, whatever it is, and says what it cost and what it left behind.
 
+`supervised` does so from a benchmark; it starts this file as a script, which is the command's parent:
+
     python -I -S benchmarks/supervise.py SECONDS ADDRESS_SPACE COMMAND...
 
-What the command prints goes to stderr. On stdout comes a line of JSON: `code` (minus the signal's number where one ended it; null where the time was over), `wall` and
-`cpu` in seconds, of the command and of everything that it started, and `left`: how many processes were still there
-when it had ended. Those get a few seconds for what they are up to, and are then ended too, in whatever session they
-are. ADDRESS_SPACE bounds each process, in bytes (0: not at all). Standard library only, so that it costs nothing
-itself.
+What the command prints goes to stderr. On stdout comes a line of JSON: `code` (minus the signal's number where one
+ended it; null where the time was over), `wall` and `cpu` in seconds, of the command and of all that it started, and
+`left`: how many processes were still there when it had ended. Those get a few seconds for what they are up to, and
+are then ended too, in whatever session they are. ADDRESS_SPACE bounds each process, in bytes (0: not at all).
+Standard library only, so that the script costs next to nothing itself. Linux only.
 """
 
 from __future__ import annotations
@@ -19,14 +21,53 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 LINGER = 4.0  # seconds for what was left behind: longer than what an attack waits before it strikes
 
 
-def main(seconds: float, address_space: int, command: list[str]) -> dict[str, float | int | None]:
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended; see the module."""
+
+    code: int | None
+    wall: float
+    cpu: float
+    left: int
+    said: str
+
+
+def supervised(
+    command: list[str], cwd: Path, seconds: float, memory: int = 0, variables: dict[str, str] | None = None
+) -> Ran:
+    """Run one of this environment's commands, which finds no variables but a few and those given."""
+    programs = Path(sys.executable).parent
+    environment = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1",
+        **(variables or {}),
+    }  # fmt: skip
+    script = [sys.executable, "-I", "-S", __file__, str(seconds), str(memory)]
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        done = subprocess.run(
+            [*script, str(programs / command[0]), *command[1:]], cwd=cwd, env=environment, check=True,
+            stdout=subprocess.PIPE, stderr=said, text=True,
+        )  # fmt: skip
+        said.seek(0)
+        return Ran(**json.loads(done.stdout), said=said.read())
+
+
+def succeeded(ran: Ran) -> Ran:
+    """The same. Raises RuntimeError, with the end of what the command said, where it failed."""
+    if ran.code != 0:
+        raise RuntimeError(f"the command ended with {ran.code} after {ran.wall:.0f} s:\n{ran.said[-3000:]}")
+    return ran
+
+
+def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[str, float | int | None]:
     # What a child leaves running becomes a child of ours, so that it can be counted and ended
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     begun = time.monotonic()
@@ -70,4 +111,4 @@ def _children() -> list[int]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])))
+    print(json.dumps(_supervise(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])))

@@ -6,8 +6,9 @@ and not code; `suspect` gives the eight of lesson 05 by letter. All are made of 
 backward and forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls.
 Where an output does not depend on an input, it does not change by a single bit when that input does.
 
-`Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`
-and `Windowed` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a `block_size`.
+`Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`,
+`Windowed` and `Slope` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a
+`block_size`.
 
 None of them answers an exercise: they are what answers are tried on.
 """
@@ -233,7 +234,7 @@ def _last(name: str) -> str:
 
 
 class _Model(nn.Module):
-    """Notes for every call how many tokens it was shown, whether it was training, whether gradients were on.
+    """Notes for every call how many tokens it was shown, whether it was training, whether gradients could flow.
 
     Raises ValueError for more tokens than `block_size`.
     """
@@ -246,7 +247,8 @@ class _Model(nn.Module):
     def note(self, ids: Tensor) -> None:
         if ids.shape[1] > self.block_size:
             raise ValueError(f"ids has the shape {tuple(ids.shape)}, and block_size is {self.block_size}")
-        self.calls.append([ids.shape[1], self.training, torch.is_grad_enabled()])
+        flows = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
+        self.calls.append([ids.shape[1], self.training, flows])
 
 
 class Bigram(_Model):
@@ -284,3 +286,26 @@ class Windowed(_Model):
         seen = (self.tokens(ids) * self.places.weight[: ids.shape[1]]).cumsum(1).tanh()
         seen = self.inner["norm"](seen.transpose(1, 2)).transpose(1, 2)
         return self.out(self.inner["dropout"](seen))
+
+
+class Slope(_Model):
+    """Two tokens and one weight, which starts at 0; `path` holds its value at every call in training mode.
+
+    The logit of token 0 is `weight / 10`, that of token 1 is 0. On a text of nothing but token 0 the gradient of the
+    mean loss for the weight is -0.05 and changes by less than 2.5 % while the weight is below 1. So what an optimizer
+    makes of a constant gradient, its learning rate above all, can be read off the path. `shapes` are those of the ids.
+    """
+
+    def __init__(self, block_size: int) -> None:
+        super().__init__(block_size)
+        self.weight = nn.Parameter(torch.zeros(1))
+        self.path: list[float] = []
+        self.shapes: list[list[int]] = []
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """int64 (B, T) -> (B, T, 2)."""
+        self.note(ids)
+        self.shapes.append(list(ids.shape))
+        if self.training:
+            self.path.append(self.weight.item())
+        return torch.cat([self.weight / 10, torch.zeros_like(self.weight)]).expand(*ids.shape, 2)

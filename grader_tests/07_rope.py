@@ -759,7 +759,7 @@ apply_rope.hints = (
     "Make a table of angles (T, dim // 2), every position times every frequency; its cosines and sines broadcast over "
     "whatever dimensions x has in front. Then take all first members of the pairs, x[..., 0::2], and all second ones, "
     "turn them, and put them back between each other.",
-    "`angles = positions[:, None] * …`, `cos, sin = …`; `even, odd = x[..., 0::2], x[..., 1::2]`; `turned = torch.stack(["
+    "`angles = positions[:, None] * …`, `cos, sin = …`; `even, odd = …`; `turned = torch.stack(["
     "…, …], dim=-1)`, of shape (..., T, dim // 2, 2); `return turned.flatten(…)`, in the dtype of x.",
 )
 
