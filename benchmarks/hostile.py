@@ -145,7 +145,7 @@ def batches(made: Path) -> list[Batch]:
     our_course(ours, LESSON)
     config = ours / "nbgrader_config.py"
     config.write_text(config.read_text() + LIMITS)
-    make_course(stock, ours, LESSON, CELL)
+    make_course(stock, ours, LESSON, seconds=CELL, demos=False)
     for root in (stock, ours):
         succeeded(supervised(["nbgrader", "generate_assignment", LESSON], root, FIRST))
         release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)

@@ -1,7 +1,7 @@
 """The same course as a teacher would grade it with nbgrader alone: the same checks, as asserts in the student's kernel.
 
 Every hidden case of `grader_tests` is written into the grade cell, with a right answer beside it, and compared by
-torch.testing; an exercise earns all of its points or none, as a cell of asserts does.
+torch.testing within what the judge allows too; an exercise earns all of its points or none, as a cell of asserts does.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import base64
 import shutil
 from pathlib import Path
+from typing import Any
 
 import nbformat
+import torch
 
+from course.compare import Tolerance, allowed_error, leaves
 from course.packing import pack
 from grading.build import grade_id
-from grading.judge.examine import prepare
+from grading.judge.examine import Prepared, prepare
 from grading.judge.exercise import Exercise, load_lesson
 
 CONFIG = """
@@ -29,8 +32,12 @@ from course.probe import Program, run
 
 {oracle}
 
+def _defined(gradient, right):
+    return torch.where(right.isfinite(), gradient, torch.zeros_like(gradient))
+
 for _blob in {blobs!r}:
-    _program = Program(**unpack(base64.b64decode(_blob)))
+    _case = unpack(base64.b64decode(_blob))
+    _program = Program(**_case["program"])
     _seen = run(_program, globals())
     _right = run(_program, {{**globals(), {name!r}: _oracle}})
     if _right.raised:
@@ -38,16 +45,20 @@ for _blob in {blobs!r}:
         continue
     assert _seen.raised is None, _seen.raised
     assert not _seen.used, _seen.used
-    torch.testing.assert_close(_seen.values, _right.values, rtol=1e-4, atol=1e-5)
-    if _right.gradients:
-        torch.testing.assert_close(_seen.gradients, _right.gradients, rtol=1e-4, atol=1e-5, equal_nan=True)
+    assert not set(_seen.changed) & set(_case["fixed"]), _seen.changed
+    torch.testing.assert_close(_seen.values, _right.values, rtol=1e-6, atol=_case["far"])
+    for _name, _far in _case["gradients"].items():
+        _slope = _right.gradients[_name]
+        torch.testing.assert_close(
+            _defined(_seen.gradients[_name], _slope), _defined(_slope, _slope), rtol=1e-6, atol=_far
+        )
 '''
 
 
-def make_course(root: Path, ours: Path, lesson: str, seconds: int = 30) -> None:
+def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos: bool = True) -> None:
     """A course directory for nbgrader alone, with one lesson in source/, made from one of ours in which that is built.
 
-    seconds: nbgrader's time limit for a cell.
+    seconds: nbgrader's time limit for a cell. demos: whether the lesson's demonstration cells are in it.
     """
     root.mkdir(parents=True, exist_ok=True)
     (root / "nbgrader_config.py").write_text(CONFIG.format(seconds=seconds).lstrip())
@@ -56,6 +67,7 @@ def make_course(root: Path, ours: Path, lesson: str, seconds: int = 30) -> None:
     folder.mkdir(parents=True)
     notebook = nbformat.read(ours / "source" / lesson / f"{lesson}.ipynb", as_version=4)
     exercises = load_lesson(ours / "grader_tests" / f"{lesson}.py").exercises
+    notebook.cells = [cell for cell in notebook.cells if demos or "demo" not in cell.metadata.get("tags", [])]
     for cell in notebook.cells:
         name = grade_id(cell).removeprefix("check_")
         if grade_id(cell).startswith("check_"):
@@ -64,8 +76,35 @@ def make_course(root: Path, ours: Path, lesson: str, seconds: int = 30) -> None:
 
 
 def _asserts(exercise: Exercise) -> str:
-    programs = [p.program(exercise).to_plain() for p in prepare(exercise, 0) if p.case.holds is None]
-    blobs = [base64.b64encode(pack(plain)).decode() for plain in programs]
+    plain = [_case(p, exercise) for p in prepare(exercise, 0) if p.case.holds is None]
+    blobs = [base64.b64encode(pack(case)).decode() for case in plain]
     lines = exercise.stand_in.splitlines()
     oracle = "\n".join([*lines[:-1], f"_oracle = {exercise.answer.__name__}"])
     return ASSERTS.format(oracle=oracle, blobs=blobs, name=exercise.name)
+
+
+def _case(prepared: Prepared, exercise: Exercise) -> dict[str, Any]:
+    """A case as data: its program, and how far a right answer may be from the oracle's in the case's own dtype.
+
+    Both are off the exact result, so the judge's room for one is doubled.
+    """
+    reference, program = prepared.reference, prepared.program(exercise)
+
+    def room(exact: Any, native: Any) -> float:
+        if not isinstance(exact, torch.Tensor) or not exact.is_floating_point():
+            return 0.0
+        tolerance = reference.tolerance or Tolerance.of(native.dtype)
+        return 2.0 * float(allowed_error(exact, native, tolerance).nan_to_num(0.0, 0.0, 0.0).max())
+
+    far = [
+        room(exact, native)
+        for name, value in reference.exact.values.items()
+        for (_, exact), (_, native) in zip(leaves(value), leaves(reference.native.values[name]), strict=True)
+    ]
+    slopes = {
+        name: room(exact, (reference.native.gradients or {})[name])
+        for name, exact in (reference.exact.gradients or {}).items()
+        if exact is not None and bool(exact.ne(0).any())
+    }
+    fixed = sorted(set(program.inputs) - reference.mutates) if reference.pure else []
+    return {"program": program.to_plain(), "far": max(far, default=0.0), "gradients": slopes, "fixed": fixed}

@@ -1054,3 +1054,1025 @@ def loss_by_a_class_of_its_own(logits, targets, ignore_index=-100):
             return grad * (p - hot) * keep[..., None] / n, None, None
 
     return MeanSurprise.apply(logits, targets, ignore_index)
+
+
+# ----------------------------------------------------------------------------------------- TransformerBlock
+
+transformer_block = exercise("TransformerBlock", points=3, see=BLOCK)
+transformer_block.hints = (
+    "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm before it "
+    "goes anywhere else?",
+    "`__init__`: super, then four parts under the names of the text. `forward`: normalise, attend, add to x; normalise "
+    "the sum with the other norm, put it through the mlp, add to the sum. nn.MultiheadAttention wants query, key and "
+    "value, here all three the same, and returns two things.",
+    "`normed = self.norm_1(…)`; `attended, _ = self.attention(…, …, …, attn_mask=…)`; `x = x + …`; return `x + "
+    "self.mlp(self.norm_2(…))`.",
+)
+
+
+@transformer_block.oracle
+class BlockOracle(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+
+    def forward(self, x, mask=None):
+        a = self.norm_1(x)
+        x = x + self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+        hidden = F.gelu(F.linear(self.norm_2(x), self.mlp[0].weight, self.mlp[0].bias))
+        return x + F.linear(hidden, self.mlp[2].weight, self.mlp[2].bias)
+
+
+def block_weights(draw, D, dtype=torch.float32):
+    """A state dict under the contract's names; queries and keys enlarged, so that weights are far from equal."""
+    state = draw.state(
+        dtype=dtype, norm_1__weight=(D,), norm_1__bias=(D,), norm_2__weight=(D,), norm_2__bias=(D,),
+        attention__in_proj_weight=(3 * D, D), attention__out_proj__weight=(D, D), mlp__0__weight=(4 * D, D),
+        mlp__0__bias=(4 * D,), mlp__2__weight=(D, 4 * D), mlp__2__bias=(D,),
+    )  # fmt: skip
+    state["attention.in_proj_weight"][: 2 * D] *= 1.5
+    for norm in ("norm_1", "norm_2"):
+        state[f"{norm}.weight"] += 1.0
+    return state
+
+
+def through_block(state, n_heads, *, dropout=0.0, training=False, exactly=False, **inputs):
+    """Construct, give weights, call with x and, where it is given, the mask; observes "out"."""
+    s = Script(**inputs)
+    chosen = {"dropout": dropout} if dropout else {}
+    m = s.call(SUBJECT, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
+    s.call(helper("prepare"), m, state, training=training, exactly=exactly)
+    s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
+    return s.case(ref("out"))
+
+
+def causal(T):
+    return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+
+def small_block():
+    """Whole numbers and halves, for the visible examples."""
+    even = torch.arange(64.0)
+    return {
+        "norm_1.weight": torch.tensor([1.0, 2.0]), "norm_1.bias": torch.tensor([0.5, 0.0]),
+        "norm_2.weight": torch.tensor([2.0, 1.0]), "norm_2.bias": torch.tensor([0.0, -0.5]),
+        "attention.in_proj_weight": torch.tensor([[1.0, 0], [0, 1], [0, 1], [1, 0], [1, 1], [0, 2]]),
+        "attention.out_proj.weight": torch.tensor([[1.0, 0.5], [0, 1]]),
+        "mlp.0.weight": (even[:16] % 5 - 2).view(8, 2), "mlp.0.bias": even[:8] % 3 - 1,
+        "mlp.2.weight": (even[:16] % 7 - 3).view(2, 8) / 2, "mlp.2.bias": torch.tensor([0.5, -1.0]),
+    }  # fmt: skip
+
+
+STREAM = torch.tensor([[[1.0, 3.0], [2.0, -1.0], [0.0, 0.5]]])
+
+
+@transformer_block.example("its parameters: their names and shapes")
+def _():
+    s = Script()
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("prepare"), m, {k: v.repeat(*[3] * v.ndim) for k, v in small_block().items()}, exactly=True)
+    s.call(helper("inspect"), m, name="found")
+    s.call(method(ref("found", "parameters"), "__len__"), name="count")
+    yield s.case(ref("count")).described("the parameters of TransformerBlock(6, 2)")
+
+
+@transformer_block.example("three words of width 2")
+def _():
+    yield through_block(small_block(), 1, x=STREAM).described("TransformerBlock(2, 1); x (1, 3, 2), no mask")
+
+
+@transformer_block.example("the same with a causal mask, and gradients")
+def _():
+    case = through_block(small_block(), 1, training=True, x=STREAM, mask=causal(3)).with_gradients()
+    yield case.described("TransformerBlock(2, 1); x (1, 3, 2), mask (3, 3)")
+
+
+@transformer_block.example("two heads, two sentences")
+def _():
+    state = {k: v.repeat(*[2] * v.ndim) / (v.ndim + 1) for k, v in small_block().items()}
+    x = torch.arange(24.0).view(2, 3, 4) % 5 - 1
+    case = through_block(state, 2, x=x, mask=causal(3)).unchanged()
+    yield case.described("TransformerBlock(4, 2); x (2, 3, 4), mask (3, 3)")
+
+
+@transformer_block.example("with dropout, in eval mode")
+def _():
+    case = through_block(small_block(), 1, dropout=0.5, x=STREAM)
+    yield case.described("TransformerBlock(2, 1, dropout=0.5).eval(); x (1, 3, 2)")
+
+
+@transformer_block.example("with dropout in training mode, attention silenced")
+def _():
+    state = small_block() | {"attention.out_proj.weight": torch.zeros(2, 2)}
+    case = through_block(state, 1, dropout=0.5, training=True, x=STREAM)
+    yield case.described("TransformerBlock(2, 1, dropout=0.5) in training mode; attention's out_proj is all 0")
+
+
+KINDS = {
+    "norm_1": "LayerNorm", "norm_2": "LayerNorm", "attention": "MultiheadAttention", "mlp": "Sequential",
+    "first": "Linear", "second": "GELU", "third": "Linear",
+}  # fmt: skip
+
+
+def of_these_kinds(seen, exact):
+    for name, kind in KINDS.items():
+        if kind not in seen.values[f"kind of {name}"]:
+            return f"the part `{name}` is no nn.{kind}"
+    if seen.values["heads"] != 4 or seen.values["first axis"] is not True:
+        return "`attention` does not have the heads asked for, or not batch_first=True"
+    if not abs(seen.values["dropout"] - 0.2) < 1e-9:
+        return "`attention` does not have the dropout asked for"
+    return None
+
+
+@transformer_block.criterion("its parts: their names, kinds and parameters", points=0.5)
+def _(draw):
+    for D, n_heads in ((6, 2), (10, 5)):
+        yield through_block(block_weights(draw, D), n_heads, exactly=True, x=draw.normal(2, 3, D))
+    s = Script()
+    m = s.call(SUBJECT, 12, 4, 0.2, name="module")
+    for name in ("norm_1", "norm_2", "attention", "mlp"):
+        s.call(helper("attribute"), m, name, name=name)
+    for place, name in enumerate(("first", "second", "third")):
+        s.call(method(ref("mlp"), "__getitem__"), place, name=name)
+    kinds = [s.call(helper("bases"), ref(name), name=f"kind of {name}") for name in KINDS]
+    asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}
+    told = [s.call(helper("attribute"), ref("attention"), what, name=name) for name, what in asked.items()]
+    yield s.case(*kinds, *told).holding(of_these_kinds).described("the parts of TransformerBlock(12, 4, dropout=0.2)")
+
+
+@transformer_block.criterion("x plus attention, plus mlp, each of what is normalised", points=1)
+def _(draw):
+    yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12))
+    yield through_block(block_weights(draw, 8), 4, x=draw.normal(3, 7, 8, scale=3.0))
+    yield through_block(block_weights(draw, 6), 1, x=draw.normal(5, 2, 6).transpose(0, 1))
+    yield through_block(block_weights(draw, 10), 2, training=True, x=draw.normal(1, 1, 10))
+    yield through_block(block_weights(draw, 4, torch.float64), 2, x=draw.normal(2, 6, 4, dtype=torch.float64))
+
+
+@transformer_block.criterion("the mask: True is blocked", points=0.5)
+def _(draw):
+    yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=causal(5))
+    mask = draw.chance(0.5, 6, 6)
+    mask.fill_diagonal_(False)
+    yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=mask)
+    s = Script(x=draw.normal(2, 4, 6), mask=causal(4))
+    m = s.call(SUBJECT, d_model=6, n_heads=3, dropout=0.0, name="module")
+    s.call(helper("prepare"), m, block_weights(draw, 6), exactly=False)
+    s.call(m, s.x, mask=s.mask)
+    s.call(m, s.x, name="out")  # nothing of an earlier call may remain
+    yield s.case(ref("out"))
+
+
+SIZES = 8, 12, 32, 2  # batch, words, width, heads
+
+
+def drops_weights(x, p):
+    """Reads the attention weights off the result and judges which of them were dropped.
+
+    Queries and keys are 0, so every weight is 1 / T; values are the normalised words, output projections the identity,
+    and the mlp gives 0. What was added to x is then, head by head, the weights times a matrix with independent rows,
+    and an inverse gives the weights back. 2304 weights a call: their number is judged by `within_chance`, and two
+    calls agree throughout with a probability below 1e-400.
+    """
+    B, T, D, H = SIZES
+    values = F.layer_norm(x, (D,)).unflatten(-1, (H, -1)).transpose(1, 2)  # (B, H, T, K)
+
+    def judge(seen, exact):
+        patterns = []
+        for name in ("first", "second"):
+            out = seen.values[name]
+            if tuple(out.shape) != (B, T, D) or not out.isfinite().all():
+                return "in training mode the result is not of shape (B, T, D), or not finite"
+            added = (out - x).unflatten(-1, (H, -1)).transpose(1, 2)
+            weights = added @ torch.linalg.pinv(values)
+            if not torch.allclose(weights @ values, added, atol=1e-8):
+                return "in training mode something else is dropped than attention weights"
+            dropped, kept = weights.abs() < 1e-8, (weights - 1 / T / (1 - p)).abs() < 1e-8
+            if not (dropped | kept).all():
+                return "in training mode a weight is neither 0 nor what it was times 1 / (1 - dropout)"
+            if not within_chance(int(dropped.sum()), dropped.numel(), p):
+                return f"dropout is {p:.2f}, and {float(dropped.double().mean()):.1%} of the weights were dropped"
+            patterns.append(dropped)
+        return "two calls drop the same weights" if torch.equal(*patterns) else None
+
+    return judge
+
+
+@transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.5)
+def _(draw):
+    B, T, D, H = SIZES
+    p, dtype = draw.number(0.3, 0.5), torch.float64
+    state = block_weights(draw, D, dtype) | {
+        "norm_1.weight": torch.ones(D, dtype=dtype), "norm_1.bias": torch.zeros(D, dtype=dtype),
+        "attention.in_proj_weight": torch.eye(3 * D, D, dtype=dtype).roll(2 * D, 0),
+        "attention.out_proj.weight": torch.eye(D, dtype=dtype),
+        "mlp.2.weight": torch.zeros(D, 4 * D, dtype=dtype), "mlp.2.bias": torch.zeros(D, dtype=dtype),
+    }  # fmt: skip
+    x = draw.normal(B, T, D, dtype=dtype)
+    s = Script(x=x)
+    m = s.call(SUBJECT, D, H, dropout=p, name="module")
+    s.call(helper("prepare"), m, state, training=True, exactly=False)
+    s.call(m, s.x, name="first")
+    s.call(m, s.x, name="second")
+    made = s.case(ref("first"), ref("second")).holding(drops_weights(x, p))
+    yield made.described(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
+    silent = block_weights(draw, 10) | {"attention.out_proj.weight": torch.zeros(10, 10)}
+    made = through_block(silent, 2, dropout=0.5, training=True, x=draw.normal(3, 5, 10))
+    yield made.described("TransformerBlock(10, 2, dropout=0.5) in training mode; attention's out_proj is all 0")
+    yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8), mask=causal(7))
+
+
+@transformer_block.criterion("gradients, x left alone", points=0.5)
+def _(draw):
+    state = block_weights(draw, 8)
+    yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()
+    yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6)).unchanged()
+
+
+PARTS = "its parts: their names, kinds and parameters"
+PLUS = "x plus attention, plus mlp, each of what is normalised"
+MASK = "the mask: True is blocked"
+DROPS = "dropout on the attention weights, and nowhere else"
+LEFT = "gradients, x left alone"
+
+
+class Template(nn.Module):
+    """A right block in small steps. A mistake, or an answer in another style, overrides one of them."""
+
+    bias, batch_first, widening = False, True, 4
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(
+            d_model, n_heads, dropout=dropout, bias=self.bias, batch_first=self.batch_first
+        )
+        wide = self.widening * d_model
+        self.mlp = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
+        self.drop = nn.Dropout(dropout)
+
+    def bend(self):
+        return nn.GELU()
+
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "The norms stand behind the additions (post-norm, as in the paper of 2017). Here they stand in front: what goes into "
+    "attention and mlp is normalised, and x itself goes on untouched.",
+    shows=PLUS,
+)
+class NormalisesAfterwards(Template):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attend(x, mask))
+        return self.norm_2(x + self.mlp(x))
+
+
+@transformer_block.mistake("norm_1 is used twice; the mlp has a norm of its own, norm_2.", shows=PLUS)
+class UsesOneNormTwice(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return x + self.mlp(self.norm_1(x))
+
+
+@transformer_block.mistake("The two norms have changed places: norm_1 belongs to attention.", shows=PLUS)
+class SwapsTheNorms(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_2(x), mask)
+        return x + self.mlp(self.norm_1(x))
+
+
+@transformer_block.mistake("Attention's result replaces x. It is added to it.", shows=PLUS)
+class LosesTheFirstSum(Template):
+    def forward(self, x, mask=None):
+        x = self.attend(self.norm_1(x), mask)
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake("The mlp's result is returned alone. What went into norm_2 is added to it.", shows=PLUS)
+class LosesTheSecondSum(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "You add to the normalised x. The sum is of x as it came: the norm is on the way into attention only.", shows=PLUS
+)
+class AddsToTheNormalised(Template):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x)
+        x = x + self.attend(x, mask)
+        x = self.norm_2(x)
+        return x + self.mlp(x)
+
+
+@transformer_block.mistake("What goes into the mlp is not normalised.", shows=PLUS)
+class ForgetsTheSecondNorm(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return x + self.mlp(x)
+
+
+@transformer_block.mistake("What goes into attention is not normalised.", shows=PLUS)
+class ForgetsTheFirstNorm(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(x, mask)
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "Only the queries are normalised; keys and values are x as it came. All three are the normalised x.", shows=PLUS
+)
+class NormalisesTheQueriesOnly(Template):
+    def forward(self, x, mask=None):
+        a = self.norm_1(x)
+        x = x + self.attention(a, x, x, attn_mask=mask, need_weights=False)[0]
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "Attention and mlp both start from the x that came in. The mlp works on the sum of x and attention.", shows=PLUS
+)
+class WorksSideBySide(Template):
+    def forward(self, x, mask=None):
+        return x + self.attend(self.norm_1(x), mask) + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake("The mlp comes before attention. Attention is first.", shows=PLUS)
+class PutsTheMlpFirst(Template):
+    def forward(self, x, mask=None):
+        x = x + self.mlp(self.norm_2(x))
+        return x + self.attend(self.norm_1(x), mask)
+
+
+@transformer_block.mistake(
+    "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is missing.",
+    shows=(PARTS, PLUS),
+)
+class MixesTheBatch(Template):
+    batch_first = False
+
+
+@transformer_block.mistake(
+    "You return attention's pair (output, weights), or add it. nn.MultiheadAttention returns two things; take the first.",
+    shows=PLUS,
+)
+class ReturnsThePair(Template):
+    def forward(self, x, mask=None):
+        a = self.norm_1(x)
+        attended, weights = self.attention(a, a, a, attn_mask=mask)
+        x = x + attended
+        return x + self.mlp(self.norm_2(x)), weights
+
+
+@transformer_block.mistake("The mask never reaches attention: pass it on as attn_mask.", shows=MASK)
+class LosesTheMask(Template):
+    def attend(self, a, mask):
+        return self.attention(a, a, a, need_weights=False)[0]
+
+
+@transformer_block.mistake(
+    "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is.",
+    shows=MASK,
+)
+class InvertsTheMask(Template):
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=None if mask is None else ~mask, need_weights=False)[0]
+
+
+@transformer_block.mistake(
+    "The mask is transposed: its rows are queries, its columns keys.", shows=MASK
+)
+class TransposesTheMask(Template):
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=None if mask is None else mask.t(), need_weights=False)[0]
+
+
+@transformer_block.mistake(
+    "The mask is made a tensor of 0 and 1 and added to the scores. A mask of numbers is added; a boolean one blocks.",
+    shows=MASK,
+)
+class AddsTheMask(Template):
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=None if mask is None else mask.to(a.dtype), need_weights=False)[0]
+
+
+@transformer_block.mistake(
+    "A causal mask is put in where none was given. Without a mask every word sees every other.", shows=(PLUS, MASK)
+)
+class IsAlwaysCausal(Template):
+    def attend(self, a, mask):
+        T = a.shape[1]
+        mask = torch.ones(T, T, dtype=torch.bool, device=a.device).triu(1) if mask is None else mask
+        return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+
+
+@transformer_block.mistake("The mlp bends with ReLU; it should be GELU.", shows=(PARTS, PLUS))
+class BendsWithRelu(Template):
+    def bend(self):
+        return nn.ReLU()
+
+
+@transformer_block.mistake(
+    "The mlp uses GELU's approximation by tanh. nn.GELU() without arguments is the exact one.", shows=PLUS
+)
+class ApproximatesGelu(Template):
+    def bend(self):
+        return nn.GELU(approximate="tanh")
+
+
+@transformer_block.mistake("The mlp does not bend at all: two linear layers in a row are one.", shows=(PARTS, PLUS))
+class DoesNotBend(Template):
+    def bend(self):
+        return nn.Identity()
+
+
+@transformer_block.mistake(
+    "The hidden layer of the mlp has the wrong width: it is 4 times d_model.", shows=(PARTS, PLUS)
+)
+class WidensTooLittle(Template):
+    widening = 2
+
+
+@transformer_block.mistake("Attention has biases. bias=False is asked for.", shows=PARTS)
+class HasBiases(Template):
+    bias = True
+
+
+@transformer_block.mistake(
+    "Dropout falls on what attention puts out as well. Here it falls on attention's weights, and nowhere else.",
+    shows=DROPS,
+)
+class DropsTheOutputToo(Template):
+    def forward(self, x, mask=None):
+        x = x + self.drop(self.attend(self.norm_1(x), mask))
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "Dropout falls on what the mlp puts out as well. Here it falls on attention's weights, and nowhere else.",
+    shows=DROPS,
+)
+class DropsTheMlpToo(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return x + self.drop(self.mlp(self.norm_2(x)))
+
+
+@transformer_block.mistake("`dropout` is taken and never handed to attention.", shows=(PARTS, DROPS))
+class ForgetsTheDropout(Template):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__(d_model, n_heads)
+
+
+@transformer_block.mistake(
+    "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs gradients. "
+    "Write `x = x + …`.",
+    shows=LEFT,
+)
+class AddsInPlace(Template):
+    def forward(self, x, mask=None):
+        x += self.attend(self.norm_1(x), mask)
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "The result is detached, or attention runs under no_grad: nothing before it could learn.", shows=LEFT
+)
+class AttendsWithoutGradients(Template):
+    def attend(self, a, mask):
+        with torch.no_grad():
+            return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+
+
+@transformer_block.mistake(
+    "The parts have other names than the text gives them, so that nobody else's weights fit: norm_1, norm_2, attention, "
+    "mlp.",
+    shows=(PARTS, PLUS, MASK),
+)
+class ChoosesOtherNames(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.ln1, self.ln2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attn = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+
+    def forward(self, x, mask=None):
+        a = self.ln1(x)
+        x = x + self.attn(a, a, a, attn_mask=mask, need_weights=False)[0]
+        return x + self.mlp(self.ln2(x))
+
+
+@transformer_block.alternative
+class BlockWithWeightsReturned(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        normed = self.norm_1(x)
+        attended, _ = self.attention(normed, normed, normed, attn_mask=mask)
+        h = torch.add(x, attended)
+        return torch.add(h, self.mlp(self.norm_2(h)))
+
+
+@transformer_block.alternative
+class BlockWithAMaskOfNumbers(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        for name in ("norm_1", "norm_2"):
+            self.add_module(name, nn.LayerNorm(d_model))
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout, False, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, d_model * 4), nn.GELU(), nn.Linear(d_model * 4, d_model))
+
+    def forward(self, x, mask=None):
+        if mask is not None:
+            mask = torch.zeros(mask.shape, dtype=x.dtype, device=x.device).masked_fill(mask, float("-inf"))
+        for norm, part in ((self.norm_1, lambda a: self.attention(a, a, a, attn_mask=mask)[0]), (self.norm_2, self.mlp)):
+            x = x + part(norm(x))
+        return x
+
+
+@transformer_block.alternative
+class BlockByHand(nn.Module):
+    """The layers hold the weights; forward computes with them itself."""
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+
+    def attend(self, a, mask):
+        H = self.attention.num_heads
+        q, k, v = (a @ self.attention.in_proj_weight.T).chunk(3, dim=-1)
+        q, k, v = (t.unflatten(-1, (H, -1)).transpose(1, 2) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(mask, -torch.inf)
+        weights = F.dropout(scores.softmax(-1), self.attention.dropout, self.training)
+        return (weights @ v).transpose(1, 2).flatten(2) @ self.attention.out_proj.weight.T
+
+    @staticmethod
+    def normalise(x, norm):
+        centred = x - x.mean(-1, keepdim=True)
+        return norm.weight * centred / (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt() + norm.bias
+
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.normalise(x, self.norm_1), mask)
+        hidden = F.linear(self.normalise(x, self.norm_2), self.mlp[0].weight, self.mlp[0].bias)
+        hidden = hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2
+        return x + F.linear(hidden, self.mlp[2].weight, self.mlp[2].bias)
+
+
+@transformer_block.alternative
+class BlockByPyTorchsKernel(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.mlp = nn.Sequential()
+        for part in (nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)):
+            self.mlp.append(part)
+
+    def forward(self, x, mask=None):
+        allowed = None if mask is None else ~mask  # the other convention
+        qkv = F.linear(self.norm_1(x), self.attention.in_proj_weight)
+        q, k, v = qkv.unflatten(-1, (3, self.attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
+        p = self.attention.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=p)
+        x = x + self.attention.out_proj(mixed.permute(0, 2, 1, 3).reshape(x.shape))
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.alternative
+class BlockOfADictionary(nn.ModuleDict):
+    """The parts are items of the module itself."""
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        class Attention(nn.MultiheadAttention):
+            def forward(self, x, mask):
+                return super().forward(x, x, x, attn_mask=mask, need_weights=False)[0]
+
+        super().__init__({
+            "norm_1": nn.LayerNorm(d_model),
+            "norm_2": nn.LayerNorm(d_model),
+            "attention": Attention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True),
+            "mlp": nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model)),
+        })
+
+    def __getattr__(self, name):
+        modules = self.__dict__["_modules"]
+        return modules[name] if name in modules else super().__getattr__(name)
+
+    def forward(self, x, mask=None):
+        x = x + self["attention"](self["norm_1"](x), mask)
+        return x + self["mlp"](self["norm_2"](x))
+
+
+# -------------------------------------------------------------------------------------------- learning_rate
+
+learning_rate = exercise("learning_rate", points=2, see=RATE)
+learning_rate.hints = (
+    "Two cases, told apart by comparing step with warmup. Which of the two holds at step = warmup?",
+    "First case: a share of peak that grows by peak / warmup with each step. Second: how far along is the step between "
+    "warmup and total, as a number r from 0 to 1? Then half a cosine takes 1 down to 0, and floor and peak stretch it.",
+    "Check `0 <= warmup < total` first. `if step < warmup: return …`; `r = min(1.0, (… - …) / (… - …))`; `return floor + "
+    "(…) * (1 + math.cos(…)) / 2`.",
+)
+
+
+@learning_rate.oracle
+def learning_rate_oracle(step, warmup, total, peak, floor=0.0):
+    if warmup < 0 or warmup >= total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return float(peak) * (step + 1) / warmup
+    share = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * math.cos(math.pi * share / 2) ** 2
+
+
+@learning_rate.example("the first step of a warm-up over 4")
+def _():
+    yield call(0, 4, 12, 0.1)
+
+
+@learning_rate.example("the last step of the warm-up, and the one after it")
+def _():
+    yield call(3, 4, 12, 0.1)
+    yield call(4, 4, 12, 0.1)
+
+
+@learning_rate.example("half-way down, and at the end")
+def _():
+    yield call(8, 4, 12, 0.1)
+    yield call(10, 4, 12, 0.1)
+    yield call(12, 4, 12, 0.1)
+
+
+@learning_rate.example("down to a floor, and staying there")
+def _():
+    yield call(8, 4, 12, 0.5, floor=0.1)
+    yield call(30, 4, 12, 0.5, 0.1)
+
+
+@learning_rate.example("no warm-up at all")
+def _():
+    yield call(0, 0, 10, 1.0)
+
+
+@learning_rate.example("a warm-up as long as the training")
+def _():
+    yield call(2, 10, 10, 1.0).raising("warmup", "total")
+
+
+@learning_rate.criterion("a straight line up to the peak", points=0.5)
+def _(draw):
+    for warmup, total in ((8, 30), (20, 21), (1, 6), (5, 500)):
+        peak = draw.number(1e-4, 2.0)
+        for step in sorted({0, warmup // 2, warmup - 1}):
+            yield call(step, warmup, total, peak)
+    yield call(step=3, warmup=10, total=40, peak=2, floor=0.5)
+
+
+@learning_rate.criterion("half a cosine down", points=0.5)
+def _(draw):
+    for warmup, total in ((8, 30), (1, 6), (50, 1000)):
+        peak = draw.number(1e-4, 2.0)
+        for step in {warmup, warmup + 1, (warmup + total) // 2, total - 1, total}:
+            yield call(step, warmup, total, peak)
+    yield call(draw.integer(30, 90), 25, 100, draw.number(0.1, 1.0))
+
+
+@learning_rate.criterion("floor, no warm-up, steps past the end", points=0.5)
+def _(draw):
+    low, peak = draw.number(0.01, 0.1), draw.number(0.5, 1.0)
+    for step in (9, 20, 39, 40):
+        yield call(step, 6, 40, peak, low)
+    for step in (41, 47, 80, 1000):  # past the end, where a cosine would go up again
+        yield call(step, 6, 40, peak, floor=low)
+        yield call(step, 6, 40, peak)
+    for step in (0, 1, 13, 19, 20):
+        yield call(step, 0, 20, peak)
+    yield call(0, 0, 1, peak, low)
+
+
+@learning_rate.criterion("ValueError unless 0 <= warmup < total", points=0.5)
+def _(draw):
+    for step, warmup, total in ((0, 12, 12), (3, 31, 25), (0, -2, 9), (30, -1, 7), (40, 13, 13), (5, 0, 0), (0, 4, -3)):
+        yield call(step, warmup, total, 0.5).raising("warmup", "total")
+
+
+UP, DOWN = "a straight line up to the peak", "half a cosine down"
+EDGES, UNLESS = "floor, no warm-up, steps past the end", "ValueError unless 0 <= warmup < total"
+
+
+@learning_rate.mistake(
+    "Your first step has a learning rate of 0 and is wasted: step counts from 0, so the share is (step + 1) / warmup.",
+    shows=UP,
+)
+def starts_at_zero(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * step / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("Your warm-up starts at floor. It is a straight line through 0: floor is for the end.", shows=UP)
+def warms_up_from_the_floor(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return floor + (peak - floor) * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("There is no warm-up: while step < warmup the rate grows step by step.", shows=UP)
+def skips_the_warm_up(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    r = min(1.0, max(0, step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "The first step after the warm-up is taken for part of it. At step = warmup the cosine begins.", shows=EDGES
+)
+def warms_up_a_step_too_long(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step <= warmup:
+        return peak * (step + 1) / (warmup + 0)
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "Your decay starts counting at step 0, so after the warm-up the rate jumps down. r is 0 at step = warmup.",
+    shows=DOWN,
+)
+def counts_the_decay_from_zero(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, step / total)
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "Your decay is total steps long and ends after the training does: it has total - warmup steps.", shows=DOWN
+)
+def stretches_the_decay(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / total)
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("Your decay is a straight line; it should be half a cosine.", shows=DOWN)
+def decays_in_a_straight_line(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 - r)
+
+
+@learning_rate.mistake(
+    "Your cosine is not lifted: (1 + cos) / 2 goes from 1 to 0, cos alone from 1 to -1, a negative rate.", shows=DOWN
+)
+def forgets_to_lift_the_cosine(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * math.cos(math.pi * r)
+
+
+@learning_rate.mistake("1 + cos goes from 2 to 0: without the half the rate jumps to twice the peak.", shows=DOWN)
+def forgets_the_half(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r))
+
+
+@learning_rate.mistake("A quarter of a cosine, cos(pi * r / 2), is no half: it leaves the peak too slowly.", shows=DOWN)
+def takes_a_quarter_of_a_cosine(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * math.cos(math.pi * r / 2)
+
+
+@learning_rate.mistake("math.cos counts in radians: half a turn is pi, not 180.", shows=DOWN)
+def counts_in_degrees(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(180 * r)) / 2
+
+
+@learning_rate.mistake(
+    "Past the end your rate rises again, for so does the cosine. r must not grow beyond 1.", shows=EDGES
+)
+def rises_again(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = (step - warmup) / (total - warmup)
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("Past the end your rate is 0. It stays at floor.", shows=EDGES)
+def drops_to_zero(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    if step > total:
+        return 0.0
+    r = (step - warmup) / (total - warmup)
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("floor is taken and not used.", shows=EDGES)
+def ignores_the_floor(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return peak * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "floor is added on top, so the rate starts its decay above the peak: it is peak - floor that the cosine shrinks.",
+    shows=EDGES,
+)
+def puts_the_floor_on_top(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + peak * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "The decay is cut off at floor (`max`). It should arrive there: floor is where the cosine ends.", shows=EDGES
+)
+def cuts_off_at_the_floor(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return max(floor, peak * (1 + math.cos(math.pi * r)) / 2)
+
+
+@learning_rate.mistake(
+    "warmup = 0 is legal and means: start at the peak. You refuse it, or divide by it.", shows=EDGES
+)
+def refuses_no_warm_up(step, warmup, total, peak, floor=0.0):
+    if not 0 < warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("You check nothing: raise a ValueError unless 0 <= warmup < total.", shows=UNLESS)
+def checks_no_warm_up(step, warmup, total, peak, floor=0.0):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / max(1, total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("A warm-up of total steps leaves none for the decay: warmup = total is an error, too.", shows=UNLESS)
+def allows_warm_up_to_the_end(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup <= total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / max(1, total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("A negative warmup is an error, too.", shows=UNLESS)
+def allows_a_negative_warm_up(step, warmup, total, peak, floor=0.0):
+    if warmup >= total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "Your ValueError does not say which argument was wrong: name warmup or total, with its value.", shows=UNLESS
+)
+def complains_without_a_name(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError("these numbers of steps do not fit together")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("You return a tensor. An optimizer's learning rate is a plain float.", shows=(UP, DOWN, EDGES))
+def returns_a_rate_tensor(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return torch.tensor(peak * (step + 1) / warmup)
+    r = torch.tensor(min(1.0, (step - warmup) / (total - warmup)))
+    return floor + (peak - floor) * (1 + torch.cos(torch.pi * r)) / 2
+
+
+@learning_rate.alternative
+def rate_in_three_cases(step, warmup, total, peak, floor=0.0):
+    if warmup < 0:
+        raise ValueError(f"warmup must not be negative, got {warmup}")
+    if total <= warmup:
+        raise ValueError(f"total ({total}) must be greater than warmup ({warmup})")
+    if step < warmup:
+        return (step + 1) / warmup * peak
+    if step >= total:
+        return floor
+    return floor + 0.5 * (peak - floor) * (1.0 + math.cos((step - warmup) / (total - warmup) * math.pi))
+
+
+@learning_rate.alternative
+def rate_as_a_mixture(step, warmup, total, peak, floor=0.0):
+    if not (warmup >= 0 and total > warmup):
+        raise ValueError("bad number of steps: total=%d, warmup=%d" % (total, warmup))
+    if warmup and step + 1 <= warmup:
+        return peak / warmup * (step + 1)
+    done = max(0.0, min(1.0, (step - warmup) / (total - warmup)))
+    share = (math.cos(done * math.pi) + 1) / 2
+    return share * peak + (1 - share) * floor
+
+
+@learning_rate.alternative
+def rate_by_sine(step, warmup, total, peak, floor=0.0):
+    if warmup not in range(total):
+        raise ValueError(f"`warmup`: {warmup}")
+    try:
+        left = 1 - (step - warmup) / (total - warmup)
+        return peak * (step + 1) / warmup if left > 1 else floor + (peak - floor) * math.sin(max(0, left) * math.pi / 2) ** 2
+    except ZeroDivisionError:
+        return peak
+
+
+@learning_rate.alternative
+def rate_by_tensors(step, warmup, total, peak, floor=0.0):
+    if warmup >= total or warmup < 0:
+        raise ValueError(f"warmup={warmup}, total={total}")
+    up = torch.linspace(0, peak, warmup + 1, dtype=torch.float64)[1:]
+    turn = torch.linspace(0, torch.pi, total - warmup + 1, dtype=torch.float64)
+    down = floor + (peak - floor) * (1 + turn.cos()) / 2
+    return torch.cat([up, down])[min(step, total)].item()
+
+
+@learning_rate.alternative
+def rate_by_complex_numbers(step, warmup, total, peak, floor=0.0):
+    class Invalid(ValueError):
+        pass
+
+    if 0 > warmup or not warmup < total:
+        raise Invalid(f"total {total} leaves nothing after warmup {warmup}")
+    up = lambda: peak * (1 + step) / warmup
+    down = lambda: (floor + peak + (peak - floor) * (1j ** (2 * min((step - warmup) / (total - warmup), 1))).real) / 2
+    return (up if step < warmup else down)()

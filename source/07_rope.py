@@ -8,9 +8,10 @@
 # %% [markdown]
 # # Lesson 7: Rotary positions
 #
-# *Dog bites man* and *man bites dog* hold the same three words. You know who was bitten; the attention that you have
-# built so far does not. It hands every word exactly the same output in both sentences. **How can attention know where a
-# word stands, and how far one word is from another, without having learned every pair of places one by one?**
+# *Dog bites man* and *man bites dog* hold the same three words. You know who was bitten; attention as you have built it
+# does not. Unless a mask gives something away, it hands every word exactly the same output in both sentences. **How can
+# attention know where a word stands, and how far one word is from another, without having learned every pair of places
+# one by one?**
 #
 # First you will build a test that finds out whether a function sees the order of its input, and catch attention being
 # blind. Then you cure it with *rotary position embeddings*, RoPE for short, which most of today's language models use:
@@ -43,6 +44,7 @@ begin("07_rope")
 
 # %%
 import math
+from functools import partial
 
 import torch.nn.functional as F
 from torch import nn
@@ -712,7 +714,7 @@ class BuiltIn(nn.Module):
 
     def forward(self, x, positions=None):
         positions = torch.arange(x.shape[1]) if positions is None else positions
-        turn = lambda t: rotate(t, positions, self.base)
+        turn = partial(rotate, positions=positions, base=self.base)
         return attend_built_in(x, self.W_qkv.weight, self.W_o.weight, self.n_heads, turn)
 
 
@@ -822,7 +824,12 @@ def rows_to_halves(W_qkv, n_heads):
 
 tokens = torch.randn(3, 7, 16, generator=generator)  # (B, T, D)
 where = torch.tensor([0, 1, 2, 10, 11, 400, 401])
-turn_halves = lambda t: rotate_halves(t, where)
+
+
+def turn_halves(t):
+    return rotate_halves(t, where)
+
+
 with torch.no_grad():
     expected = attention(tokens, where)  # two heads of eight numbers
     W_qkv, W_o = attention.W_qkv.weight, attention.W_o.weight

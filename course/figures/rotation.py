@@ -212,10 +212,11 @@ def _box(ax: Axes, x: float, y: float, number: int) -> None:
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle
 
-    light = tuple(0.5 + 0.5 * v for v in to_rgb(PALETTE[number // 2 % len(PALETTE)]))
+    red, green, blue = (0.5 + 0.5 * v for v in to_rgb(PALETTE[number // 2 % len(PALETTE)]))
+    light = (red, green, blue, 1.0)
     ax.add_patch(Rectangle((x - 0.4, y - 0.4), 0.8, 0.8, facecolor=light, edgecolor=INK, linewidth=0.8))
-    ax.text(x, y + 0.12, f"x{number}", ha="center", va="center", color=ink_on((*light, 1.0)), fontweight="bold")
-    ax.text(x, y - 0.2, f"pair {number // 2}", ha="center", va="center", color=ink_on((*light, 1.0)), fontsize=7.5)
+    ax.text(x, y + 0.12, f"x{number}", ha="center", va="center", color=ink_on(light), fontweight="bold")
+    ax.text(x, y - 0.2, f"pair {number // 2}", ha="center", va="center", color=ink_on(light), fontsize=7.5)
 
 
 def _constant_along(table: torch.Tensor) -> str:

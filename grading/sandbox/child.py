@@ -23,6 +23,9 @@ from typing import Any
 from . import filters, linux, tree
 from .policy import CHANNELS, Policy
 
+_QUIET = linux.NOSUID | linux.NODEV
+_EMPTY = "mode=000,size=4k"
+
 
 def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
     """Confine this process, then serve as a kernel until it is shut down. Does not return.
@@ -67,6 +70,7 @@ def confine(policy: Policy, directories: list[int], keep: list[int]) -> None:
         for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
             _give(place, user)
     tree.show_kept()
+    linux.mount("hidden", tree.KEPT, "tmpfs", _QUIET, _EMPTY)
     _close_all_but(keep)
     with open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("1000")  # where the machine runs out of memory, this goes before the grader
@@ -83,19 +87,18 @@ def _mount_own_places(policy: Policy) -> None:
     """A working directory, /tmp and /dev/shm of this kernel's own, in one size-limited tmpfs, its own
     /proc, and terminals of its own, which IPython runs `!` commands in.
     """
-    quiet = linux.NOSUID | linux.NODEV
     if os.path.isdir(tree.WITH_GPU):
         if policy.device == "cuda":
             linux.bind(tree.WITH_GPU, "/dev")
-        linux.mount("hidden", tree.WITH_GPU, "tmpfs", quiet, "mode=000,size=4k")
-    linux.mount("box", tree.BOX, "tmpfs", quiet,
+        linux.mount("hidden", tree.WITH_GPU, "tmpfs", _QUIET, _EMPTY)
+    linux.mount("box", tree.BOX, "tmpfs", _QUIET,
                 f"mode=755,size={policy.disk},nr_inodes={policy.files}")
     for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
         inside = os.path.join(tree.BOX, os.path.basename(place))
         os.mkdir(inside, 0o700)
         linux.bind(inside, place)
     linux.unmount(tree.BOX)
-    linux.mount("proc", "/proc", "proc", quiet | linux.NOEXEC)
+    linux.mount("proc", "/proc", "proc", _QUIET | linux.NOEXEC)
     linux.mount("terminals", tree.TERMINALS, "devpts", linux.NOSUID | linux.NOEXEC,
                 "newinstance,ptmxmode=666,mode=600,max=16")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -49,28 +50,34 @@ class ForkServer:
         self.count = 0
         self.lock = threading.Lock()
         code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
-        with open(Path(self.directory) / "log", "wb") as log, theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", code], env=ENVIRONMENT, cwd="/",
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()],
-                start_new_session=True)
-        answer: dict[str, Any] = {}
-        with suppress(OSError):  # it ended, or does not answer
-            self.control.settimeout(_PATIENCE)
-            setup = {"tree": arranged, "directory": self.directory, "ahead": ahead}
-            self.control.send(json.dumps(setup).encode())
-            answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
-        self.control.settimeout(None)
-        if "ready" not in answer:
-            log_text = (Path(self.directory) / "log").read_text(errors="replace")
+        with tempfile.TemporaryFile() as log:  # not in the directory, which the server takes along
+            with theirs:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", code], env=ENVIRONMENT, cwd="/",
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()],
+                    start_new_session=True)
+            answer: dict[str, Any] = {}
+            with suppress(OSError):  # it ended, or does not answer
+                self.control.settimeout(_PATIENCE)
+                setup = {"tree": arranged, "directory": self.directory, "ahead": ahead}
+                self.control.send(json.dumps(setup).encode())
+                answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
+            self.control.settimeout(None)
+            if "ready" in answer:
+                return
             self.close()
-            raise SandboxUnavailable(
-                f"The sandbox did not start: {answer.get('error') or 'it gave no answer'}",
-                (answer.get("trace", "") + log_text).strip())
+            log.seek(0)
+            written = log.read().decode(errors="replace")
+        raise SandboxUnavailable(
+            f"The sandbox did not start: {answer.get('error') or 'it gave no answer'}",
+            (answer.get("trace", "") + written).strip())
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        """Whether it takes requests: its end of the socket closes before anything else of it ends."""
+        hung_up = select.poll()
+        hung_up.register(self.control, 0)
+        return not hung_up.poll(0)
 
     def launch(self, policy: Policy, key: str, scheme: str, files: str | None = None,
                directory: str | None = None) -> Kernel:

@@ -24,7 +24,7 @@ from .policy import Grant, Policy, SandboxUnavailable
 _SCRIPT = ("import sys; sys.path.append({here!r}); from sandbox import system; "
            "system.main({user!r})")
 _ORDINARY = 65534  # nobody
-_PATIENCE = 20.0  # seconds for all trials together, which take tenths of one
+_PATIENCE = 60.0  # seconds for all trials together, which take tenths of one
 
 _AS_ROOT = ("In a container, start it with `--privileged`, or with `--cap-add SYS_ADMIN "
             "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "

@@ -18,7 +18,6 @@ import sysconfig
 from glob import glob
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 from . import linux
 from .policy import SandboxUnavailable
@@ -27,6 +26,7 @@ WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
 TEMPORARY, SHARED = "/tmp", "/dev/shm"
 KEPT = "/sandbox/kept"
 """Where what lies below a place that is mounted over, such as an environment in /tmp, stays at hand."""
+_kept: list[str] = []  # the paths of it, which `build` notes for the kernels that are forked later
 WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
@@ -55,6 +55,10 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     if str(here.parents[2]) not in libraries:
         kept_out.add(str(here.parents[2]))
     kept_out = {os.path.realpath(path) for path in kept_out}
+    for path in shown:  # what is shown by two names is to be hidden by both
+        real = os.path.realpath(path)
+        if real != path and not os.path.islink(path):
+            kept_out |= {path + p.removeprefix(real) for p in kept_out if _below(p, real)}
     if clash := sorted(shown & kept_out):
         raise SandboxUnavailable(
             f"Python's own files lie in {clash[0]}, which student code must not see.",
@@ -111,12 +115,15 @@ def build(arranged: dict[str, Any], root: str) -> None:
             os.symlink(os.readlink(path), root + path)
         else:
             _show(path, root + path)
+    for path in arranged["hidden"]:  # now that what is shown below it has its place
+        linux.restrict_mount(root + path)
     if arranged["course"]:
         _show(arranged["course"], f"{root}{LIBRARY}/course")
     gpu = nvidia_devices()
     for path in arranged["shown"]:
         if any(_below(path, place) for place in (TEMPORARY, SHARED)):
-            _show(path, f"{root}{KEPT}/{quote(path, safe='')}")
+            _show(root + os.path.realpath(path), root + KEPT + path)  # with what is hidden below it
+            _kept.append(path)
     for path in DEVICES:
         _show(path, root + path, device=True)
     for path in (*DEVICES, *gpu) if gpu else ():
@@ -131,16 +138,14 @@ def build(arranged: dict[str, Any], root: str) -> None:
     linux.change_root(root)
     linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=755,size=64m")
     show_kept()
-    for path in arranged["hidden"]:
-        linux.restrict_mount(path)
     linux.restrict_mount("/", recursive=False)
 
 
 def show_kept() -> None:
     """Show again what a mount over one of the kernel's own places has covered."""
-    for name in os.listdir(KEPT):
-        _place(f"{KEPT}/{name}", unquote(name))
-        linux.bind(f"{KEPT}/{name}", unquote(name))
+    for path in _kept:
+        _place(KEPT + path, path)
+        linux.bind(KEPT + path, path)
 
 
 def _place(source: str, target: str) -> None:

@@ -374,7 +374,6 @@ WHATEVER = {
         class Mine(torch.Tensor): pass
         def softmax(x, dim=-1): return (x + 1).as_subclass(Mine)
     """,
-    "an exit": "def softmax(x, dim=-1): exit()",
     "an interrupt": "def softmax(x, dim=-1): raise KeyboardInterrupt",
     "an exit of the system": "import sys\ndef softmax(x, dim=-1): sys.exit(3)",
 }

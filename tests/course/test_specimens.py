@@ -35,6 +35,7 @@ def attentions():
     yield "mixture of features", specimens.mixture(matrix, features=tokens(D, D, seed=2))
     yield "normalised mixture", specimens.mixture(matrix, normalised=True)
     yield "attention", specimens.biased_attention(bias(), positions=tokens(seed=3), normalised=True)
+    yield "turned attention", specimens.turned_attention(torch.stack([tokens(D, D, seed=t) for t in range(T)]))
     yield "gated attention", specimens.biased_attention(bias(ahead=1), gate=torch.ones(T, T).tril())
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import site
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -25,6 +27,16 @@ _held_open = tempfile.NamedTemporaryFile("w", prefix="attention-canary-")  # noq
 _held_open.write(SECRET)
 _held_open.flush()
 os.set_inheritable(_held_open.fileno(), True)
+
+#: Seconds within which whatever ends at all ends also on a slow and busy machine. The product's own limits are shorter.
+LONG = 120.0
+PATIENT = Limits(cell=LONG, start=LONG)
+
+
+def leads_to_python(path: str) -> bool:
+    """Whether the interpreter or its environment lies below `path`, so that a kernel must see a way there."""
+    places = {sys.prefix, sys.base_prefix, *site.getsitepackages()}
+    return any(f"{place}/".startswith(path.rstrip("/") + "/") for p in places for place in (p, os.path.realpath(p)))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -78,18 +90,18 @@ class Box:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Box]]:
-    """`start(release=None, ordinary=False, cell=10.0, **limits)` gives a running Box; it ends with the test.
+    """`start(release=None, ordinary=False, **limits)` gives a running Box; it ends with the test.
 
     `release` is the directory whose files the kernel gets.
     """
     with ExitStack() as stack:
 
-        def begin(release: Path | None = None, ordinary: bool = False, cell: float = 10.0, **limits: Any) -> Box:
+        def begin(release: Path | None = None, ordinary: bool = False, **limits: Any) -> Box:
             if release is None:
                 release = tmp_path / "nothing"
                 release.mkdir(exist_ok=True)
             name = "local-provisioner" if ordinary else "attention-sandbox"
-            session = Session("python3", {"provisioner_name": name, "config": limits}, release, Limits(cell=cell))
+            session = Session("python3", {"provisioner_name": name, "config": limits}, release, PATIENT)
             return Box(stack.enter_context(session))
 
         yield begin

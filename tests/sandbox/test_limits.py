@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -38,9 +37,9 @@ def test_memory_of_all_processes(start: Callable[..., Box]) -> None:
         "for _ in range(4):\n"
         "    if os.fork() == 0:\n"
         "        held = bytearray(os.urandom(4096)) * (120 * 256)\n"
-        "        time.sleep(20)\n"
+        "        time.sleep(100)\n"
         "        os._exit(0)\n"
-        "time.sleep(20)"
+        "time.sleep(100)"
     ))  # fmt: skip
     assert said == "the kernel ran out of memory (256 MiB for all its processes)"
 
@@ -53,7 +52,7 @@ def test_processes(start: Callable[..., Box]) -> None:
         "    for _ in range(200):\n"
         "        pid = os.fork()\n"
         "        if pid == 0:\n"
-        "            signal.alarm(20); signal.pause(); os._exit(0)\n"
+        "            signal.alarm(100); signal.pause(); os._exit(0)\n"
         "        pids.append(pid)\n"
         "except BlockingIOError as error:\n"
         "    value = [len(pids), error.strerror]\n"
@@ -63,7 +62,7 @@ def test_processes(start: Callable[..., Box]) -> None:
     assert 5 < forked[0] < 40
     assert "can't start new thread" in box.text(
         "import threading\nstop = threading.Event()\ntry:\n"
-        "    for _ in range(200): threading.Thread(target=stop.wait, args=(20,)).start()\n"
+        "    for _ in range(200): threading.Thread(target=stop.wait, args=(100,)).start()\n"
         "finally: stop.set()"
     )
 
@@ -73,7 +72,7 @@ def test_one_kernels_processes_do_not_count_against_another(start: Callable[...,
     one.run(
         "import os, signal\ntry:\n"
         "    while os.fork(): pass\n"
-        "    signal.alarm(20); signal.pause(); os._exit(0)\n"
+        "    signal.alarm(100); signal.pause(); os._exit(0)\n"
         "except OSError: pass"
     )
     forked = "pid = os.fork()\nif pid == 0: os._exit(7)\n"
@@ -90,7 +89,7 @@ def test_disk(start: Callable[..., Box]) -> None:
     full = "for n in range(10):\n    with open(f'{place}/{n}', 'wb') as f: f.write(bytes(2**20))\n"
     for place in ("/tmp", ".", "/dev/shm"):  # one limit for the three together
         assert "No space left on device" in box.text(f"place = {place!r}\n{full}")
-    many = "import glob, os\nfor f in glob.glob('/tmp/*'): os.unlink(f)\nfor n in range(200): open(f'/tmp/{n}', 'w')"
+    many = "import os, glob\nfor f in glob.glob('/tmp/?'): os.unlink(f)\nfor n in range(200): open(f'/tmp/{n}', 'w')"
     assert "No space left on device" in box.text(many)
 
 
@@ -105,7 +104,7 @@ def test_open_files(start: Callable[..., Box]) -> None:
     "import os\nfor _ in range(3): os.fork()\nwhile True: pass",
 ])  # fmt: skip
 def test_processor_time(start: Callable[..., Box], busy: str) -> None:
-    box = start(cpu_seconds=1, cell=30.0)
+    box = start(cpu_seconds=1)
     assert dies(box, busy) == "the kernel used up its processor time (1 seconds)"
 
 
@@ -126,7 +125,7 @@ def test_limits_cannot_be_raised(box: Box) -> None:
 class TestInterrupt:
     def test_stops_a_cell_and_keeps_the_kernel(self, start: Callable[..., Box], ordinary: bool) -> None:
         box = start(ordinary=ordinary)
-        box.run("kept = 'kept'")
+        box.run("kept = 'kept'\n1 / 0")  # the first error that a kernel shows takes it long
         ran = box.run("import time\nwhile True: time.sleep(0.01)", seconds=0.5)
         assert ran.note == "stopped after 0.5 seconds"
         assert ran.outputs[-1].ename == "KeyboardInterrupt"
@@ -134,12 +133,9 @@ class TestInterrupt:
 
     def test_that_is_swallowed_costs_the_kernel(self, start: Callable[..., Box], ordinary: bool) -> None:
         box = start(ordinary=ordinary)
-        began = time.monotonic()
-        said = dies(
-            box, "import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass", seconds=0.5
-        )
-        assert said == "stopped after 0.5 seconds, and could not be interrupted"
-        assert time.monotonic() - began < 8
+        deaf = "import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass"
+        assert dies(box, deaf, seconds=0.5) == "stopped after 0.5 seconds, and could not be interrupted"
+        assert not box.session.alive
 
 
 @pytest.mark.parametrize(("deadly", "words"), [

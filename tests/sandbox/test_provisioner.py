@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from nbclient.exceptions import CellExecutionError
 
 from grading.sandbox import SandboxUnavailable
 
-from .conftest import Box
+from .conftest import LONG, Box
 
 both = pytest.mark.parametrize("ordinary", [False, True], ids=["sandboxed", "ordinary"])
 
@@ -48,7 +49,7 @@ def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: boo
 @both
 def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool) -> None:
     outputs = start(ordinary=ordinary).run(
-        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('$x^2$')\nNone", seconds=60
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('$x^2$')\nNone"
     ).outputs
     assert [output.output_type for output in outputs] == ["display_data"]
     assert "image/png" in outputs[0].data
@@ -56,9 +57,13 @@ def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool) ->
 
 def test_a_forked_process_prints_into_the_cell(box: Box) -> None:
     said = box.text(
-        "import os, sys\npid = os.fork()\nif pid == 0:\n    print('from the child'); sys.stdout.flush(); os._exit(0)\n"
-        "os.waitpid(pid, 0)\nimport time; time.sleep(0.3)"
+        "import os, sys, time\npid = os.fork()\nif pid == 0:\n"
+        "    print('from the child'); sys.stdout.flush(); os._exit(0)\n"
+        "print(os.waitpid(pid, 0)[1])"
     )
+    deadline = time.monotonic() + LONG
+    while "from the child" not in said and time.monotonic() < deadline:  # it comes by a thread of the kernel
+        said += box.text("time.sleep(0.1)")
     assert "from the child" in said
 
 
@@ -90,11 +95,11 @@ def test_a_kernel_can_be_restarted_on_the_same_channels() -> None:
     client = manager.client()
     try:
         client.start_channels()
-        client.wait_for_ready(30)
-        client.execute_interactive("kept = 1", timeout=30)
+        client.wait_for_ready(LONG)
+        client.execute_interactive("kept = 1", timeout=LONG)
         manager.restart_kernel(now=True)
-        client.wait_for_ready(30)
-        reply = client.execute_interactive("kept", timeout=30, output_hook=lambda message: None)
+        client.wait_for_ready(LONG)
+        reply = client.execute_interactive("kept", timeout=LONG, output_hook=lambda message: None)
         assert reply["content"]["ename"] == "NameError"
         manager.shutdown_kernel()  # by asking, as a server does
         assert manager.provisioner.exit_reason == "the kernel ended itself with exit code 0"
@@ -107,7 +112,7 @@ def test_nbclient_runs_a_notebook_in_it() -> None:
     cells = ["import os; print(os.getcwd())", "import torch; torch.ones(2)", "raise ValueError('mine')"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     with pytest.raises(CellExecutionError, match="mine"):
-        NotebookClient(notebook, km=sandboxed(AsyncKernelManager), timeout=30).execute()
+        NotebookClient(notebook, km=sandboxed(AsyncKernelManager), timeout=int(LONG)).execute()
     assert notebook.cells[0].outputs[0].text == "/sandbox/work\n"
     assert notebook.cells[1].outputs[0].data["text/plain"] == "tensor([1., 1.])"
 
