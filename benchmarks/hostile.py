@@ -19,9 +19,9 @@ only where something got out. The attacks are bounded: where they succeed they h
 from __future__ import annotations
 
 import argparse
+import errno
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grading.judge.exercise import load_lesson
 from grading.sample import hand_in, right, write_answers
-from tests.canaries import Canaries, register, told, with_secret
+from tests.canaries import PORT, Canaries, register, told, with_secret
 from tests.corpus import Case, cases
 
 from .autograde import ROOT, our_course
@@ -47,6 +47,7 @@ from .supervise import succeeded, supervised
 
 LESSON = "02_softmax"
 KINDS = ("forge", "peek", "escape", "exhaust", "break", "tamper", "broken", "wrong", "right")
+COUNTED = {"too_much": "earned too much", "out": "got out", "lost": "lost points"}
 EARLIER, LATER = "aa-honest", "zz-honest"  # neighbours, graded before and after
 CELL = 10  # seconds for a cell
 FIRST, EACH = 90, 30  # seconds for nbgrader's process: for one submission, and for each further
@@ -205,20 +206,21 @@ def table(found: dict[str, list[Outcome]]) -> Table:
     stock, ours = found
     shown.add_column("kind\n", no_wrap=True)
     shown.add_column("in all\n", justify="right")
-    for what in ("earned too much", "got out", "lost points"):
+    for what in COUNTED.values():
         for way in (stock, ours):
             shown.add_column(f"{what}\n{way}", justify="right")
     kinds = list(dict.fromkeys(outcome.case.kind for outcome in found[stock]))
     for kind in [*kinds, ""]:
         these = {way: [o for o in outcomes if kind in ("", o.case.kind)] for way, outcomes in found.items()}
         row = [kind or "all", str(len(these[stock]))]
-        for what in ("too_much", "out", "lost"):
+        for what in COUNTED:
             row += [str(sum(bool(getattr(o, what)) for o in these[way])) for way in (stock, ours)]
         shown.add_row(*row, end_section=kind == kinds[-1])
     return shown
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> list[str]:
+    """Run the corpus and print; returns the lines of the summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}; all, where none is named")
     parser.add_argument("-v", "--verbose", action="store_true", help="say what each submission achieved")
@@ -226,14 +228,23 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown := set(options.kinds) - set(KINDS):
         parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
     console = Console()
-    begun = time.monotonic()
-    found = compare(options.kinds or list(KINDS), console)
+    try:
+        found = compare(options.kinds or list(KINDS), console)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise SystemExit(f"Port {PORT}, at which a canary listens, is taken: is another run under way?") from None
     if options.verbose:
         for way, outcomes in found.items():
             for o in outcomes:
                 console.print(f"{way}: {o.case.name}: {'; '.join([*o.too_much, *o.out, *o.lost]) or 'nothing'}")
     console.print(table(found))
-    console.print(f"{time.monotonic() - begun:.0f} s")
+    stock, ours = found.values()
+    return [
+        f"{what:<16} {sum(bool(getattr(o, name)) for o in ours):6} of {len(ours)}, with nbgrader alone "
+        f"{sum(bool(getattr(o, name)) for o in stock)}"
+        for name, what in COUNTED.items()
+    ]
 
 
 if __name__ == "__main__":

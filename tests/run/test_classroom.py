@@ -105,6 +105,17 @@ def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(cour
     assert scores(course)["bob", ONE] == (5, 5)
 
 
+def test_what_is_newer_without_a_timestamp_is_graded_again(course):
+    path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(nbformat.writes(solved(course, ONE, double="def double(x):\n    return x * x")))
+    assert grade_class(course, [ONE], Heard()) == 0
+    assert scores(course)["ada", ONE] == (0, 5)
+    path.write_text(nbformat.writes(solved(course, ONE)))
+    assert grade_class(course, [ONE], Heard()) == 0
+    assert scores(course)["ada", ONE] == (5, 5)
+
+
 def test_again_grades_what_is_graded(course):
     hand_in(course, ONE, "ada", solved(course, ONE))
     assert grade_class(course, [ONE], Heard()) == 0

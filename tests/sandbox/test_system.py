@@ -15,30 +15,38 @@ from grading.sandbox import SandboxUnavailable, doctor, grants, require
 from grading.sandbox.policy import Grant
 from grading.sandbox.system import REQUIRED
 
+from .conftest import LONG, leads_to_python
+
 ROOT = Path(__file__).parents[2]
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox's home is Linux")
 
-#: Becomes an ordinary user where it is root. An interpreter below root's own home is made reachable for it
-#: in a mount namespace of its own.
+#: What no kernel may reach, unless it is on the way to Python.
+OTHERS = ("/etc/passwd", "/var", "/run", str(ROOT / "grading"), str(ROOT / "source"))
+
+#: Becomes an ordinary user where it is root. An interpreter or a checkout below a directory that others may not pass,
+#: such as root's home, is made reachable for it in a mount namespace of its own.
 ORDINARY = """
 import os, sys
+from pathlib import Path
 from grading.sandbox import linux
 if os.geteuid() == 0:
     linux.unshare(linux.NEWNS)
     linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
-    above = sys.base_prefix
-    while (above := os.path.dirname(above)) != "/":
-        if not os.stat(above).st_mode & 1:
-            held = os.open(sys.base_prefix, os.O_PATH)
+    needed = {sys.base_prefix, sys.prefix, "ROOT"}
+    shut = {str(above) for path in needed for above in Path(path).parents if not above.stat().st_mode & 1}
+    held = {path: os.open(path, os.O_PATH) for path in needed if shut & {*map(str, Path(path).parents)}}
+    for above in sorted(shut):
+        if os.path.exists(above):  # it may have lain below another
             linux.mount("passable", above, "tmpfs", 0, "mode=755")
-            os.makedirs(sys.base_prefix)
-            linux.mount(f"/proc/self/fd/{held}", sys.base_prefix, None, linux.BIND | linux.REC)
-            os.close(held)
+    for path in sorted(held):
+        os.makedirs(path, exist_ok=True)
+        linux.mount(f"/proc/self/fd/{held[path]}", path, None, linux.BIND | linux.REC)
+        os.close(held[path])
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)
     linux.reclaim_proc()
-"""
+""".replace("ROOT", str(ROOT))
 NO_NAMESPACES = """
 linux.own_user_namespace()
 open("/proc/sys/user/max_user_namespaces", "w").write("0")
@@ -68,24 +76,24 @@ manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": "atten
 manager.start_kernel()
 client = manager.client()
 client.start_channels()
-client.wait_for_ready(30)
+client.wait_for_ready(LONG)
 client.execute_interactive('''
 import os, socket
 status = dict(line.split(":\\\\t", 1) for line in open("/proc/self/status").read().splitlines())
 print("capabilities", status["CapEff"], status["CapBnd"], status["NoNewPrivs"], status["Seccomp"])
 print("processes", [n for n in os.listdir("/proc") if n.isdigit()])
-print("reach", [p for p in ("/etc/passwd", "/var", "/run", "ROOT/grading", "ROOT/source") if os.path.exists(p)])
+print("reach", [p for p in REACH if os.path.exists(p)])
 for attempt in (lambda: socket.create_connection(("127.0.0.1", 9)), lambda: os.kill(99999, 0),
                 lambda: open("/usr/x", "w"), lambda: [os.fork() or os._exit(0) for _ in range(100)]):
     try:
         attempt(); print("worked")
     except OSError as error:
         print(type(error).__name__)
-''', timeout=30)
+''', timeout=LONG)
 client.stop_channels()
 manager.shutdown_kernel(now=True)
 print(manager.provisioner.exit_reason)
-""".replace("ROOT", str(ROOT))
+""".replace("REACH", repr([path for path in OTHERS if not leads_to_python(path)])).replace("LONG", str(LONG))
 
 
 def run(script: str) -> str:
@@ -94,7 +102,7 @@ def run(script: str) -> str:
         os.chmod(home, 0o777)
         environment = {"PATH": os.environ["PATH"], "HOME": home, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
         ran = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True,
-                             timeout=120)  # fmt: skip
+                             timeout=4 * LONG)  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 

@@ -1,0 +1,55 @@
+"""Every measurement, one after the other, and one summary: `make bench`.
+
+    python -m benchmarks [NAME ...]
+
+Names: kernels, autograde, hostile. All that is compared is measured in the same run; figures of two runs, or of two
+machines, are not to be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+
+from grading.sandbox import SandboxUnavailable, require
+
+from . import autograde, hostile, kernel_start
+
+ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
+    "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
+    "autograde": ("A graded notebook: this course beside nbgrader alone", autograde.main),
+    "hostile": ("Hostile submissions: this course beside nbgrader alone", hostile.main),
+}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("names", nargs="*", metavar="NAME", help="all, where none is named")
+    names = parser.parse_args(arguments).names or list(ALL)
+    if unknown := set(names) - set(ALL):
+        parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        require()
+    except SandboxUnavailable as problem:
+        print(f"benchmarks: there is nothing to measure without the sandbox. {problem}", file=sys.stderr)
+        return 1
+    summary = []
+    for number, name in enumerate(names, 1):
+        title, measured = ALL[name]
+        print(f"\n[{number} of {len(names)}] {title}\n", flush=True)
+        begun = time.monotonic()
+        summary += [f"{title} ({time.monotonic() - begun:.0f} s)", *(f"  {line}" for line in measured([]))]
+    cores, load = os.cpu_count(), os.getloadavg()[0]
+    print(f"\nSummary: {platform.machine()}, {cores} processors, load {load:.1f} at the end\n")
+    print("\n".join(summary))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
