@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -87,6 +88,11 @@ def normal_name(name: str) -> str:
 
 def is_forbidden(name: str, patterns: Iterable[str]) -> bool:
     """Whether `name`, in its normal spelling, matches one of the patterns (regular expressions) as a whole."""
+    return _matches(name, tuple(patterns))
+
+
+@lru_cache(maxsize=4096)
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(re.fullmatch(pattern.replace("_", ""), normal_name(name)) for pattern in patterns)
 
 
@@ -95,18 +101,15 @@ class Watch(TorchFunctionMode):
 
     def __init__(self, patterns: list[str]) -> None:
         super().__init__()
-        self.patterns = patterns
+        self.patterns = tuple(patterns)
         self.used: list[str] = []
-        self.seen: dict[Any, str] = {}
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        name = self.seen.get(func)
-        if name is None:
-            plain = getattr(func, "__name__", str(func))
-            full = resolve_name(func) or plain
-            name = self.seen[func] = full if is_forbidden(plain, self.patterns) else ""
-        if name and name not in self.used:
-            self.used.append(name)
+        plain = getattr(func, "__name__", str(func))
+        if _matches(plain, self.patterns):
+            name = resolve_name(func) or plain
+            if name not in self.used:
+                self.used.append(name)
         return func(*args, **(kwargs or {}))
 
 
@@ -353,6 +356,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "parameters": lambda module: list(module.parameters()),
     "trainable": lambda module: {name: p.requires_grad for name, p in module.named_parameters()},
     "attribute": getattr,
+    "bases": lambda value: [kind.__name__ for kind in type(value).__mro__],
 }
 
 

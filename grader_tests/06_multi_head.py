@@ -506,7 +506,7 @@ def merge_by_a_matrix_of_places(x):
 
 @merge_heads.alternative
 def merge_by_vmap(x):
-    one_word = lambda heads: heads.reshape(-1)  # noqa: E731 - a style that people write
+    one_word = lambda heads: heads.reshape(-1)
     return torch.vmap(torch.vmap(one_word, in_dims=1))(x)
 
 
@@ -1397,7 +1397,7 @@ class ByEinsum(nn.Module):
 
     def forward(self, x, context=None, mask=None):
         y = x if context is None else context
-        heads = lambda layer: layer.weight.view(self.n_heads, -1, x.shape[-1])  # noqa: E731 - a style people write
+        heads = lambda layer: layer.weight.view(self.n_heads, -1, x.shape[-1])
         q = torch.einsum("btd,hkd->bthk", x, heads(self.W_q))
         k = torch.einsum("bsd,hkd->bshk", y, heads(self.W_k))
         v = torch.einsum("bsd,hkd->bshk", y, heads(self.W_v))

@@ -102,7 +102,7 @@ def _demo(options: argparse.Namespace) -> int:
 
     failed = demonstrate(ROOT, Console())
     _report(options)
-    print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, or start `nbgrader formgrader`.")
+    print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
     return min(1, failed)
 
 
@@ -110,9 +110,9 @@ def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from .report import show_class
-    from .run.nbgrader import scores
+    from .run.nbgrader import scores, waiting
 
-    show_class(ROOT, scores(ROOT), Console())
+    show_class(ROOT, scores(ROOT), waiting(ROOT), Console())
     return 0
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -17,7 +18,7 @@ from .judge.exercise import load_lesson
 from .judge.verdict import MIME, ExerciseVerdict
 
 Scores = Mapping[tuple[str, str], tuple[float, float]]
-WAITING = "needs a person"
+Waiting = Collection[tuple[str, str, str]]
 NARROWEST = 8  # characters of a name in the table, however many lessons stand beside it
 
 
@@ -70,24 +71,28 @@ def frequent_mistakes(graded: list[Graded]) -> list[tuple[int, str, str, str, st
     return [(count, *which) for which, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def show_class(root: Path, scores: Scores, console: Console, most: int = 3) -> None:
-    """Print the table, the most frequent mistakes, and what a person has to look at."""
+def show_class(root: Path, scores: Scores, waiting: Waiting, console: Console, most: int = 3) -> None:
+    """Print the table, the most frequent mistakes, and what a person has to look at.
+
+    scores: points and maximum by student and lesson; waiting: student, lesson and exercise of each grade that a person
+    is still to give.
+    """
     graded = list(verdicts(root))
     damaged = unreadable(root)
     if not graded and not damaged:
         console.print("Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `make grade`.")
         return
-    console.print(_table(graded, scores, console.width))
+    here = {(g.student, g.lesson) for g in graded}
+    open_ = sorted(one for one in waiting if one[:2] in here)
+    console.print(_table(here, scores, {one[:2] for one in open_}, console.width))
     for count, lesson, exercise, name, see in frequent_mistakes(graded)[:most]:
         named = name.replace("_", " ")
         console.print(Text.assemble(f"{count} × ", (named, "bold"), f" in {exercise} ({lesson}; see “{see}”)"))
         console.print(Text(f"    {_text(root, lesson, exercise, name)}"))
-    waiting = [g for g in graded if g.verdict.status == WAITING]
-    if waiting:
+    if open_:
         console.print("* needs a person, in the formgrader:")
-    for student, lesson in dict.fromkeys((g.student, g.lesson) for g in waiting):
-        names = ", ".join(g.verdict.exercise for g in waiting if (g.student, g.lesson) == (student, lesson))
-        console.print(Text(f"    {student}, {lesson}: {names}"))
+    for (student, lesson), names in groupby(open_, key=lambda one: one[:2]):
+        console.print(Text(f"    {student}, {lesson}: {', '.join(name for *_, name in names)}"))
     loose = len({(g.student, g.lesson) for g in graded if not g.verdict.sandboxed})
     if loose:
         console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
@@ -95,17 +100,17 @@ def show_class(root: Path, scores: Scores, console: Console, most: int = 3) -> N
         console.print(Text(f"{path.relative_to(root)} cannot be read: grade it again (`grading grade --again`)"))
 
 
-def _table(graded: list[Graded], scores: Scores, width: int) -> Table:
+def _table(graded: set[tuple[str, str]], scores: Scores, starred: set[tuple[str, str]], width: int) -> Table:
     """A row for a student, a column for a lesson, under its number where that tells it from the others."""
-    waiting = {(g.student, g.lesson) for g in graded if g.verdict.status == WAITING}
-    students, lessons = sorted({g.student for g in graded}), sorted({g.lesson for g in graded})
+    students, lessons = sorted({student for student, _ in graded}), sorted({lesson for _, lesson in graded})
     numbers = Counter(lesson.split("_")[0] for lesson in lessons)
     heads = [number if numbers[number := lesson.split("_")[0]] == 1 else lesson for lesson in lessons]
     columns = []
     for lesson in lessons:
-        star = {student: "*" if (student, lesson) in waiting else "" for student in students}
-        pad = max(map(len, star.values()))
-        columns.append([_points(scores.get((s, lesson))) + star[s].ljust(pad) for s in students])
+        stars = {student: "*" if (student, lesson) in starred else "" for student in students}
+        pad = max(map(len, stars.values()))
+        points = {s: _points(scores.get((s, lesson)) if (s, lesson) in graded else None) for s in students}
+        columns.append([points[s] + stars[s].ljust(pad) for s in students])
     taken = sum(1 + max(map(len, (head, *column))) for head, column in zip(heads, columns, strict=True))
     table = Table(title="Points", box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("student", no_wrap=True)

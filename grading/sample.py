@@ -10,6 +10,7 @@ import copy
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,10 @@ def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answe
     answers = right(lesson, 3)
     for place, exercise in enumerate(lesson.exercises.values()):
         number = choose(place)
-        usual = [m for m in exercise.mistakes if _allowed(exercise, as_answer(exercise, m.answer))]
-        if number is not None and usual:
-            answers[exercise.name] = as_answer(exercise, usual[number % len(usual)].answer)
+        if number is None:
+            continue
+        usual = (code for m in exercise.mistakes if _allowed(exercise, code := as_answer(exercise, m.answer)))
+        answers[exercise.name] = next(islice(usual, number, None), answers[exercise.name])
     return answers
 
 

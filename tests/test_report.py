@@ -37,9 +37,9 @@ def verdict(status: str = "right", mistake: str = "", exercise: str = "double", 
     return ExerciseVerdict(exercise, 5.0, 5.0 if status == "right" else 1.5, status, mistake=mistake, **more)
 
 
-def shown(root: Path, scores: Any = None, width: int = 80) -> str:
+def shown(root: Path, scores: Any = None, waiting: Any = (), width: int = 80) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    show_class(root, scores or {}, console)
+    show_class(root, scores or {}, waiting, console)
     return console.file.getvalue()
 
 
@@ -111,10 +111,13 @@ def test_the_three_most_frequent_mistakes_are_told_with_their_text(tmp_path):
 def test_what_needs_a_person_is_starred_and_listed(tmp_path):
     graded(tmp_path, "ada", "01_one", verdict(), verdict("needs a person", exercise="halve"))
     graded(tmp_path, "bob", "01_one", verdict())
-    lines = shown(tmp_path, {("ada", "01_one"): (5.0, 10.0), ("bob", "01_one"): (10.0, 10.0)}).splitlines()
+    scores = {("ada", "01_one"): (5.0, 10.0), ("bob", "01_one"): (10.0, 10.0)}
+    waiting = {("ada", "01_one", "halve"), ("ada", "01_one", "double"), ("cem", "01_one", "halve")}
+    lines = shown(tmp_path, scores, waiting).splitlines()
     assert any(line.split() == ["ada", "5/10*"] for line in lines)
     assert any(line.split() == ["bob", "10/10"] for line in lines)
-    assert lines[-2:] == ["* needs a person, in the formgrader:", "    ada, 01_one: halve"]
+    assert lines[-2:] == ["* needs a person, in the formgrader:", "    ada, 01_one: double, halve"]
+    assert "*" not in shown(tmp_path, scores)  # once a person has graded it
 
 
 def test_grades_made_without_the_sandbox_are_counted(tmp_path):

@@ -8,9 +8,11 @@ compares an answer with `torch.softmax` costs nothing. A second guard stands aro
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import symtable
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from course.probe import is_forbidden
@@ -138,17 +140,22 @@ def standing_alone(answer: Any) -> str:
     module = inspect.getmodule(answer)
     if module is None:
         raise ValueError(f"{answer!r} has no module")
-    tree = ast.parse(inspect.getsource(module))
-    for statement in tree.body:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            statement.decorator_list = [d for d in statement.decorator_list if not _marks(d)]
-    source = Source([])
-    for statement in tree.body:
-        source._note(statement)
+    body, source = _read_module(inspect.getsource(module))
     needed = source.reachable(answer.__name__)
     wanted = set().union(*map(source._free, needed))
-    lines = [ast.unparse(kept) for statement in tree.body if (kept := _kept(statement, wanted, source, needed))]
+    lines = [ast.unparse(kept) for statement in body if (kept := _kept(statement, wanted, source, needed))]
     return "\n\n".join(lines)
+
+
+@lru_cache(maxsize=16)
+def _read_module(text: str) -> tuple[list[ast.stmt], Source]:
+    """A module's statements, without the decorators of `Exercise`, and what they define."""
+    body, source = ast.parse(text).body, Source([])
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            statement.decorator_list = [d for d in statement.decorator_list if not _marks(d)]
+        source._note(statement)
+    return body, source
 
 
 def _marks(decorator: ast.expr) -> bool:
@@ -159,9 +166,9 @@ def _marks(decorator: ast.expr) -> bool:
 def _kept(statement: ast.stmt, wanted: set[str], source: Source, needed: set[str]) -> ast.stmt | None:
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         ours = isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(("grading", "__future__"))
-        names = [n for n in statement.names if (n.asname or n.name).split(".")[0] in wanted]
-        statement.names = names
-        return statement if names and not ours else None
+        kept = copy.copy(statement)
+        kept.names = [n for n in statement.names if (n.asname or n.name).split(".")[0] in wanted]
+        return kept if kept.names and not ours else None
     return statement if any(statement in source.definitions[name] for name in needed) else None
 
 

@@ -12,15 +12,17 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
-from traitlets import Bool, Dict, Float, Int, Unicode
+from traitlets import Bool, Dict, Enum, Float, Int
 
 from course.probe import Observation, Program
 from grading.judge.examine import NoAnswer, examine
@@ -48,7 +50,9 @@ class JudgedExecute(Execute):
     ).tag(config=True)
     limits = Dict({}, help="Limits of the sandbox: fields of grading.sandbox.Policy.").tag(config=True)
     seed = Int(0, help="Seed of the hidden cases; change it each term. Recorded with every grade.").tag(config=True)
-    device = Unicode("cpu", help='Device that answers are judged on: "cpu" or "cuda".').tag(config=True)
+    device = Enum(
+        ("cpu", "cuda"), "cpu", help='Device that answers are judged on. "cuda": the CPU where there is no GPU.'
+    ).tag(config=True)
     notebook_seconds = Float(300.0, help="Wall time for one notebook, all cells and calls.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
@@ -76,13 +80,13 @@ class JudgedExecute(Execute):
     def _grade(self, nb: NotebookNode, lesson: Lesson, resources: ResourcesDict) -> None:
         notes = nb.metadata.setdefault(METADATA, {})
         sandboxed = not self.unsandboxed
-        notes.update(seed=self.seed, sandboxed=sandboxed)
+        notes.update(seed=self.seed, sandboxed=sandboxed, device=self._device)
         demos = self._unchanged_demos(lesson.name)
         with self._working_directory(lesson.name) as cwd:
             kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
             provisioner = {"provisioner_name": "local-provisioner", "config": {}}
             if sandboxed:
-                provisioner = {"provisioner_name": SANDBOX, "config": {"device": self.device, **self.limits}}
+                provisioner = {"provisioner_name": SANDBOX, "config": {"device": self._device, **self.limits}}
             limits = Limits(cell=float(self.timeout or 30))
             with Session(kernel, provisioner, cwd, limits) as session:
                 run = _Run(session, self.notebook_seconds)
@@ -109,9 +113,16 @@ class JudgedExecute(Execute):
         if visible != f"check({exercise.name})":  # check is for the learner's eyes: what it shows would be replaced
             run.code(visible)
         source = Source(run.written, lesson.exercises)
-        verdict = examine(exercise, run.ask, seed=self.seed, source=source, device=self.device, earlier=judged)
+        verdict = examine(exercise, run.ask, seed=self.seed, source=source, device=self._device, earlier=judged)
         judged.append((exercise, verdict))
         return verdict
+
+    @cached_property
+    def _device(self) -> str:
+        if self.device == "cuda" and not torch.cuda.is_available():
+            self.log.warning("There is no GPU here: answers are judged on the CPU.")
+            return "cpu"
+        return str(self.device)
 
     def _root(self) -> Path:
         converter = getattr(getattr(self, "parent", None), "parent", None)

@@ -13,7 +13,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Grade, Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -84,6 +84,13 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
         }
+
+
+def waiting(root: Path) -> set[tuple[str, str, str]]:
+    """(student, lesson, exercise) of all that a person is still to grade."""
+    with _gradebook(root) as gradebook:
+        grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
+        return {(g.student.id, g.assignment.name, g.name.removeprefix("check_")) for g in grades}
 
 
 def knows(root: Path, lesson: str) -> bool:

@@ -16,7 +16,7 @@ from grading.build import BuildError
 from grading.judge.exercise import load_lesson
 from grading.report import verdicts
 from grading.run.classroom import demonstrate, grade_class, release_lessons, write_feedback
-from grading.run.nbgrader import scores
+from grading.run.nbgrader import scores, waiting
 from grading.sample import hand_in, right, write_answers
 
 from ..small import LESSONS, make_course
@@ -148,6 +148,7 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     ]
     assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
     assert {g.verdict.status for g in verdicts(course) if g.student == "eve"} == {"needs a person"}
+    assert waiting(course) == {("eve", ONE, "double")}
 
 
 def test_what_nbgrader_refuses_is_told_without_its_traceback(course):

@@ -1,0 +1,146 @@
+"""Reports and the page that a learner gets back, opened from disk: without a network, and on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from course.report import MARKS, Report, Row
+from grading.judge.exercise import load_lesson
+from grading.run.nbgrader import autograde, feedback
+from grading.sample import hand_in, right, write_answers
+
+from .conftest import ROOT, foreign_requests, overflow
+
+pytestmark = pytest.mark.slow
+
+LESSON = "02_softmax"
+WIDE = "x" * 300
+ANSWERS = {
+    "softmax": f"""
+import torch
+from IPython.display import HTML, display
+
+def softmax(x, dim=-1):
+    a_name_that_is_long = x - x.amax(0, keepdim=True)  # {WIDE}
+    return a_name_that_is_long.exp() / a_name_that_is_long.exp().sum(0, keepdim=True)
+
+print("{WIDE}")
+display(HTML("<table><tr>" + "<td>a cell</td>" * 40 + "</tr></table><div style='width:2000px'>wide</div>"))
+""",
+    "entropy": f"def entropy(p, dim=-1):\n    raise ValueError('{WIDE}')",
+}
+SIZES = {"telephone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
+
+
+@pytest.fixture(scope="module")
+def returned(classroom, browser: Browser) -> Path:
+    """The feedback on a hand-in with a known mistake, an error, and things that are too wide for any page."""
+    root, student = classroom(LESSON), "wide"
+    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    exercises = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py")
+    hand_in(root, LESSON, student, write_answers(release, {**right(exercises, 0), **ANSWERS}))
+    autograde(root, LESSON, student)
+    feedback(root, LESSON, student)
+    return root / "feedback" / student / LESSON / f"{LESSON}.html"
+
+
+@pytest.fixture(params=SIZES)
+def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    """A window of either size without a network."""
+    context = browser.new_context(viewport=SIZES[request.param], offline=True)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(screen: BrowserContext, returned: Path) -> Page:
+    opened = screen.new_page()
+    opened.complaints = []
+    opened.on("console", lambda message: opened.complaints.append(message.text))
+    opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    opened.foreign = foreign_requests(opened)
+    opened.goto(returned.as_uri())
+    return opened
+
+
+def test_feedback_needs_no_network_and_complains_of_nothing(page):
+    for place in page.get_by_role("heading").all():
+        place.scroll_into_view_if_needed()
+    assert page.foreign == []
+    assert page.complaints == []
+    assert page.locator("script").count() == 0
+
+
+def test_feedback_shows_points_reports_and_the_named_mistake(page):
+    exercises = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises
+    expected = {
+        "softmax": ("partly right", "wrong"), "log_softmax": ("right",), "softmax_with_temperature": ("right",),
+        "entropy": ("wrong",),
+    }  # fmt: skip
+    for exercise, statuses in expected.items():
+        report = page.locator(f"[role=group][aria-label^='{exercise}: ']")
+        expect(report).to_be_visible()
+        assert report.inner_text().startswith(tuple(f"{MARKS[status][0]} {MARKS[status][1]}" for status in statuses))
+    known = next(m for m in exercises["softmax"].mistakes if m.name == "normalises_the_first_dimension")
+    report = page.locator("[role=group][aria-label^='softmax: ']")
+    assert known.text.replace("`", "").replace("*", "") in report.inner_text()
+    total = sum(e.points for n, e in exercises.items() if expected[n] == ("right",))
+    assert float(page.locator(".total b").inner_text().split()[0]) >= total
+
+
+def test_points_are_seen_without_scrolling_sideways(page):
+    for cell in page.locator(".points .number").all():
+        box = cell.bounding_box()
+        assert box["x"] + box["width"] <= page.viewport_size["width"]
+
+
+def test_a_link_in_the_table_of_points_leads_to_the_report(page):
+    page.locator(".points a", has_text="entropy").first.click()
+    expect(page.locator("[role=group][aria-label^='entropy: ']")).to_be_in_viewport()
+
+
+def test_equations_are_laid_out_as_equations(page):
+    equations = page.locator("math").filter(visible=True)
+    assert equations.count() > 20
+    for equation in equations.all():
+        box = equation.bounding_box()
+        assert box["width"] > 4
+        assert box["height"] > 4
+    fractions = page.locator("math mfrac").filter(visible=True)
+    assert fractions.count() > 3
+    for fraction in fractions.all():
+        above, below = (fraction.locator(f"> :nth-child({n})").bounding_box() for n in (1, 2))
+        assert above["y"] + above["height"] <= below["y"] + 1
+
+
+def test_pictures_are_there_and_described(page):
+    for picture in page.locator("img").all():
+        assert picture.get_attribute("alt")
+        assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+
+
+def test_nothing_sticks_out_of_the_feedback_page(page):
+    for summary in page.locator("details > summary").all():
+        summary.click()
+    assert overflow(page) == []
+
+
+def test_nothing_sticks_out_of_a_report(screen):
+    rows = [
+        Row("an example with a name that takes more than one line of a narrow screen", "wrong", "0.5 of 2", [WIDE]),
+        Row(f"`{WIDE}`", "right", "2 of 2"),
+    ]
+    reports = [
+        Report("softmax_with_temperature", status, 2.5, 7.0, rows, headline=f"At `{WIDE}`", see=WIDE, notes=[WIDE])
+        for status in MARKS
+    ]
+    page = screen.new_page()
+    page.set_content("".join(report.to_html() for report in reports))
+    for report, status in zip(page.get_by_role("group").all(), MARKS, strict=True):
+        assert report.inner_text().startswith(f"{MARKS[status][0]} {MARKS[status][1]}")
+    assert overflow(page) == []
