@@ -22,6 +22,7 @@ import argparse
 import errno
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import nbformat
+from nbformat.warnings import DuplicateCellId
 from nbgrader.api import Gradebook, MissingEntry
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -117,19 +119,19 @@ class Batch:
         if ran.left:
             found.append(f"{ran.left} processes were left running")
         for neighbour in (EARLIER, LATER):
-            points = _points(root, neighbour)
-            if not points or any(got != most for got, most in points.values()):
-                got = f"{sum(got for got, _ in points.values()):g} points" if points else "no grade"
+            grades = points(root, neighbour)
+            if not grades or any(got != most for got, most in grades.values()):
+                got = f"{sum(got for got, _ in grades.values()):g} points" if grades else "no grade"
                 found.append(f"the neighbour {neighbour} has {got}")
         return found
 
     def _look(self, root: Path, outcome: Outcome) -> None:
         """What the gradebook and the graded notebook tell of one submission."""
         case = outcome.case
-        points = _points(root, case.name)
+        grades = points(root, case.name)
         for name, exercise in load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises.items():
             wanted = case.points.get(name, exercise.points if case.others == "right" else 0)
-            got = points.get(name, (0.0, 0.0))[0]
+            got = grades.get(name, (0.0, 0.0))[0]
             most = {"some": exercise.points - 0.25, "any": exercise.points}.get(str(wanted), wanted)
             if got > float(most):
                 outcome.too_much.append(f"{got:g} for {name}")
@@ -158,7 +160,7 @@ def batches(made: Path) -> list[Batch]:
     return [Batch("nbgrader alone", stock, MEMORY, False), Batch("this course", ours, 0, True)]
 
 
-def _points(root: Path, student: str) -> dict[str, tuple[float, float]]:
+def points(root: Path, student: str) -> dict[str, tuple[float, float]]:
     """Points and maximum by exercise, as the gradebook has them; nothing where it cannot be read or has none."""
     try:
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
@@ -181,6 +183,8 @@ def _files(root: Path, but: set[str]) -> dict[str, str]:
 def compare(kinds: list[str], console: Console) -> dict[str, list[Outcome]]:
     """Run the corpus both ways, with progress; the outcomes by name of the way."""
     with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", DuplicateCellId)  # as some hand in
         made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         canaries = stack.enter_context(Canaries())
         console.print("making both courses …")

@@ -51,3 +51,11 @@ def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(classroom, case):
     found = graded(root, case, unsandboxed(root))
     assert_as_asked(case, found)
     assert not any(verdict.sandboxed for verdict in found.values())
+
+
+def test_where_there_is_no_gpu_the_cpu_judges(classroom):
+    case = next(case for case in cases("right"))
+    root = classroom(case.lesson)
+    config = configuration(root)
+    config.JudgedExecute.device = "cuda"
+    assert_as_asked(case, graded(root, case, config))

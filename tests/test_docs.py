@@ -1,0 +1,67 @@
+"""What the documents name is there: files, headings, verbs, settings."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from grading import cli
+from grading.sandbox import Policy
+
+from .conftest import ROOT
+
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+OWNERS = {
+    "JudgedExecute": "grading.nbgrader_plugins.execute",
+    "ExecutePreprocessor": "nbconvert.preprocessors",
+    "LateSubmissionPlugin": "nbgrader.plugins",
+    "AssignLatePenalties": "nbgrader.preprocessors",
+}
+
+
+def text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def anchors(path: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", text(path), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path):
+    for target, anchor in LINK.findall(text(path)):
+        file = (path.parent / target).resolve() if target else path
+        assert file.exists(), f"{path.name}: {target}"
+        assert not anchor or anchor in anchors(file), f"{path.name}: {target}#{anchor}"
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_verb_of_grading_and_make_is_one(path, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    verbs = set(re.findall(r"^    (\w+) ", capsys.readouterr().out, re.M))
+    assert {"grade", "doctor"} <= verbs
+    made = set(re.findall(r"^([a-z]+):.*## ", text(ROOT / "Makefile"), re.M))
+    assert set(re.findall(r"(?:^    |`)grading ([a-z]+)\b(?! ─)", text(path), re.M)) <= verbs
+    assert set(re.findall(r"(?:^    |`)make ([a-z]+)", text(path), re.M)) <= made
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_setting_is_one(path):
+    named = re.findall(r"\bc\.(\w+)\.(\w+)|--(JudgedExecute)\.(\w+)", text(path))
+    for owner, setting in ((a or c, b or d) for a, b, c, d in named):
+        made = getattr(import_module(OWNERS[owner]), owner)
+        assert setting in made.class_trait_names(config=True), f"{path.name}: {owner}.{setting}"
+
+
+def test_the_limits_that_teachers_are_told_are_fields_of_the_policy():
+    told = re.search(r'`\{(.+?)…\}`', text(ROOT / "docs" / "teachers.md"))
+    assert told
+    names = re.findall(r'"(\w+)":', told[1])
+    assert names
+    assert set(names) <= set(Policy.__dataclass_fields__)
