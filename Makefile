@@ -8,10 +8,10 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test bench clean
+.PHONY: help setup build release demo grade feedback report lab check test test-browser bench clean
 
 help:  ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  LESSONS=\"02_softmax\" narrows build, release, grade, feedback and check."
 
 setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
@@ -47,7 +47,10 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 	$(BIN)/grading check $(LESSONS)
 
 test: setup  ## the whole test suite, contracts, lint and types
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "not browser"
+
+test-browser: setup  ## a real JupyterLab and the feedback pages, in Chromium
+	$(BIN)/python -m pytest tests/browser
 
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks

@@ -51,8 +51,8 @@ LESSON = "02_softmax"
 KINDS = ("forge", "peek", "escape", "exhaust", "break", "tamper", "broken", "wrong", "right")
 COUNTED = {"too_much": "earned too much", "out": "got out", "lost": "lost points"}
 EARLIER, LATER = "aa-honest", "zz-honest"  # neighbours, graded before and after
-CELL = 10  # seconds for a cell
-FIRST, EACH = 90, 30  # seconds for nbgrader's process: for one submission, and for each further
+CELL = 20  # seconds for a cell
+FIRST, EACH = 150, 40  # seconds for nbgrader's process: for one submission, and for each further
 MEMORY = 8 * 2**30  # bytes of address space for each process of nbgrader alone; ours has the sandbox's own limits
 LIMITS = f"""
 c.ExecutePreprocessor.timeout = {CELL}
@@ -132,14 +132,19 @@ class Batch:
         for name, exercise in load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises.items():
             wanted = case.points.get(name, exercise.points if case.others == "right" else 0)
             got = grades.get(name, (0.0, 0.0))[0]
-            most = {"some": exercise.points - 0.25, "any": exercise.points}.get(str(wanted), wanted)
+            # An answer that is right stays so, whatever an attack on another one costs it here
+            fair = "any" if case.others == "right" and name not in case.answered else wanted
+            most = {"some": exercise.points - 0.25, "any": exercise.points}.get(str(fair), fair)
             if got > float(most):
                 outcome.too_much.append(f"{got:g} for {name}")
             if wanted == exercise.points and got < wanted:
                 outcome.lost.append(f"{got:g} of {wanted:g} for {name}")
         graded = root / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"
         if graded.exists():
-            outcome.out += [f"shows {secret!r}" for secret in told(nbformat.read(graded, as_version=4))]
+            notebook = nbformat.read(graded, as_version=4)
+            # A grade cell may show its own hidden lines where it fails, which is no deed of the student's
+            notebook.cells = [c for c in notebook.cells if not c.metadata.get("nbgrader", {}).get("grade")]
+            outcome.out += [f"shows {secret!r}" for secret in told(notebook)]
 
 
 def batches(made: Path) -> list[Batch]:

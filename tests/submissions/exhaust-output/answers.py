@@ -8,3 +8,4 @@ def softmax(x, dim=-1):
 # %% after check_softmax
 for _ in range(100_000):
     print("x" * 500)
+display("flooded canary-7f3a")
