@@ -1,6 +1,6 @@
 """What hostile submissions achieve: the corpus of tests/submissions against nbgrader alone, and against this course.
 
-    python -m benchmarks.hostile [KIND ...] [-v]
+    python -m benchmarks.hostile [NAME ...] [-v]     NAME: a kind, or how the names of some submissions begin
 
 Both grade the same answers to the same exercise cells; nbgrader alone has the hidden cases as asserts in the student's
 kernel (`stock`). Each submission is graded between two honest neighbours, beside the canaries of tests/canaries.py.
@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 
 import nbformat
@@ -185,7 +186,7 @@ def _files(root: Path, but: set[str]) -> dict[str, str]:
     return found
 
 
-def compare(kinds: list[str], console: Console) -> dict[str, list[Outcome]]:
+def compare(corpus: list[Case], console: Console) -> dict[str, list[Outcome]]:
     """Run the corpus both ways, with progress; the outcomes by name of the way."""
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -198,11 +199,10 @@ def compare(kinds: list[str], console: Console) -> dict[str, list[Outcome]]:
         progress = stack.enter_context(Progress(*columns, console=console))
         found: dict[str, list[Outcome]] = {way.name: [] for way in ways}
         for way in ways:
-            corpus = {kind: [case for case in cases(kind) if case.lesson == LESSON] for kind in kinds}
-            task = progress.add_task(way.name, total=sum(map(len, corpus.values())))
-            for kind, those in corpus.items():
+            task = progress.add_task(way.name, total=len(corpus))
+            for kind, those in groupby(corpus, key=lambda case: case.kind):
                 progress.update(task, description=f"{way.name}: {kind}")
-                for outcome in way.grade(those, canaries):
+                for outcome in way.grade(list(those), canaries):
                     found[way.name].append(outcome)
                     progress.advance(task)
             progress.update(task, description=way.name)
@@ -231,14 +231,17 @@ def table(found: dict[str, list[Outcome]]) -> Table:
 def main(arguments: list[str] | None = None) -> list[str]:
     """Run the corpus and print; returns the lines of the summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}; all, where none is named")
+    about = f"such as {', '.join(KINDS)}; all, where none is named"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=about)
     parser.add_argument("-v", "--verbose", action="store_true", help="say what each submission achieved")
     options = parser.parse_args(arguments)
-    if unknown := set(options.kinds) - set(KINDS):
-        parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
+    wanted = tuple(options.names) or ("",)
+    corpus = [c for kind in KINDS for c in cases(kind) if c.lesson == LESSON and c.name.startswith(wanted)]
+    if not corpus:
+        parser.error(f"no submission's name begins with {' or '.join(wanted)}")
     console = Console()
     try:
-        found = compare(options.kinds or list(KINDS), console)
+        found = compare(corpus, console)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
