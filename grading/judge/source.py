@@ -47,7 +47,9 @@ class Source:
             self._define(statement.name, statement)
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            for name in {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}:
+            named = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+            # what is written into a module, as `torch.backends.x = y`, is no part of every answer that uses the module
+            for name in {n.id for n in named if isinstance(n.ctx, ast.Store) or n.id not in self.modules}:
                 self._define(name, statement)
         elif isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
             for child in ast.iter_child_nodes(statement):

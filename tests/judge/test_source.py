@@ -46,6 +46,8 @@ def test_a_forbidden_use_is_found(code):
     "def f(x): return x.matrix",
     "weights = torch.softmax(x, 0)\ndef f(x):\n    weights = x.exp()\n    return weights",
     "weights = torch.softmax(x, 0)\ndef f(weights): return weights.exp()",
+    "torch.backends.cuda.matmul.allow_tf32 = False\ndef f(x): return torch.exp(x)",
+    "torch.softmax = None\ndef f(x): return torch.exp(x)",
 ])  # fmt: skip
 def test_what_is_allowed_is_left_alone(code):
     assert not used("import torch", code)

@@ -7,4 +7,4 @@ def softmax(x, dim=-1):
 
 # %% after check_softmax
 hoard = [torch.ones(16 * 2**20) for _ in range(48)]
-print("hoarded canary-7f3a")
+print("hoarded canary" + "-7f3a")

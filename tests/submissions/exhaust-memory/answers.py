@@ -9,4 +9,4 @@ def softmax(x, dim=-1):
 hoard = []
 for _ in range(48):
     hoard.append(bytearray(64 * 2**20))
-print("hoarded canary-7f3a")
+print("hoarded canary" + "-7f3a")
