@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -52,13 +53,21 @@ def wait_until(true: Callable[[], bool], seconds: float = LONG) -> bool:
     return true()
 
 
+@pytest.fixture(scope="module")
+def hidden(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """What makes this module's fork server one of its own: other tests' kernels are not among its processes."""
+    return (str(tmp_path_factory.mktemp("hidden")),)
+
+
 @pytest.fixture
-def running() -> ForkServer:
-    """This process's fork server, once it has no kernel of an earlier test any more."""
-    running = server()
-    if not wait_until(lambda: len(family(running.process.pid)) == 1, 20):
-        pytest.skip("a kernel of another module's tests is still up in this process")
-    return running
+def running(hidden: tuple[str, ...]) -> ForkServer:
+    return server(hidden)
+
+
+@pytest.fixture
+def start(hidden: tuple[str, ...], start: Callable[..., Box]) -> Callable[..., Box]:
+    """As everywhere, on this module's fork server."""
+    return partial(start, hidden=hidden)
 
 
 def test_every_process_ends_with_the_kernel(running: ForkServer, start: Callable[..., Box]) -> None:
@@ -75,7 +84,7 @@ def test_the_server_outlives_kernels_that_end_while_they_are_let_go(running: For
         kernel.signal(signal.SIGKILL)
         kernel.close()
     assert wait_until(lambda: len(family(running.process.pid)) == 1)
-    assert server() is running
+    assert running.alive
 
 
 def test_the_server_has_one_thread_and_no_device_open(running: ForkServer) -> None:
@@ -146,13 +155,13 @@ def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:
     assert wait_until(lambda: not os.path.exists(directory))
 
 
-def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box]) -> None:
-    box, killed = start(), server()
+def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box], hidden: tuple[str, ...]) -> None:
+    box, killed = start(), server(hidden)
     os.kill(family(killed.process.pid)[0].pid, signal.SIGKILL)
     with pytest.raises(KernelDied, match="the kernel ended with its sandbox"):
         box.run("import time; time.sleep(100)")
     assert start().text("print('again')") == "again\n"
-    assert server() is not killed
+    assert server(hidden) is not killed
     assert not os.path.exists(killed.directory)
 
 
