@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("-v", "--verbose", action="store_true", help="show the report of every known mistake")
 
     options = parser.parse_args(arguments)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from .build import BuildError, lessons
     from .run.nbgrader import GradingError
     from .sandbox import SandboxUnavailable

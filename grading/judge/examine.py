@@ -171,12 +171,15 @@ def _verdict(
     exercise: Exercise, prepared: list[Prepared], seen: list[Observation], findings: list[Finding | None], seed: int
 ) -> ExerciseVerdict:
     criteria = []
-    outcomes = mistaken(exercise, seed) if any(findings) else {}
+    untouched = all(not_written(one.raised) for one in seen)
 
     def explained(failing: list[int]) -> str | None:
+        if untouched:
+            return None
         # Only a mistake that is wrong in all of these cases explains them, however near it comes to what was seen
         missed = missed_by(exercise, seed)
-        return explain(seen, failing, {name: o for name, o in outcomes.items() if missed[name].issuperset(failing)})
+        outcomes = {name: o for name, o in mistaken(exercise, seed).items() if missed[name].issuperset(failing)}
+        return explain(seen, failing, outcomes)
 
     for index, criterion in enumerate(exercise.criteria):
         mine = [i for i, p in enumerate(prepared) if p.criterion == index]
@@ -196,7 +199,7 @@ def _verdict(
     failing = [i for i, f in enumerate(findings) if f]
     if not failing:
         verdict.status = "right"
-    elif all(not_written(o.raised) for o in seen):
+    elif untouched:
         verdict.status = "not started"
     elif earned == 0:
         verdict.status = "wrong"

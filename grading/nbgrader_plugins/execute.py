@@ -64,8 +64,9 @@ class JudgedExecute(Execute):
                 write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), unreadable))
             return nb, resources
         try:
-            lesson = load_lesson(self._root() / "grader_tests" / f"{name}.py")
-            self._grade(nb, lesson, resources)
+            with _one_thread():
+                lesson = load_lesson(self._root() / "grader_tests" / f"{name}.py")
+                self._grade(nb, lesson, resources)
         except SandboxUnavailable:
             raise  # nothing is graded without the sandbox, unless that is asked for
         except Exception as error:
@@ -146,6 +147,17 @@ class JudgedExecute(Execute):
             if release.is_dir():
                 shutil.copytree(release, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
             yield Path(made)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """torch without threads: references are small, and threads that wait for a busy machine take ten times longer."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class _Run:
