@@ -48,8 +48,9 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 
 test: setup  ## the whole test suite, contracts, lint and types
 	$(BIN)/python -m pytest -n 2 -m "not browser"
+	$(BIN)/python -m pytest tests/browser
 
-test-browser: setup  ## a real JupyterLab and the feedback pages, in Chromium
+test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser
 
 bench: setup  ## measurements, side by side
