@@ -211,13 +211,14 @@ def compare(corpus: list[Case], console: Console) -> dict[str, list[Outcome]]:
 
 def table(found: dict[str, list[Outcome]]) -> Table:
     """Both counts for each kind."""
-    shown = Table(title=f"Submissions of {LESSON} that …", box=SIMPLE_HEAD, show_edge=False)
     stock, ours = found
+    title = f"Submissions of {LESSON} that …: alone is {stock}, here is {ours}"
+    shown = Table(title=title, box=SIMPLE_HEAD, show_edge=False)
     shown.add_column("kind\n", no_wrap=True)
     shown.add_column("in all\n", justify="right")
     for what in COUNTED.values():
-        for way in (stock, ours):
-            shown.add_column(f"{what}\n{way}", justify="right")
+        for short in ("alone", "here"):
+            shown.add_column(f"{what}\n{short}", justify="right")
     kinds = list(dict.fromkeys(outcome.case.kind for outcome in found[stock]))
     for kind in [*kinds, ""]:
         these = {way: [o for o in outcomes if kind in ("", o.case.kind)] for way, outcomes in found.items()}
