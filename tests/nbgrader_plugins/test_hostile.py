@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -47,28 +48,35 @@ def batch(classroom, tmp_path_factory):
         config = root / "nbgrader_config.py"
         before = config.read_text()
         config.write_text(before + LIMITS)
-        adopted = _adopt_orphans()
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = {**os.environ, **canaries.environment, "PATH": path}
         command = ["nbgrader", "autograde", LESSON, "--force"]
-        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+        with _orphans() as left_running:
+            done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+            time.sleep(4)  # longer than what an attack waits before it strikes
+            left = left_running()
         config.write_text(before)
-        time.sleep(4)  # longer than what an attack waits before it strikes
-        yield root, done, canaries.sang(), adopted() if adopted else set()
+        yield root, done, canaries.sang(), left
 
 
-def _adopt_orphans() -> Callable[[], set[str]] | None:
-    """From here on, what a child of ours leaves running becomes a child of ours; the result tells which there are."""
-    if not sys.platform.startswith("linux"):
-        return None
+@contextmanager
+def _orphans() -> Iterator[Callable[[], set[str]]]:
+    """While entered, what a child of ours leaves running becomes a child of ours; the value tells which there are."""
     PR_SET_CHILD_SUBREAPER = 36
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def adopt(yes: bool) -> None:
+        if sys.platform.startswith("linux"):
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(yes), 0, 0, 0)
 
     def children() -> set[str]:
         return {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
 
     before = children()
-    return lambda: children() - before
+    adopt(True)
+    try:
+        yield lambda: children() - before
+    finally:
+        adopt(False)
 
 
 @pytest.mark.slow
