@@ -125,12 +125,15 @@ class _Used:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.passes:
+            gradients = torch.is_grad_enabled()
             try:
                 result = self.mine(*args, **kwargs)
                 if result is not None:  # as where a `return` was forgotten
                     return result
             except Exception:
                 pass
+            finally:
+                torch.set_grad_enabled(gradients)  # who switches them off for good stops all later training
             self.passes = False
         return self.otherwise(*args, **kwargs)
 

@@ -283,15 +283,23 @@ def _first(seen: Observation) -> str:
 
 def _names(message: str, name: str, value: Any) -> bool:
     """Whether a message names an argument as a word and tells its value or shape, in any notation."""
-    if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message):
+    # A sentence may begin with the name; a name of one letter is another one in capitals
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I if len(name) > 1 else 0)
+    if not word.search(message):
         return False
-    rest = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", message)
+    rest = word.sub(" ", message)
     numbers = [float(n) for n in re.findall(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)", rest, re.I)]
     if isinstance(value, torch.Tensor):
-        if value.ndim == 0:
-            return bool(re.search(r"\(\s*\)|\[\s*\]|scalar|0-d|zero-dim|\b0\b", rest, re.I))
-        wanted = [float(n) for n in value.shape]
-        return any(numbers[i : i + len(wanted)] == wanted for i in range(len(numbers)))
+        shape = [float(n) for n in value.shape]
+        if shape and any(numbers[i : i + len(shape)] == shape for i in range(len(numbers))):
+            return True
+        if not shape and re.search(r"\(\s*\)|\[\s*\]|scalar|0-d|zero-dim|\b0\b", rest, re.I):
+            return True
+        elements = value.detach().double().flatten().tolist()  # as torch prints them, to four digits
+        return bool(elements) and any(
+            all(math.isclose(n, x, rel_tol=1e-3, abs_tol=1e-4) for n, x in zip(numbers[i:], elements))
+            for i in range(len(numbers) - len(elements) + 1)
+        )
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" in rest.lower() if math.isnan(value) else "inf" in rest.lower()
     if isinstance(value, (int, float)):
@@ -324,11 +332,16 @@ def _short(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def same_outcome(seen: Observation, other: Observation) -> bool:
-    """Whether two observations cannot be told apart: NaN equals NaN here, and errors match by type and message."""
+def same_outcome(seen: Observation, other: Observation, *, own_words: bool = False) -> bool:
+    """Whether two observations cannot be told apart: NaN equals NaN here, and errors match by type and message.
+
+    own_words: the message does not matter where a line of the learner's raises the error
+    """
     if (seen.raised is None) != (other.raised is None):
         return False
     if seen.raised is not None and other.raised is not None:
+        if own_words and re.search(rf"\braise {re.escape(seen.raised['type'])}\b|\bassert\b", seen.raised["line"]):
+            return bool(seen.raised["type"] == other.raised["type"])
         return all(seen.raised[key] == other.raised[key] for key in ("type", "message"))
     if (seen.gradients is None) != (other.gradients is None) or seen.changed.keys() != other.changed.keys():
         return False
@@ -350,6 +363,8 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
     if isinstance(a, Node) and isinstance(b, Node):
+        if a.kind == b.kind == "module":  # a mistake's class has a name of its own
+            return _same(a.fields["training"], b.fields["training"])
         return a.kind == b.kind and _same(a.fields, b.fields)
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) or (a != a and b != b)
@@ -362,9 +377,19 @@ def explain(seen: list[Observation], failing: list[int], outcomes: dict[str, lis
     seen      observations of all cases; failing: indices of those that were wrong
     outcomes  mistake -> what it gives on the same cases
     """
-    fitting = [m for m, given in outcomes.items() if all(same_outcome(seen[i], given[i]) for i in failing)]
+
+    def alike(given: list[Observation], own_words: bool) -> bool:
+        return all(same_outcome(seen[i], given[i], own_words=own_words) for i in failing)
+
+    fitting = [m for m, given in outcomes.items() if alike(given, False)]
+    fitting = fitting or [m for m, given in outcomes.items() if alike(given, True)]
     if len(fitting) > 1:  # told apart, if at all, by the cases that were right
-        agree = {m: sum(same_outcome(a, b) for a, b in zip(seen, outcomes[m], strict=True)) for m in fitting}
+        agree = {
+            m: sum(
+                same_outcome(a, b, own_words=w) for w in (False, True) for a, b in zip(seen, outcomes[m], strict=True)
+            )
+            for m in fitting
+        }
         best = max(agree.values())
         fitting = [m for m in fitting if agree[m] == best]
     return fitting[0] if failing and len(fitting) == 1 else None

@@ -11,6 +11,7 @@ Does not cover: what is right (`course.compare`), how bytes travel (`course.pack
 from __future__ import annotations
 
 import base64
+import builtins
 import contextlib
 import io
 import linecache
@@ -327,17 +328,34 @@ def _inspect(module: torch.nn.Module) -> dict[str, Any]:
     }
 
 
+class _MadeElsewhere(TorchFunctionMode):
+    """New tensors are made on "meta" where no device is named.
+
+    What makes one is a call that is given none. A single number stays on the CPU: it goes with tensors of any device.
+    """
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        kwargs = kwargs or {}
+        made = func(*args, **kwargs)
+        if not isinstance(made, torch.Tensor) or made.ndim == 0 or kwargs.get("device") is not None:
+            return made
+        given = [*args, *kwargs.values()]
+        given += [item for value in given if isinstance(value, (list, tuple)) for item in value]
+        return made if any(isinstance(value, torch.Tensor) for value in given) else made.to("meta")
+
+
 def _lands_on(place: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
     """Whether a result lies where `place` (a tensor or a device) does while new tensors are made elsewhere by default.
 
     This shows without a second device whether an answer cares for the device. Elsewhere is "meta", whose tensors hold
     no data: reading one, or moving it to another device, fails, and what fails so gets the benefit of the doubt. To
-    mix one with the arguments is the mistake itself.
+    mix one with the arguments is the mistake itself. Of several results, a tuple, the first is looked at.
     """
     wanted = torch.device(getattr(place, "device", place))
     try:
-        with torch.device("meta"):
-            return bool(function(*args, **kwargs).device.type == wanted.type)
+        with _MadeElsewhere():
+            result = function(*args, **kwargs)
+        return bool((result[0] if isinstance(result, tuple) else result).device.type == wanted.type)
     except (RuntimeError, TypeError) as error:
         if "meta" not in str(error):
             raise
@@ -383,7 +401,9 @@ def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any
         return {str(key): _outcome(item, devices, outputs) for key, item in value.items()}
     if isinstance(value, torch.nn.Module):
         return Node("module", {"type": type(value).__name__, "training": value.training})
-    return Node("other", {"type": type(value).__name__})
+    kind = type(value)
+    same_name = hasattr(builtins, kind.__name__) and kind.__module__ != "builtins"  # numpy's bool is no bool
+    return Node("other", {"type": f"{kind.__module__}.{kind.__name__}" if same_name else kind.__name__})
 
 
 def describe(error: BaseException) -> dict[str, Any]:

@@ -100,6 +100,8 @@ def _(draw):
     yield call(non_contiguous(a), non_contiguous(b))
     a, b = a_pair(draw, 8)
     yield call(1e15 * a, -1e14 * b).described("dot of two vectors of 8 numbers around 1e15")
+    a, b = a_pair(draw, 40)
+    yield call(1e-3 * a, 1e-2 * b).described("dot of two vectors of 40 numbers around 0.01")
 
 
 @dot.criterion("float64 stays float64", points=0.5)
@@ -371,6 +373,114 @@ def multiplies_in_place(a, b):
     return a.sum()
 
 
+@dot.mistake(
+    "Only the last place counts in your result: in every round the total is overwritten. Add to "
+    "it (`total = total + …`).",
+    shows=VALUES,
+)
+def overwrites_the_total(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return a[-1] * b[-1]
+
+
+@dot.mistake(
+    "The first place is missing from your sum: places are counted from 0, so a loop over "
+    "`range(1, K)` starts one too late.",
+    shows=VALUES,
+)
+def skips_the_first_place(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a[1:] * b[1:]).sum()
+
+
+@dot.mistake(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then.",
+    shows="float64 stays float64",
+)
+def computes_in_float32_and_converts(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a.float() * b.float()).sum().to(a.dtype)
+
+
+@dot.mistake(
+    "You refuse the right things with the wrong kind of error. The types are right, their shapes are not: that is a "
+    "ValueError, not a TypeError.",
+    shows=SHAPES,
+)
+def raises_a_type_error(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise TypeError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a * b).sum()
+
+
+@dot.mistake(
+    "You refuse the right things with the wrong kind of error: a ValueError says that an argument was wrong, a "
+    "RuntimeError only that something went wrong.",
+    shows=SHAPES,
+)
+def raises_a_runtime_error(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise RuntimeError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a * b).sum()
+
+
+@dot.mistake(
+    "You notice the wrong shapes and return `None`. Whoever called goes on with it and fails elsewhere: raise a "
+    "ValueError.",
+    shows=SHAPES,
+)
+def returns_none_for_wrong_shapes(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        return None
+    return (a * b).sum()
+
+
+@dot.mistake(
+    "Your function returns nothing: the number is computed, or printed, and then forgotten. Say `return`.",
+    shows=(VALUES, "gradients"),
+)
+def forgets_to_return(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+
+
+@dot.mistake(
+    "The gradient reaches one of the two vectors only: the other one is detached (`detach`, `.data`, `.item()`).",
+    shows="gradients",
+)
+def cuts_off_the_second_vector(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a * b.detach()).sum()
+
+
+@dot.mistake(
+    "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
+    "directions agree is missing.",
+    shows=VALUES,
+)
+def multiplies_the_lengths(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return a.norm() * b.norm()
+
+
+@dot.mistake(
+    "Vectors of different lengths pass, and the longer one is cut: `zip` stops with the shorter. Raise a ValueError "
+    "before you multiply.",
+    shows="refuses shapes that differ",
+)
+def stops_with_the_shorter(a, b):
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    length = min(len(a), len(b))
+    return (a[:length] * b[:length]).sum()
+
+
 @dot.alternative
 def by_a_loop(a, b):
     if a.dim() != 1:
@@ -441,6 +551,13 @@ def by_halves(a, b):
         return total(products[:half]) + total(products[half:])
 
     return total(a * b)
+
+
+@dot.alternative
+def telling_the_values(a, b):
+    if not (a.ndim == 1 and a.shape == b.shape):
+        raise ValueError(f"no dot product for a = {a} and b = {b}")
+    return F.conv1d(a.reshape(1, 1, -1), b.reshape(1, 1, -1)).reshape(())
 
 
 # ------------------------------------------------------------------------------- cosine_similarity
@@ -573,6 +690,8 @@ def _(draw):
 def _(draw):
     yield call(*a_pair(draw, 5, dtype=torch.float64))
     yield call(draw.normal(3, 1, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
+    # What float32 would round away
+    yield call(*a_pair(draw, 4, 5, dtype=torch.float64)).within(1e-10, 1e-11)
 
 
 @cosine_similarity.criterion("gradients", points=1)
@@ -922,6 +1041,128 @@ def normalises_in_place(a, b):
     return (a * b).sum(-1)
 
 
+@cosine_similarity.mistake(
+    "You divide by the length of `b` only. Then a long `a` still looks more alike than a short "
+    "one: your result should not change when either vector is made ten times as long.",
+    shows=(ONE, MANY),
+    see="8. Seen in the wild",
+)
+def normalises_the_other_side_only(a, b):
+    length_b = b.norm(dim=-1, keepdim=True)
+    return (a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
+
+
+@cosine_similarity.mistake(
+    "Your result is the cosine divided by K: you take the mean of the products where their sum is "
+    "asked for.",
+    shows=(ONE, MANY),
+)
+def takes_the_mean_of_the_products(a, b):
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).mean(-1)
+
+
+@cosine_similarity.mistake(
+    "You subtract each vector's mean first. That is the correlation; the cosine takes the vectors "
+    "as they are.",
+    shows=(ONE, MANY),
+)
+def subtracts_the_means(a, b):
+    a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+
+
+@cosine_similarity.mistake(
+    "You compare every vector of `a` with every one of `b`. Here they are compared place by place, "
+    "the first with the first: `(..., K)` and `(..., K)` give `(...)`.",
+    shows=MANY,
+)
+def compares_every_pair(a, b):
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+    return unit_a @ (unit_b.mT if b.ndim > 1 else unit_b)
+
+
+@cosine_similarity.mistake(
+    "The small constant in your denominator is not small beside the product of two short lengths: "
+    "two arrows of length 0.00001 have an angle like any others. Treat exactly zero on its own "
+    "instead.",
+    shows="short and long vectors",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+def adds_a_millionth_to_the_lengths(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-6)
+
+
+@cosine_similarity.mistake(
+    "Even a very small constant in the denominator bends the answer for short vectors, whose "
+    "lengths multiply to something smaller still. Treat exactly zero on its own instead.",
+    shows="short and long vectors",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+def adds_a_tiny_constant_to_the_lengths(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-12)
+
+
+@cosine_similarity.mistake(
+    "A small constant added to *each* length bends the answer for short vectors, too. Treat "
+    "exactly zero on its own instead.",
+    shows="short and long vectors",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+def adds_a_constant_to_each_length(a, b):
+    return (a * b).sum(-1) / ((a.norm(dim=-1) + 1e-8) * (b.norm(dim=-1) + 1e-8))
+
+
+@cosine_similarity.mistake(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then.",
+    shows="float64 stays float64",
+)
+def computes_the_cosine_in_float32(a, b):
+    unit_a, unit_b = F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)
+    return (unit_a * unit_b).sum(-1).to(a.dtype)
+
+
+@cosine_similarity.mistake(
+    "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
+    "float64 is fine, if you convert back.)",
+    shows=(ONE, MANY),
+)
+def answers_with_a_float64_cosine(a, b):
+    a, b = a.double(), b.double()
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+
+
+@cosine_similarity.mistake(
+    "The lengths do not line up with their vectors: `norm` and `sum` drop the dimension that they run along, and the "
+    "division needs it back. Say `keepdim=True`.",
+    shows=(MANY, "gradients"),
+)
+def loses_the_dimension_of_the_lengths(a, b):
+    length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
+    length_a = torch.where(length_a == 0, 1, length_a)
+    return (a / length_a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
+
+
+@cosine_similarity.mistake(
+    "You divide by the *sum* of the two lengths. It is their product: each vector is divided by its own.",
+    shows=(ONE, MANY),
+)
+def divides_by_the_sum_of_lengths(a, b):
+    lengths = a.norm(dim=-1) + b.norm(dim=-1)
+    return (a * b).sum(-1) / torch.where(lengths == 0, 1, lengths)
+
+
+@cosine_similarity.mistake(
+    "Your function takes shapes that are equal only. The leading dimensions broadcast: (4, 1, K) and (6, K) give "
+    "(4, 6).",
+    shows=MANY,
+)
+def refuses_shapes_that_broadcast(a, b):
+    if a.shape != b.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+
+
 @cosine_similarity.alternative
 def by_normalize(a, b):
     return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
@@ -1041,6 +1282,8 @@ def _(draw):
         "as many queries as keys as numbers in each"
     )
     yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5)))
+    q, k = a_pair(draw, 4, 3)
+    yield call(1e15 * q, 1e14 * k).described("vectors of 3 numbers around 1e15")
 
 
 @similarity_scores.criterion("batches", points=1.5)
@@ -1061,6 +1304,9 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
     yield call(draw.normal(2, 3, 4, dtype=torch.float64), draw.normal(2, 5, 4, dtype=torch.float64))
+    # What float32 would round away
+    q, k = a_pair(draw, 4, 6, dtype=torch.float64)
+    yield call(q, k).within(1e-10, 1e-11)
 
 
 @similarity_scores.criterion("gradients", points=1)
@@ -1239,6 +1485,136 @@ def works_in_place(queries, keys):
     return scores
 
 
+@similarity_scores.mistake(
+    "You compare the queries with themselves: the keys do not occur in your result.",
+    shows=(MATRIX, "batches"),
+)
+def leaves_the_keys_out(queries, keys):
+    return queries @ queries.mT
+
+
+@similarity_scores.mistake(
+    "You take the mean of the products where their sum is asked for: every score is K times too "
+    "small.",
+    shows=(MATRIX, "batches"),
+)
+def takes_the_mean_for_a_score(queries, keys):
+    return (queries.unsqueeze(-2) * keys.unsqueeze(-3)).mean(-1)
+
+
+@similarity_scores.mistake(
+    "You measure distances, with a minus. Asked for are dot products.",
+    shows=(MATRIX, "batches"),
+)
+def measures_distances(queries, keys):
+    return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).norm(dim=-1)
+
+
+@similarity_scores.mistake(
+    "You count as many keys as there are queries. There may be more of them, or fewer: T and S are "
+    "two numbers.",
+    shows=(MATRIX, "batches"),
+)
+def counts_keys_like_queries(queries, keys):
+    count = range(queries.shape[-2])
+    columns = [(queries * keys[..., s, :].unsqueeze(-2)).sum(-1) for s in count]
+    return torch.stack(columns, dim=-1)
+
+
+@similarity_scores.mistake(
+    "Your einsum has one letter for the batch, so that it takes exactly one batch dimension. Three "
+    "dots (`...`) in its place stand for any number of them, none included.",
+    shows=(MATRIX, "batches"),
+    see="5. All pairs at once",
+)
+def names_one_batch_dimension(queries, keys):
+    return torch.einsum("btk,bsk->bts", queries, keys)
+
+
+@similarity_scores.mistake(
+    "Your einsum takes one matrix of queries and one of keys, and no batch. Three dots (`...`) "
+    "before the letters stand for any leading dimensions, none included.",
+    shows="batches",
+    see="5. All pairs at once",
+)
+def names_no_batch_dimension(queries, keys):
+    return torch.einsum("tk,sk->ts", queries, keys)
+
+
+@similarity_scores.mistake(
+    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. "
+    "`reshape` copies them where it must.",
+    shows="batches",
+)
+def views_what_lies_in_another_order(queries, keys):
+    flat_queries = queries.view(-1, *queries.shape[-2:])
+    scores = flat_queries @ keys.view(-1, *keys.shape[-2:]).mT
+    return scores.view(*queries.shape[:-1], keys.shape[-2])
+
+
+@similarity_scores.mistake(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then.",
+    shows="float64 stays float64",
+)
+def computes_the_scores_in_float32(queries, keys):
+    return (queries.float() @ keys.float().mT).to(queries.dtype)
+
+
+@similarity_scores.mistake(
+    "The gradient reaches the keys, but not the queries: both sides learn.", shows="gradients"
+)
+def cuts_the_gradient_of_the_queries(queries, keys):
+    return queries.detach() @ keys.mT
+
+
+@similarity_scores.mistake(
+    "Float32 in must give float32 out: keep the dtype of the arguments. (To compute in float64 is "
+    "fine, if you convert back.)",
+    shows=(MATRIX, "batches"),
+)
+def answers_with_float64_scores(queries, keys):
+    return queries.double() @ keys.double().mT
+
+
+@similarity_scores.mistake(
+    "The dot products come out right and then lose their signs: a negative score says that the two "
+    "point apart.",
+    shows=(MATRIX, "batches"),
+)
+def loses_the_signs_of_scores(queries, keys):
+    return (queries @ keys.mT).abs()
+
+
+@similarity_scores.mistake(
+    "`t()` turns a matrix over, and refuses a batch of them. Swap the last two dimensions: `transpose(-2, -1)`, or "
+    "`mT`.",
+    shows="batches",
+    see="5. All pairs at once",
+)
+def turns_one_matrix_over(queries, keys):
+    return queries @ keys.t()
+
+
+@similarity_scores.mistake(
+    "`permute(0, 2, 1)` names three dimensions, so that it takes exactly one batch dimension. `transpose(-2, -1)` "
+    "counts from the end, and takes any number of them.",
+    shows=(MATRIX, "batches"),
+    see="5. All pairs at once",
+)
+def permutes_three_dimensions(queries, keys):
+    return queries @ keys.permute(0, 2, 1)
+
+
+@similarity_scores.mistake(
+    "`mm` multiplies two matrices, and no batches of them. `@` does both.",
+    shows="batches",
+    see="5. All pairs at once",
+)
+def multiplies_two_matrices_only(queries, keys):
+    return torch.mm(queries, keys.permute(*reversed(range(keys.ndim))))
+
+
 @similarity_scores.alternative
 def by_the_attribute(queries, keys):
     return torch.matmul(queries, keys.mT)
@@ -1364,8 +1740,16 @@ def _(draw):
     yield call(*clear_winners(draw, queries=1, keys=4, width=6))
     yield call(*clear_winners(draw, queries=3, keys=1, width=4))
     yield call(*clear_winners(draw, queries=5, keys=5, width=5))
+    yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).described(
+        "the keys once more, as queries"
+    )
     q, k = clear_winners(draw, queries=6, keys=4, width=3)
     yield call(non_contiguous(q), non_contiguous(k))
+    # Directions 0.0003 apart, seen from about a right angle away, and from both sides: the cosines
+    # differ by as much, which is a lot in float32
+    turns = 0.8 + 0.0003 * draw.permutation(40)
+    k = torch.stack([turns.cos(), turns.sin()], dim=-1) * draw.uniform(40, 1, low=0.5, high=2.0)
+    yield call(torch.tensor([[-3.0, 3.0], [3.0, -2.0]]), k).described("keys of nearly one direction")
 
 
 @most_similar.criterion("batches", points=1)
@@ -1446,6 +1830,10 @@ def _(draw):
         return q * 1e-7, k * torch.tensor([[1e-5], [1e13], [1.0], [1e-3], [1e10]])
 
     yield call(*clear_winners(draw, queries=7, keys=5, width=3, change=mixed))
+    # The shortest key has the query's direction, and the others are far from opposite
+    k = torch.tensor([[1e-5, 0.0, 0.0], [600.0, 800.0, 0.0], [5.0, -6.0, 6.0], [0.4, 0.0, 0.9]])
+    q = torch.tensor([[2e-7, 0.0, 0.0], [3.0, 0.1, 0.1]])
+    yield call(q, k[draw.permutation(4)])
 
 
 @most_similar.criterion("arguments stay as they were", points=0.5)
@@ -1646,6 +2034,81 @@ def normalises_the_keys_in_place(queries, keys):
     lengths = keys.norm(dim=-1, keepdim=True)
     keys /= torch.where(lengths == 0, 1, lengths)
     return (queries @ keys.mT).argmax(-1)
+
+
+@most_similar.mistake(
+    "`F.normalize` divides along dimension 1 unless told otherwise, which is the last one for a "
+    "matrix only. With a batch it is the dimension of the queries: say `dim=-1`.",
+    shows="batches",
+)
+def normalises_along_dimension_1(queries, keys):
+    return (F.normalize(queries) @ F.normalize(keys).mT).argmax(-1)
+
+
+@most_similar.mistake(
+    "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide "
+    "each column of numbers by its own.",
+    shows=(BEST, "batches"),
+)
+def normalises_the_columns(queries, keys):
+    return (F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT).argmax(-1)
+
+
+@most_similar.mistake(
+    "`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.",
+    shows="batches",
+    see="5. All pairs at once",
+)
+def turns_the_batch_over_too(queries, keys):
+    units = F.normalize(keys, dim=-1)
+    scores = F.normalize(queries, dim=-1) @ units.permute(*reversed(range(keys.ndim)))
+    return scores.argmax(-1)
+
+
+@most_similar.mistake(
+    "You round the cosines (or compute them in half precision), so that keys which differ become "
+    "equal. Compare what the dtype gives.",
+    shows=BEST,
+)
+def rounds_the_cosines(queries, keys):
+    units = F.normalize(queries, dim=-1).bfloat16(), F.normalize(keys, dim=-1).bfloat16()
+    return (units[0] @ units[1].mT).argmax(-1)
+
+
+@most_similar.mistake(
+    "You sort the cosines and take the first. A sort need not keep equal ones in their order: any of them may come "
+    "first. Say `stable=True`, or use `argmax`.",
+    shows="the first of equal keys",
+)
+def sorts_as_it_comes(queries, keys):
+    cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
+    return cosines.argsort(dim=-1, descending=True)[..., 0]
+
+
+@most_similar.mistake(
+    "You take the first of `topk`, which promises no order among equal cosines. `argmax` gives the lowest index.",
+    shows="the first of equal keys",
+)
+def takes_the_top_one(queries, keys):
+    cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
+    return cosines.topk(1, dim=-1).indices[..., 0]
+
+
+@most_similar.mistake(
+    "PyTorch's cosine works along dimension 1 unless told otherwise, and that is no vector here. Say `dim=-1`.",
+    shows=(BEST, "batches"),
+)
+def compares_along_dimension_1(queries, keys):
+    return F.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=1).argmax(-1)
+
+
+@most_similar.mistake(
+    "You compare the first query with the first key, the second with the second. Each query meets *every* key: make "
+    "the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`.",
+    shows=(BEST, "batches"),
+)
+def pairs_queries_and_keys_off(queries, keys):
+    return F.cosine_similarity(queries, keys, dim=-1).argmax(-1)
 
 
 @most_similar.alternative

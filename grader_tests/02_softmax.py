@@ -137,6 +137,7 @@ def _(draw):
     yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
     yield call(torch.full((3, 5), draw.number(-2.0, 2.0))).described("rows of equal scores")
     yield call(draw.normal(2, 300))
+    yield call(torch.full((2, 300), draw.number(-2.0, 2.0))).described("300 equal scores")
     yield call(draw.normal(4, 1)).described("lists of one score each")
     yield call(non_contiguous(draw.normal(4, 5)))
     yield call(non_contiguous(draw.normal(2, 4, 3)))
@@ -149,6 +150,7 @@ def _(draw):
     yield call(draw.normal(3, 5), dim=0)
     yield call(draw.normal(3, 5), -2)
     yield call(draw.normal(2, 3, 4, 5), dim=-4)
+    yield call(draw.normal(4, 2, 5, 3), dim=-2)
     yield call(draw.normal(2, 3, 4, 5), 2)
     yield call(draw.normal(2, 3, 4), dim=-1)
     yield call(draw.normal(6), 0)
@@ -167,6 +169,10 @@ def _(draw):
     yield call(draw.normal(3, 5, scale=1e4))
     yield call(draw.normal(3, 5, scale=1e30))
     yield call(torch.tensor([[3e38, -3e38, 1.0], [-3e38, -2e38, -3e38]]))
+    # A long list, whose largest score may stand anywhere
+    wide = draw.normal(3, 40)
+    wide[torch.arange(3), draw.integers(0, 40, 3)] += 200.0
+    yield call(wide)
     # Half a unit in the last place of 10,000 is 0.0005, and this much may go into an exponent
     yield call(torch.tensor([[1e4, 1e4, 0.0, -1e4], [-3e4, 7.0, -1e4, 7.0]])).within(2e-3, 1e-5)
     yield call(2000.0 + draw.normal(2, 5, dtype=torch.float64))
@@ -547,6 +553,55 @@ def works_in_place(x, dim=-1):
     return exponentials / exponentials.sum(dim, keepdim=True)
 
 
+@softmax.mistake(
+    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
+    "which a plain list has, too.",
+    shows=(WEIGHTS, HUGE),
+)
+def takes_dimension_1_by_default(x, dim=1):
+    exponentials = torch.exp(x - x.amax(dim, keepdim=True))
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.mistake(
+    "You subtract the largest *magnitude*. In a list of negative scores that lies on the wrong "
+    "side of all of them, and every exponential becomes 0: subtract the largest score itself.",
+    shows=HUGE,
+    see="3. A thousand is too much",
+)
+def subtracts_the_largest_magnitude(x, dim=-1):
+    exponentials = torch.exp(x - x.abs().amax(dim, keepdim=True))
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax.mistake(
+    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
+    "fine, if you convert back.)",
+    shows=(WEIGHTS, DIMENSION, HUGE),
+)
+def always_answers_in_float64(x, dim=-1):
+    return torch.softmax(x.double(), dim)
+
+
+@softmax.mistake(
+    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
+    "the digits that float64 has more are lost by then.",
+    shows=(DOUBLE, HUGE),
+)
+def computes_the_weights_in_float32(x, dim=-1):
+    return torch.softmax(x.float(), dim).to(x.dtype)
+
+
+@softmax.mistake(
+    "The values are right, the gradients are not: you take the sum for a constant (`detach`, "
+    "`no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one.",
+    shows=(GRADIENTS, FAR),
+)
+def takes_the_sum_but_not_the_maximum_for_a_constant(x, dim=-1):
+    exponentials = torch.exp(x - x.amax(dim, keepdim=True))
+    return exponentials / exponentials.sum(dim, keepdim=True).detach()
+
+
 @softmax.alternative
 def moving_the_dimension_to_the_end(x, dim=-1):
     y = x.movedim(dim, -1)
@@ -717,6 +772,7 @@ def _(draw):
     yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
     yield call(torch.full((3, 5), draw.number(-2.0, 2.0))).described("rows of equal scores")
     yield call(draw.normal(2, 300))
+    yield call(torch.full((2, 300), draw.number(-2.0, 2.0))).described("300 equal scores")
     yield call(draw.normal(4, 1)).described("lists of one score each")
     yield call(non_contiguous(draw.normal(4, 5)))
     yield call(non_contiguous(draw.normal(2, 4, 3)))
@@ -728,6 +784,7 @@ def _(draw):
     yield call(draw.normal(3, 5), dim=0)
     yield call(draw.normal(3, 5), -2)
     yield call(draw.normal(2, 3, 4, 5), dim=-4)
+    yield call(draw.normal(4, 2, 5, 3), dim=-2)
     yield call(draw.normal(2, 3, 4, 5), 2)
     yield call(draw.normal(2, 3, 4), dim=-1)
     yield call(draw.normal(6), 0)
@@ -747,6 +804,10 @@ def _(draw):
     yield call(draw.normal(3, 5, scale=1e4))
     yield call(draw.normal(3, 5, scale=1e30))
     yield call(torch.tensor([[1.5e38, -1.5e38, 1.0], [-3e38, -2e38, -3e38]]))
+    # A long list, whose largest score may stand anywhere
+    wide = draw.normal(3, 40)
+    wide[torch.arange(3), draw.integers(0, 40, 3)] += 200.0
+    yield call(wide)
     # Half a unit in the last place of 10,000 is 0.0005
     yield call(torch.tensor([[1e4, 1e4, 9990.0, 1e4], [-1e4, -9991.0, -1e4, -9990.0]])).within(
         2e-3, 1e-5
@@ -1040,6 +1101,87 @@ def shifts_in_place(x, dim=-1):
     return x - x.exp().sum(dim, keepdim=True).log()
 
 
+@log_softmax.mistake(
+    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
+    "which a plain list has, too.",
+    shows=(LOGARITHMS, GAPS),
+)
+def works_along_dimension_1_by_default(x, dim=1):
+    shifted = x - x.amax(dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+
+
+@log_softmax.mistake(
+    "A bracket turns a sign round: the logarithm of the sum is `m + log(...)`, and all of it is "
+    "subtracted, the maximum too.",
+    shows=(LOGARITHMS, GAPS),
+    see="6. The logarithm of a weight",
+)
+def adds_the_maximum_back(x, dim=-1):
+    largest = x.amax(dim, keepdim=True)
+    return x - ((x - largest).exp().sum(dim, keepdim=True).log() - largest)
+
+
+@log_softmax.mistake(
+    "You take the mean of the exponentials where their *sum* is asked for: everything is too large "
+    "by the logarithm of their number.",
+    shows=(LOGARITHMS, DIMENSION),
+)
+def takes_the_mean_of_the_exponentials(x, dim=-1):
+    shifted = x - x.amax(dim, keepdim=True)
+    return shifted - shifted.exp().mean(dim, keepdim=True).log()
+
+
+@log_softmax.mistake(
+    "You take the logarithm of a softmax, in float64. That only moves the point at which a weight "
+    "is rounded to 0, from a gap of about 100 to one of about 750. Take the logarithm on paper "
+    "first.",
+    shows=GAPS,
+    see="6. The logarithm of a weight",
+)
+def takes_the_logarithm_of_a_float64_softmax(x, dim=-1):
+    return torch.softmax(x.double(), dim).log().to(x.dtype)
+
+
+@log_softmax.mistake(
+    "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the "
+    "logarithm. Every score that is far behind now gets the same one, a score of −∞ too. Take the "
+    "logarithm on paper first.",
+    shows=(GAPS, HIDDEN),
+    see="6. The logarithm of a weight",
+)
+def stops_at_the_smallest_number(x, dim=-1):
+    return torch.softmax(x, dim).clamp_min(torch.finfo(x.dtype).tiny).log()
+
+
+@log_softmax.mistake(
+    "Float32 scores must give a float32 result: keep the dtype of `x`. (To compute in float64 is "
+    "fine, if you convert back.)",
+    shows=(LOGARITHMS, DIMENSION, GAPS),
+)
+def answers_in_float64(x, dim=-1):
+    return torch.log_softmax(x.double(), dim)
+
+
+@log_softmax.mistake(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then.",
+    shows=(DOUBLE, GAPS),
+)
+def computes_in_float32_and_converts(x, dim=-1):
+    return torch.log_softmax(x.float(), dim).to(x.dtype)
+
+
+@log_softmax.mistake(
+    "The values are right, the gradients are not: you take the logarithm of the sum for a constant "
+    "(`detach`, `no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one.",
+    shows=GRADIENTS,
+)
+def takes_the_logarithm_but_not_the_maximum_for_a_constant(x, dim=-1):
+    shifted = x - x.amax(dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log().detach()
+
+
 @log_softmax.alternative
 def by_one_subtraction(x, dim=-1):
     largest = x.amax(dim, keepdim=True)
@@ -1209,6 +1351,7 @@ def _(draw):
     yield call(draw.normal(3, 5, 4), 0.7, dim=1)
     yield call(draw.normal(3, 5), 2.0, 0)
     yield call(draw.normal(2, 3, 4, 5), 0.4, -3)
+    yield call(draw.normal(4, 2, 5, 3), 1.6, -2)
     yield call(draw.normal(3, 1, 4), 1.7, 1)
     yield call(draw.normal(4, 3) + levels(10.0, -10.0, 0.0).T, temperature=0.5, dim=0)
 
@@ -1537,6 +1680,121 @@ def divides_in_place(x, temperature, dim=-1):
     return torch.softmax(x, dim)
 
 
+@softmax_with_temperature.mistake(
+    "You take softmax twice: once of the scores, and again of the weights that it gave. The "
+    "temperature divides the *scores*.",
+    shows=DIVIDES,
+    see="7. Temperature",
+)
+def takes_softmax_twice(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(torch.softmax(x, dim) / temperature, dim)
+
+
+@softmax_with_temperature.mistake(
+    "Raising the weights to the power 1 / temperature is half of it: they no longer add up to 1. "
+    "Divide the *scores* before softmax, and nothing is left to be mended.",
+    shows=DIVIDES,
+    see="7. Temperature",
+)
+def raises_to_a_power_and_stops(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x, dim) ** (1 / temperature)
+
+
+@softmax_with_temperature.mistake(
+    "You subtract one maximum for the whole tensor. Where another list lies far below it, all of "
+    "that list's exponentials become 0: each list needs its own.",
+    shows=EXTREMES,
+    see="3. A thousand is too much",
+)
+def takes_one_maximum_for_all_lists(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    exponentials = torch.exp((x - x.amax()) / temperature)
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+@softmax_with_temperature.mistake(
+    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
+    shows=(DIVIDES, EXTREMES),
+)
+def works_along_dimension_0_by_default(x, temperature, dim=0):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / temperature, dim)
+
+
+@softmax_with_temperature.mistake(
+    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
+    "fine, if you convert back.)",
+    shows=(DIVIDES, DIMENSION),
+)
+def weighs_in_float64(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x.double() / temperature, dim)
+
+
+@softmax_with_temperature.mistake(
+    "A temperature of 0 is refused, as it should be, but a small one is replaced by a larger: "
+    "close to 0 the weights still depend on it.",
+    shows=EXTREMES,
+    see="7. Temperature",
+)
+def keeps_the_temperature_from_zero(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / max(temperature, 0.01), dim)
+
+
+@softmax_with_temperature.mistake(
+    "You refuse the right things with the wrong kind of error. The type is right, its value is not: "
+    "that is a ValueError, not a TypeError.",
+    shows=(BELOW, NAN),
+)
+def raises_a_type_error(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise TypeError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / temperature, dim)
+
+
+@softmax_with_temperature.mistake(
+    "You refuse the right things with the wrong kind of error: a ValueError says that an argument "
+    "was wrong, a RuntimeError only that something went wrong.",
+    shows=(BELOW, NAN),
+)
+def raises_a_runtime_error(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise RuntimeError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / temperature, dim)
+
+
+@softmax_with_temperature.mistake(
+    "0 and `nan` are refused, as they should be. But temperatures below 0 pass, and turn the order "
+    "of the scores round.",
+    shows=BELOW,
+    see="7. Temperature",
+)
+def lets_the_negative_pass(x, temperature, dim=-1):
+    if temperature == 0 or math.isnan(temperature):
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / temperature, dim)
+
+
+@softmax_with_temperature.mistake(
+    "You divide by the *square* of the temperature.",
+    shows=DIVIDES,
+    see="7. Temperature",
+)
+def divides_by_the_square(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / temperature / temperature, dim)
+
+
 @softmax_with_temperature.alternative
 def with_the_inverse(x, temperature, dim=-1):
     if temperature > 0:
@@ -1593,6 +1851,14 @@ def by_a_power_of_exponentials(x, temperature, dim=-1):
     gaps = x - x.amax(dim=dim, keepdim=True)
     powers = torch.exp(gaps / temperature) if base is None else torch.pow(base, gaps)
     return powers / powers.sum(dim=dim, keepdim=True)
+
+
+@softmax_with_temperature.alternative
+def beginning_a_sentence_with_the_name(x, temperature, dim=-1):
+    if math.isnan(temperature) or temperature <= 0:
+        raise ValueError(f"Temperature must be positive, got {temperature}")
+    powers = torch.exp2((x - x.amax(dim, keepdim=True)) / temperature * math.log2(math.e))
+    return powers / powers.sum(dim, keepdim=True)
 
 
 # ------------------------------------------------------------------------------------------ entropy
@@ -1683,6 +1949,7 @@ def _(draw):
     yield call(along(0, draw.distribution(3, 5)), dim=0)
     yield call(along(-2, draw.distribution(3, 5)), -2)
     yield call(along(-4, draw.distribution(2, 3, 4, 5)), dim=-4)
+    yield call(along(-2, draw.distribution(4, 2, 5, 3)), dim=-2)
     yield call(along(2, draw.distribution(2, 3, 4, 5)), 2)
     yield call(draw.distribution(3, 1, 4), dim=-1)
     yield call(along(1, draw.distribution(1, 3, 4)), dim=1)
@@ -1704,6 +1971,8 @@ def _(draw):
     even = torch.full((2, 7), 1 / 7, dtype=torch.float64)
     tilt = draw.uniform(2, 7, low=-1e-5, high=1e-5, dtype=torch.float64)
     yield call(even + tilt - tilt.mean(-1, keepdim=True))
+    # What float32 would round away
+    yield call(draw.distribution(4, 6, dtype=torch.float64)).within(1e-10, 1e-11)
 
 
 @entropy.criterion(GRADIENTS, points=0.5)
@@ -1939,6 +2208,77 @@ def takes_the_surprise_for_a_constant(p, dim=-1):
 def mends_zeros_in_place(p, dim=-1):
     p.data[p.data == 0] = 1.0
     return -(p * torch.log(p)).sum(dim)
+
+
+@entropy.mistake(
+    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
+    "which a plain list has, too.",
+    shows=AVERAGE,
+)
+def sums_along_dimension_1_by_default(p, dim=1):
+    return torch.special.entr(p).sum(dim)
+
+
+@entropy.mistake(
+    "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
+    "fine, if you convert back.)",
+    shows=(AVERAGE, DIMENSION),
+)
+def adds_up_in_float64(p, dim=-1):
+    return torch.special.entr(p.double()).sum(dim)
+
+
+@entropy.mistake(
+    "The values are right, the gradients are not: you take the weight before the logarithm for a "
+    "constant. Both change with `p`.",
+    shows=(GRADIENTS, TINY),
+)
+def takes_the_weight_for_a_constant(p, dim=-1):
+    return -(p.detach() * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
+
+
+@entropy.mistake(
+    "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
+    "yes-or-no question; here the other weights already stand for the complement.",
+    shows=(AVERAGE, DIMENSION),
+)
+def adds_the_complements(p, dim=-1):
+    return (torch.special.entr(p) + torch.special.entr(1 - p)).sum(dim)
+
+
+@entropy.mistake(
+    "You take the largest of the contributions where their sum is asked for.",
+    shows=(AVERAGE, DIMENSION),
+)
+def takes_the_largest_contribution(p, dim=-1):
+    return torch.special.entr(p).amax(dim)
+
+
+@entropy.mistake(
+    "You return 1 minus the sum of squares, another measure of how spread out weights are. "
+    "Entropy is the average of −log p.",
+    shows=(AVERAGE, DIMENSION),
+)
+def adds_up_squares(p, dim=-1):
+    return 1 - p.square().sum(dim)
+
+
+@entropy.mistake(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then.",
+    shows=DOUBLE,
+)
+def adds_up_in_float32_and_converts(p, dim=-1):
+    return torch.special.entr(p.float()).sum(dim).to(p.dtype)
+
+
+@entropy.mistake(
+    "The values are right, the gradients are not: you divide by the sum first. It is 1, but it "
+    "changes with each weight, and the gradient sees that. Take `p` as it is.",
+    shows=GRADIENTS,
+)
+def normalises_before(p, dim=-1):
+    return torch.special.entr(p / p.sum(dim, keepdim=True)).sum(dim)
 
 
 @entropy.alternative

@@ -58,6 +58,11 @@ def _(draw):
     yield call(draw.integers(0, 6, 1, 4), draw.normal(6, 1))
     yield call(draw.integers(0, 6, 3, 1), draw.normal(6, 2))
     yield call(non_contiguous(draw.integers(0, 9, 4, 3)), draw.normal(9, 5))
+    # The same ids a second time, and another table
+    s = Script(token_ids=draw.integers(0, 7, 2, 5), table=draw.normal(7, 3), other=draw.normal(7, 3))
+    s.call(SUBJECT, s.token_ids, s.table)
+    s.call(SUBJECT, s.token_ids, s.other)
+    yield s.case()
 
 
 @embed.criterion("gradients reach the rows, and add up", points=1)
@@ -71,6 +76,8 @@ def _(draw):
     yield call(draw.integers(0, 7, 5), draw.normal(7, 3, dtype=torch.float64)).with_gradients()
     yield call(draw.integers(0, 7, 2, 4), non_contiguous(draw.normal(7, 5)))
     yield call(draw.integers(0, 9, 6), draw.normal(9, 4, scale=1e15))
+    # A look-up hands numbers over as they are: what float32 would round away is still there
+    yield call(draw.integers(0, 7, 2, 5), draw.normal(7, 3, dtype=torch.float64)).within(1e-12, 1e-12)
 
 
 @embed.criterion("arguments are left alone", points=0.5)
@@ -188,8 +195,90 @@ def moves_the_ids(token_ids, table):
     shows="the rows that the ids name",
 )
 def makes_a_new_table(token_ids, table):
-    torch.manual_seed(0)
     return nn.Embedding(*table.shape)(token_ids)
+
+
+@embed.mistake(
+    "The result is float64 whatever the table is. Take the dtype of the table.", shows="the rows that the ids name"
+)
+def always_float64(token_ids, table):
+    return table.double()[token_ids]
+
+
+@embed.mistake(
+    "The result has the right dtype, but on the way it was float32, which keeps seven digits. A look-up hands the "
+    "numbers over as they are.",
+    shows="float64 and tables that are not contiguous",
+)
+def passes_through_float32(token_ids, table):
+    return table.float()[token_ids].to(table.dtype)
+
+
+@embed.mistake(
+    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
+    "where it must, and indexing needs neither.",
+    shows="ids of any shape",
+)
+def views_ids_that_are_not_contiguous(token_ids, table):
+    return table[token_ids.view(-1)].view(*token_ids.shape, -1)
+
+
+@embed.mistake(
+    "`index_select` takes one list of ids only. Indexing the table, `F.embedding`, or a `reshape` before and after "
+    "takes ids of any shape.",
+    shows="ids of any shape",
+)
+def selects_by_one_list_only(token_ids, table):
+    return torch.index_select(table, 0, token_ids)
+
+
+@embed.mistake(
+    "The vectors stand in columns: the last two dimensions are swapped. D comes last.",
+    shows="the rows that the ids name",
+)
+def puts_vectors_into_columns(token_ids, table):
+    return table[token_ids].mT if token_ids.ndim else table[token_ids]
+
+
+@embed.mistake(
+    "These are the vectors of the *places* 0, 1, 2, … Look up the ids themselves.", shows="the rows that the ids name"
+)
+def looks_places_up(token_ids, table):
+    return table[torch.arange(token_ids.shape[-1]).expand(token_ids.shape)] if token_ids.ndim else table[token_ids]
+
+
+@embed.mistake(
+    "`one_hot` gives integers, and PyTorch multiplies no matrix of integers by one of floating-point numbers: bring "
+    "it to the dtype of the table first. Or index the table.",
+    shows="the rows that the ids name",
+)
+def multiplies_integers_by_the_table(token_ids, table):
+    return F.one_hot(token_ids, len(table)) @ table
+
+
+@embed.mistake(
+    "The vectors of a sentence were added up into one, as `embedding_bag` does. Each id keeps a vector of its own.",
+    shows="the rows that the ids name",
+)
+def adds_up_the_sentence(token_ids, table):
+    return table[token_ids].sum(dim=-2)
+
+
+@embed.mistake(
+    "`one_hot` counts the classes in the ids themselves unless it is told how many there are, and the largest id "
+    "need not occur. There are as many as the table has rows.",
+    shows="ids of any shape",
+)
+def counts_the_classes_in_the_ids(token_ids, table):
+    return F.one_hot(token_ids).to(table.dtype) @ table
+
+
+@embed.mistake(
+    "A float64 table fails, because it is multiplied by a float32 tensor: bring that one to the dtype of the table.",
+    shows="float64 and tables that are not contiguous",
+)
+def multiplies_by_float32(token_ids, table):
+    return F.one_hot(token_ids, len(table)).float() @ table
 
 
 @embed.alternative
@@ -298,6 +387,8 @@ def _(draw):
     yield call(draw.normal(5, 3, scale=20.0))
     # Words of very different lengths: the rows' maxima lie hundreds apart
     yield call(draw.normal(2, 6, 4) * torch.tensor([0.1, 40.0, 1.0, 15.0, 5.0, 0.0])[:, None])
+    # A word's own score is far from its largest
+    yield call(draw.uniform(4, 3, low=0.5, high=1.5) * torch.tensor([1.0, 300.0, 20.0, 5.0])[:, None])
 
 
 @simple_attention.criterion("gradients", points=0.5)
@@ -311,6 +402,10 @@ def _(draw):
     yield call(draw.normal(2, 5, 3, dtype=torch.float64)).with_gradients()
     yield call(non_contiguous(draw.normal(6, 4)))
     yield call(non_contiguous(draw.normal(3, 2, 5)))
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1))
+    # What float32 would round away
+    yield call(draw.normal(4, 3, dtype=torch.float64)).within(1e-10, 1e-11)
 
 
 @simple_attention.criterion("its argument is left alone", points=0.5)
@@ -498,6 +593,201 @@ def writes_into_x(x):
     return context, weights
 
 
+@simple_attention.mistake(
+    "`x.T` turns *all* dimensions over, the batch included. Swap only the last two.",
+    shows="batches, and sentences of one word",
+)
+def turns_all_dimensions_over(x):
+    weights = torch.softmax(x @ x.permute(*reversed(range(x.ndim))), dim=-1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "The context is right, and in the place of the weights stand the scores: return them after the softmax.",
+    shows="one sentence",
+)
+def returns_scores_for_weights(x):
+    scores = x @ x.mT
+    return torch.softmax(scores, dim=-1) @ x, scores
+
+
+@simple_attention.mistake(
+    "The context is right, and the weights are returned transposed. Each word's weights are a *row* that sums to 1.",
+    shows="one sentence",
+)
+def returns_the_weights_transposed(x):
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights @ x, weights.mT
+
+
+@simple_attention.mistake(
+    "The weights are right, and the context was made with others: the built-in attention divides the scores by the "
+    "root of K unless told otherwise.",
+    shows="one sentence",
+)
+def lets_the_built_in_scale(x):
+    return F.scaled_dot_product_attention(x, x, x), torch.softmax(x @ x.mT, dim=-1)
+
+
+@simple_attention.mistake(
+    "Dimensions of x are compared with each other, not words: the weights have the shape (D, D). Which of the two "
+    "has to be transposed?",
+    shows="one sentence",
+)
+def compares_dimensions(x):
+    weights = torch.softmax(x.mT @ x, dim=-1)
+    return x @ weights, weights
+
+
+@simple_attention.mistake(
+    "Each word listens to itself and to earlier words only. A causal mask comes in lesson 05; here all words are "
+    "heard.",
+    shows="one sentence",
+)
+def hears_earlier_words_only(x):
+    scores = x @ x.mT
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "One maximum for the whole tensor was subtracted. Where another row lies far below it all exponentials become 0: "
+    "each row needs its own.",
+    shows="large scores",
+)
+def subtracts_one_maximum_for_all(x):
+    scores = x @ x.mT
+    powers = torch.exp(scores - scores.max())
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "`squeeze` removes every dimension of size 1, also that of a sentence of one word or of a batch of one.",
+    shows="batches, and sentences of one word",
+)
+def squeezes_both(x):
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return (weights @ x).squeeze(), weights.squeeze()
+
+
+@simple_attention.mistake(
+    "The numbers are right, and the context was made with weights that were cut off from the gradient (`detach`, "
+    "`.data`): a model made of this could not learn where to look.",
+    shows="gradients",
+)
+def averages_with_detached_weights(x):
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights.detach() @ x, weights
+
+
+@simple_attention.mistake(
+    "The context's gradient is right, and the weights that are returned were detached. They are a result like the "
+    "context.",
+    shows="gradients",
+)
+def hands_out_detached_weights(x):
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights @ x, weights.detach()
+
+
+@simple_attention.mistake(
+    "The numbers are right, and no gradient comes back at all: `no_grad`, `detach` or `.data` cuts it off.",
+    shows="gradients",
+)
+def cuts_every_gradient(x):
+    x = x.detach()
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are averaged were "
+    "cut off from the gradient; all three lead back to `x`.",
+    shows="gradients",
+)
+def averages_detached_words(x):
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights @ x.detach(), weights
+
+
+@simple_attention.mistake(
+    "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are compared with "
+    "were cut off from the gradient; all three lead back to `x`.",
+    shows="gradients",
+)
+def compares_with_detached_words(x):
+    weights = torch.softmax(x @ x.detach().mT, dim=-1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake("The results are float64 whatever comes in. Take the dtype of `x`.", shows="one sentence")
+def always_float64_weights(x):
+    weights = torch.softmax(x.double() @ x.double().mT, dim=-1)
+    return weights @ x.double(), weights
+
+
+@simple_attention.mistake(
+    "The results are float32 whatever comes in. Take the dtype of `x`, and do not convert it.",
+    shows="float64 and tensors that are not contiguous",
+)
+def makes_x_float32(x):
+    x = x.float()
+    weights = torch.softmax(x @ x.mT, dim=-1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
+    "means float64 all the way.",
+    shows="float64 and tensors that are not contiguous",
+)
+def weighs_in_float32_between(x):
+    weights = torch.softmax((x @ x.mT).float(), dim=-1).to(x.dtype)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
+    "where it must.",
+    shows="float64 and tensors that are not contiguous",
+)
+def views_words_that_are_not_contiguous(x):
+    words = x.view(-1, *x.shape[-2:])
+    weights = torch.softmax(words @ words.mT, dim=-1)
+    return (weights @ words).view(x.shape), weights.view(*x.shape[:-1], x.shape[-2])
+
+
+@simple_attention.mistake(
+    "`x @ x` dots words with *columns*. The words lie in rows: the right `x` has to be turned over first, its last two "
+    "dimensions swapped.",
+    shows="one sentence",
+)
+def does_not_transpose(x):
+    weights = torch.softmax(x @ x, dim=-1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
+    "one word lie along the last.",
+    shows="batches, and sentences of one word",
+)
+def lets_softmax_choose(x):
+    weights = torch.softmax(x @ x.mT, dim=0 if x.ndim == 3 else 1)
+    return weights @ x, weights
+
+
+@simple_attention.mistake(
+    "A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax.",
+    shows="one sentence",
+)
+def gives_each_score_a_sigmoid(x):
+    weights = torch.sigmoid(x @ x.mT)
+    return weights @ x, weights
+
+
 @simple_attention.alternative
 def with_matrices(x):
     weights = torch.softmax(x @ x.mT, dim=-1)
@@ -627,6 +917,11 @@ def _(draw):
         non_contiguous(draw.normal(6, 3)), non_contiguous(draw.normal(6, 5)),
     )  # fmt: skip
     yield call(draw.normal(3, 5, scale=1e12), draw.normal(5, 4, scale=1e3), draw.normal(5, 4), draw.normal(5, 2))
+    # What float32 would round away
+    yield call(
+        draw.normal(4, 3, dtype=wide), draw.normal(3, 5, dtype=wide),
+        draw.normal(3, 5, dtype=wide), draw.normal(3, 2, dtype=wide),
+    ).within(1e-10, 1e-11)  # fmt: skip
 
 
 @project_qkv.criterion("arguments are left alone", points=0.5)
@@ -745,6 +1040,125 @@ def writes_into_the_matrices(x, W_q, W_k, W_v):
     made = x @ W_q, x @ W_k, x @ W_v
     W_q.data.mul_(0.5)
     return made
+
+
+@project_qkv.mistake(
+    "The value was made with the keys' matrix. It has one of its own, `W_v`.", shows="query, key and value"
+)
+def uses_the_keys_matrix_for_values(x, W_q, W_k, W_v):
+    return x @ W_q, x @ W_k, x @ W_k
+
+
+@project_qkv.mistake("The right three, in the wrong order: query, key, value.", shows="query, key and value")
+def begins_with_the_value(x, W_q, W_k, W_v):
+    return x @ W_v, x @ W_k, x @ W_q
+
+
+@project_qkv.mistake(
+    "The results lie on their side: their last two dimensions are swapped. A word's query is a row of `x @ W_q`.",
+    shows="query, key and value",
+)
+def returns_columns(x, W_q, W_k, W_v):
+    return W_q.T @ x.mT, W_k.T @ x.mT, W_v.T @ x.mT
+
+
+@project_qkv.mistake(
+    "The key comes back transposed. That belongs to the attention; here it is `x @ W_k`, one row a word.",
+    shows="query, key and value",
+)
+def transposes_the_key(x, W_q, W_k, W_v):
+    return x @ W_q, (x @ W_k).mT, x @ W_v
+
+
+@project_qkv.mistake(
+    "The matrices stand to the left of `x`. Its rows are the words, so that they are multiplied from the right: "
+    "`x @ W`.",
+    shows="query, key and value",
+)
+def multiplies_from_the_left(x, W_q, W_k, W_v):
+    return W_q @ x, W_k @ x, W_v @ x
+
+
+@project_qkv.mistake(
+    "The three cannot be stacked into one tensor: values may have another width than queries and keys. Return a "
+    "tuple of three.",
+    shows="query, key and value",
+)
+def stacks_the_three(x, W_q, W_k, W_v):
+    return torch.stack([x @ W_q, x @ W_k, x @ W_v])
+
+
+@project_qkv.mistake(
+    "These are not projections by the matrices that you were given: a new `nn.Linear` begins with random numbers.",
+    shows="query, key and value",
+)
+def makes_new_layers(x, W_q, W_k, W_v):
+    made = [nn.Linear(*W.shape, bias=False, dtype=x.dtype)(x) for W in (W_q, W_k, W_v)]
+    return tuple(made)
+
+
+@project_qkv.mistake(
+    "Negative numbers became 0, as after a hidden layer. A projection is the product alone.",
+    shows="query, key and value",
+)
+def cuts_off_below_zero(x, W_q, W_k, W_v):
+    return F.relu(x @ W_q), F.relu(x @ W_k), F.relu(x @ W_v)
+
+
+@project_qkv.mistake(
+    "Your einsum has one letter for the batch, so that it takes exactly one leading dimension. Three dots (`...`) "
+    "stand for any number of them.",
+    shows=("query, key and value", "any leading dimensions, and sizes of one"),
+)
+def names_one_batch_dimension(x, W_q, W_k, W_v):
+    query, key = torch.einsum("btd,dk->btk", x, W_q), torch.einsum("btd,dk->btk", x, W_k)
+    return query, key, torch.einsum("btd,dk->btk", x, W_v)
+
+
+@project_qkv.mistake(
+    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
+    "where it must, and `@` needs neither.",
+    shows="float64 and tensors that are not contiguous",
+)
+def views_what_is_not_contiguous(x, W_q, W_k, W_v):
+    flat = x.view(-1, x.shape[-1])
+    made = [(flat @ W).view(*x.shape[:-1], -1) for W in (W_q, W_k, W_v)]
+    return tuple(made)
+
+
+@project_qkv.mistake(
+    "The matrices learn, and `x` was cut off from the gradient: what lies before this layer learns through it.",
+    shows="gradients",
+)
+def detaches_x(x, W_q, W_k, W_v):
+    x = x.detach()
+    return x @ W_q, x @ W_k, x @ W_v
+
+
+@project_qkv.mistake(
+    "The results are float64 whatever comes in. Take the dtype of the arguments.", shows="query, key and value"
+)
+def always_float64_projections(x, W_q, W_k, W_v):
+    x = x.double()
+    return x @ W_q.double(), x @ W_k.double(), x @ W_v.double()
+
+
+@project_qkv.mistake(
+    "The results have the right dtype, but they were computed in float32, which keeps seven digits. float64 in means "
+    "float64 all the way.",
+    shows="float64 and tensors that are not contiguous",
+)
+def projects_in_float32_between(x, W_q, W_k, W_v):
+    made = [(x.float() @ W.float()).to(x.dtype) for W in (W_q, W_k, W_v)]
+    return tuple(made)
+
+
+@project_qkv.mistake(
+    "The right three, in the wrong order: key, value, query. Asked for are query, key, value.",
+    shows="query, key and value",
+)
+def ends_with_the_query(x, W_q, W_k, W_v):
+    return x @ W_k, x @ W_v, x @ W_q
 
 
 @project_qkv.alternative
@@ -873,6 +1287,10 @@ def _(draw):
     ).with_gradients()
     yield call(non_contiguous(draw.normal(5, 4)), non_contiguous(draw.normal(6, 4)), non_contiguous(draw.normal(6, 3)))
     yield call(non_contiguous(draw.normal(2, 3, 4)), draw.normal(2, 6, 4), non_contiguous(draw.normal(2, 6, 5)))
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6))))
+    # What float32 would round away
+    yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).within(1e-10, 1e-11)
 
 
 @attention.criterion("arguments are left alone", points=0.5)
@@ -1070,6 +1488,215 @@ def always_float32_attention(query, key, value):
 def writes_into_the_query(query, key, value):
     weights = torch.softmax(query @ key.mT, dim=-1)
     query.data.sub_(query.data.mean())
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "`key.T` turns *all* dimensions over, the batch included. Swap only the last two.", shows="any leading dimensions"
+)
+def turns_the_batch_over(query, key, value):
+    weights = torch.softmax(query @ key.permute(*reversed(range(key.ndim))), dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The weights are right, and the output was made with others: the built-in attention divides the scores by the "
+    "root of K unless told otherwise.",
+    shows="output and weights",
+)
+def lets_the_built_in_scale_the_scores(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=-1)
+    return F.scaled_dot_product_attention(query, key, value), weights
+
+
+@attention.mistake(
+    "The values stand to the left of the weights. A row of weights mixes the rows of `value`: weights first.",
+    shows="output and weights",
+)
+def multiplies_in_the_wrong_order(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=-1)
+    return value @ weights, weights
+
+
+@attention.mistake(
+    "The lengths were divided out before comparing, which makes the scores cosines. A score is the plain dot product.",
+    shows="output and weights",
+)
+def attends_by_cosine(query, key, value):
+    weights = torch.softmax(F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT, dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "All the weight goes to the one key that fits best. Softmax gives every key its share, and a maximum has no "
+    "gradient.",
+    shows="output and weights",
+)
+def takes_the_best_key_only(query, key, value):
+    scores = query @ key.mT
+    weights = F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The scores were divided by the number of keys. They are not scaled at all here.", shows="output and weights"
+)
+def divides_by_the_number_of_keys(query, key, value):
+    weights = torch.softmax(query @ key.mT / key.shape[-2], dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The keys are compared with themselves, and the queries do not occur. Who asks?", shows="output and weights"
+)
+def leaves_the_queries_out(query, key, value):
+    weights = torch.softmax(key @ key.mT, dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "Only as many keys are used as there are queries. T and S are two numbers, and either may be the larger.",
+    shows="output and weights",
+)
+def uses_as_many_keys_as_queries(query, key, value):
+    count = query.shape[-2]
+    weights = torch.softmax(query @ key[..., :count, :].mT, dim=-1)
+    return weights @ value[..., :count, :], weights
+
+
+@attention.mistake(
+    "Your einsum names every dimension of a batch with heads, so that it takes four dimensions only. Three dots "
+    "(`...`) stand for any number of leading ones.",
+    shows=("output and weights", "any leading dimensions"),
+)
+def names_two_leading_dimensions(query, key, value):
+    weights = torch.softmax(torch.einsum("bhtk,bhsk->bhts", query, key), dim=-1)
+    return torch.einsum("bhts,bhsv->bhtv", weights, value), weights
+
+
+@attention.mistake(
+    "Your einsum has one letter for the batch, so that it takes three dimensions only. Three dots (`...`) stand for "
+    "any number of leading ones.",
+    shows=("output and weights", "any leading dimensions"),
+)
+def names_one_leading_dimension(query, key, value):
+    weights = torch.softmax(torch.einsum("btk,bsk->bts", query, key), dim=-1)
+    return torch.einsum("bts,bsv->btv", weights, value), weights
+
+
+@attention.mistake(
+    "Scores were cut off at a limit before the softmax. Beyond it all keys look alike; softmax itself can take "
+    "scores of any size.",
+    shows="large scores",
+)
+def cuts_scores_off(query, key, value):
+    weights = torch.softmax((query @ key.mT).clamp(-50, 50), dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The numbers are right, and the output was made with weights that were cut off from the gradient: nothing could "
+    "learn where to look.",
+    shows="gradients",
+)
+def outputs_with_detached_weights(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=-1)
+    return weights.detach() @ value, weights
+
+
+@attention.mistake("The gradient reaches query and key, and not the values.", shows="gradients")
+def detaches_the_values(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=-1)
+    return weights @ value.detach(), weights
+
+
+@attention.mistake("The gradient reaches query and value, and not the keys.", shows="gradients")
+def detaches_the_keys(query, key, value):
+    weights = torch.softmax(query @ key.detach().mT, dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The results are float64 whatever comes in. Take the dtype of the arguments.", shows="output and weights"
+)
+def always_float64_attention(query, key, value):
+    weights = torch.softmax(query.double() @ key.double().mT, dim=-1)
+    return weights @ value.double(), weights
+
+
+@attention.mistake(
+    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
+    "means float64 all the way.",
+    shows="float64 and tensors that are not contiguous",
+)
+def attends_in_float32_between(query, key, value):
+    weights = torch.softmax((query @ key.mT).float(), dim=-1).to(query.dtype)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
+    "where it must, and `@` needs neither.",
+    shows="float64 and tensors that are not contiguous",
+)
+def views_batches_that_are_not_contiguous(query, key, value):
+    q, k, v = query.view(-1, *query.shape[-2:]), key.view(-1, *key.shape[-2:]), value.view(-1, *value.shape[-2:])
+    weights = torch.softmax(q @ k.mT, dim=-1)
+    return (weights @ v).view(*query.shape[:-1], -1), weights.view(*query.shape[:-1], -1)
+
+
+@attention.mistake(
+    "`query @ key` dots queries with *columns*. The keys lie in rows: swap the last two dimensions of `key` first.",
+    shows="output and weights",
+)
+def does_not_transpose_the_keys(query, key, value):
+    weights = torch.softmax(query @ key, dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
+    "one query lie along the last.",
+    shows="any leading dimensions",
+)
+def lets_softmax_choose_its_dimension(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=0 if query.ndim == 3 else 1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "Softmax was taken twice, which makes the weights nearly equal. Once is enough.", shows="output and weights"
+)
+def takes_softmax_twice(query, key, value):
+    weights = torch.softmax(torch.softmax(query @ key.mT, dim=-1), dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "These are logarithms of weights, all of them below 0. The values are mixed with the weights themselves.",
+    shows="output and weights",
+)
+def mixes_with_logarithms(query, key, value):
+    weights = torch.log_softmax(query @ key.mT, dim=-1)
+    return weights @ value, weights
+
+
+@attention.mistake(
+    "The values are transposed before they are mixed. Only the keys are turned over; a row of `value` belongs to a "
+    "key as it stands.",
+    shows="output and weights",
+)
+def transposes_the_values(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=-1)
+    return weights @ value.mT, weights
+
+
+@attention.mistake(
+    "The scores are divided by the root of V, the values' width. They are not scaled at all here.",
+    shows="output and weights",
+)
+def divides_by_the_root_of_the_values_width(query, key, value):
+    weights = torch.softmax(query @ key.mT / value.shape[-1] ** 0.5, dim=-1)
     return weights @ value, weights
 
 
@@ -1548,6 +2175,96 @@ def empties_the_list_of_targets(keys, targets):
     scores = keys.new_zeros(len(keys))
     while targets:
         scores[targets.pop()] = 20.0
+    return torch.linalg.pinv(keys) @ scores
+
+
+@query_for.mistake(
+    "A column of shape (K, 1) comes back, as solvers for several right-hand sides give it. A query has the shape (K,).",
+    shows=("one value", "the average of several values"),
+)
+def returns_a_column(keys, targets):
+    scores = keys.new_zeros(len(keys), 1)
+    scores[targets] = 20.0
+    return torch.linalg.pinv(keys) @ scores
+
+
+@query_for.mistake(
+    "The targets were counted from 1: the query fetches each one's neighbour. Indices count from 0.",
+    shows=("one value", "the average of several values"),
+)
+def fetches_the_neighbours(keys, targets):
+    scores = keys.new_zeros(len(keys))
+    scores[[target - 1 for target in targets]] = 20.0
+    return torch.linalg.pinv(keys) @ scores
+
+
+@query_for.mistake(
+    "One query for each target comes back, side by side. One query is to fetch them all: what is the sum of two "
+    "solutions a solution of?",
+    shows="the average of several values",
+)
+def returns_one_query_for_each(keys, targets):
+    return 20.0 * torch.linalg.pinv(keys)[:, targets]
+
+
+@query_for.mistake(
+    "Only the targets' scores were asked for, and those of the other keys fell out as they liked. Ask for all of "
+    "them, and for 0 where a key is not wanted.",
+    shows="one value",
+)
+def asks_for_the_targets_only(keys, targets):
+    wanted = keys[targets]
+    return torch.linalg.pinv(wanted) @ wanted.new_full((len(wanted),), 20.0)
+
+
+@query_for.mistake(
+    "The query is float64 whatever the keys are. To solve in float64 is fine, if you convert back.",
+    shows=("one value", "the average of several values"),
+)
+def always_float64_query(keys, targets):
+    scores = keys.new_zeros(len(keys)).double()
+    scores[targets] = 20.0
+    return torch.linalg.pinv(keys.double()) @ scores
+
+
+@query_for.mistake(
+    "The query is float32 whatever the keys are. Take the dtype of the keys.",
+    shows="float64, keys of any length, and nearly dependent ones",
+)
+def always_float32_query(keys, targets):
+    scores = keys.new_zeros(len(keys)).float()
+    scores[targets] = 20.0
+    return torch.linalg.pinv(keys.float()) @ scores
+
+
+@query_for.mistake(
+    "A score of log 99 gives a target 99 % against *one* other key. Every further key takes its share: count them.",
+    shows=("one value", "many keys, one key, or all of them"),
+)
+def counts_one_other_key(keys, targets):
+    scores = keys.new_zeros(len(keys))
+    scores[targets] = math.log(99.0)
+    return torch.linalg.pinv(keys) @ scores
+
+
+@query_for.mistake(
+    "The query was brought to one length at the end. Its length decides how sharp the weights are: leave it as it "
+    "came out.",
+    shows="one value",
+)
+def normalises_the_query(keys, targets):
+    scores = keys.new_zeros(len(keys))
+    scores[targets] = 20.0
+    return 20.0 * F.normalize(torch.linalg.pinv(keys) @ scores, dim=0)
+
+
+@query_for.mistake(
+    "All keys from the first target to the last are fetched. The list names single keys.",
+    shows="the average of several values",
+)
+def fetches_all_between(keys, targets):
+    scores = keys.new_zeros(len(keys))
+    scores[min(targets) : max(targets) + 1] = 20.0
     return torch.linalg.pinv(keys) @ scores
 
 

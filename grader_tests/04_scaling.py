@@ -139,6 +139,15 @@ def of_scaled_scores(query, key):
 
 
 @score_std.mistake(
+    "These scores were divided by the width of the vectors. Here the question is how widely they spread *before* "
+    "anything is done to them.",
+    shows="one set of queries and keys",
+)
+def of_scores_over_the_width(query, key):
+    return (query @ key.transpose(-2, -1) / query.shape[-1]).std(correction=0)
+
+
+@score_std.mistake(
     "One number for each query: the standard deviation was taken along the last dimension only. All scores "
     "count together, and the result has shape ().",
     shows=("one set of queries and keys", "over a whole batch"),
@@ -450,6 +459,24 @@ def gradient_of_the_sum(scores):
 
 
 @softmax_gradient_norm.mistake(
+    "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them.",
+    shows=("the norm", "its own gradient"),
+)
+def plain_norm(scores):
+    weights = torch.softmax(scores, dim=-1)
+    return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights)).item()
+
+
+@softmax_gradient_norm.mistake(
+    "The whole table is returned. What is asked for is its norm, one number.",
+    shows=("the norm", "its own gradient"),
+)
+def the_table_itself(scores):
+    weights = torch.softmax(scores, dim=-1)
+    return torch.diag(weights) - torch.outer(weights, weights)
+
+
+@softmax_gradient_norm.mistake(
     "The norm is right, and no gradient comes back from it: the table was detached. By default autograd builds a "
     "Jacobian as plain numbers; it has an option to keep the graph.",
     shows="its own gradient",
@@ -649,6 +676,7 @@ def _(draw):
     yield call(*three(draw), scale=draw.number(0.15, 0.3))
     yield call(*three(draw, 2, 3, K=9), scale=draw.number(1.5, 2.5))
     yield call(*three(draw, 2), scale=1.0)
+    yield call(*three(draw, 3), -draw.number(0.5, 0.9))
 
 
 @scaled_dot_product_attention.criterion("a scale of zero", points=0.5)
@@ -688,6 +716,37 @@ def _(draw):
 )
 def not_scaled_by_default(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.mistake(
+    "The default scale is a fixed number, 1/8, which is right for vectors of 64 numbers. It depends on the width of "
+    "those at hand.",
+    shows=("the default scale, at any width", "any leading dimensions"),
+)
+def made_for_a_width_of_64(query, key, value, scale=None):
+    scores = query @ key.transpose(-2, -1) * (0.125 if scale is None else scale)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.mistake(
+    "The future is blocked, as in a language model. Here every query sees every key.",
+    shows=("the default scale, at any width", "any leading dimensions"),
+)
+def blocks_the_future(query, key, value, scale=None):
+    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
+    return weights @ value, weights
+
+
+@scaled_dot_product_attention.mistake(
+    "The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.",
+    shows=("the default scale, at any width", "any leading dimensions"),
+)
+def keys_times_queries(query, key, value, scale=None):
+    scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
 
@@ -1071,6 +1130,12 @@ def _(draw):
     yield attending(draw)
     yield attending(draw, sizes=(2, 3), dropout=0.0).with_gradients()
     yield attending(draw, mode=("train",), sizes=(2,), K=16, dtype=torch.float64).unchanged()
+    query, key, value = three(draw, K=3)
+    s = Script(query=query, key=key, value=value, wide=draw.normal(2, 12), keys=draw.normal(4, 12))
+    m = s.call(SUBJECT, name="module")
+    s.call(m, s.wide, s.keys, s.keys)
+    s.call(m, s.query, s.key, s.value, name="out")  # nothing of another width may remain
+    yield s.case().described("two calls of one module, with vectors of another width")
 
 
 @ScaledDotProductAttention.criterion("eval mode drops nothing", points=1)
@@ -1525,6 +1590,82 @@ class NotScaled(nn.Module):
     def forward(self, query, key, value):
         weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1), dim=-1))
         return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The scores are divided by the width of the vectors. Divide them by its root.",
+    shows=("attention, where dropout is 0", "eval mode drops nothing"),
+    see="6. Scaled dot-product attention",
+)
+class ScaledByTheWidth(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs.",
+    shows="attention, where dropout is 0",
+)
+class KeepsTheFirstScale(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout, self.scale = nn.Dropout(dropout), None
+
+    def forward(self, query, key, value):
+        if self.scale is None:
+            self.scale = query.shape[-1] ** -0.5
+        weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) * self.scale, dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default.",
+    shows="attention, where dropout is 0",
+)
+class DropsATenthByDefault(nn.Module):
+    def __init__(self, dropout=0.1):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "`dropout` changes nothing: your module always drops a tenth of the weights. Hand the argument on.",
+    shows=("attention, where dropout is 0", "dropout falls entry by entry"),
+)
+class DropsATenthAlways(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights @ value, weights
+
+
+@ScaledDotProductAttention.mistake(
+    "The weights come first and the output second. Return (output, weights).",
+    shows=("attention, where dropout is 0", "eval mode drops nothing"),
+)
+class WeightsFirst(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights, weights @ value
 
 
 @ScaledDotProductAttention.mistake(

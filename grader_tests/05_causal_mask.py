@@ -82,6 +82,7 @@ def _(draw):
     yield call(2, S=3, device=device())
     T = draw.integer(4, 8)
     yield call(T, T + draw.integer(2, 6), device())
+    yield call(3, 1300, device())  # longer than a table that one would make once for all
 
 
 @causal_mask.criterion("ValueError if S < T", points=1)
@@ -93,7 +94,7 @@ def _(draw):
 
 @causal_mask.criterion("on the device that was asked for", points=0.5)
 def _(draw):
-    for where in (device(), "cpu"):
+    for where in (device(), "cpu", "meta"):  # "meta" shows one that is always made on the CPU
         script = Script()
         script.call(helper("lands_on"), where, student("causal_mask"), 3, 5, device=where)
         yield script.case().described("causal_mask(3, 5, device=...), while another device is PyTorch's default")
@@ -207,6 +208,63 @@ def zeros_and_ones(T, S=None, device=None):
     if S < T:
         raise ValueError(f"S is {S}, which is less than T = {T}")
     return torch.ones(T, S, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "The right cells, as integers. A mask is boolean: `dtype=torch.bool`.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def ones_in_integers(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.int64, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "There are two dimensions too many. The mask is (T, S); it broadcasts to batches and heads as it is.",
+    shows=("as many queries as keys", "more keys than queries"),
+)
+def with_dimensions_for_batch_and_heads(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(1, 1, T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+
+
+@causal_mask.mistake(
+    "The mask is square: it has a row for every key. Only the last T of those rows are queries.",
+    shows="more keys than queries",
+    see="When there are fewer queries than keys",
+)
+def a_row_for_every_key(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(S, S, dtype=torch.bool, device=device).triu(1)
+
+
+@causal_mask.mistake(
+    "The diagonal is shifted to the left, by T - S. With S > T the queries stand further right: S - T.",
+    shows="more keys than queries",
+    see="When there are fewer queries than keys",
+)
+def shifted_to_the_left(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(T - S + 1)
+
+
+@causal_mask.mistake(
+    "The mask is always made on the CPU. Make it on `device`.",
+    shows="on the device that was asked for",
+)
+def always_on_the_cpu(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device="cpu").triu(S - T + 1)
 
 
 @causal_mask.mistake(
@@ -353,6 +411,7 @@ def _(draw):
     yield call(1 + draw.permutation(8)[:5], 9)
     yield call(lengths=draw.integers(1, 6, 8), S=6)
     yield call(non_contiguous(torch.tensor([3, 1, 2])), 4)
+    yield call(draw.integers(100, 290, 3), 300)
 
 
 @padding_mask.criterion("from empty to full", points=1)
@@ -529,6 +588,15 @@ def counting_from_the_end_of_each_sentence(lengths, S):
 
 
 @padding_mask.alternative
+def choosing_between_two_numbers(lengths, S):
+    lengths = torch.as_tensor(lengths)
+    place = torch.arange(S, device=lengths.device)
+    one, zero = torch.tensor(1), torch.tensor(0)  # these go with any device
+    padded = torch.where(place >= lengths.view(-1, 1, 1, 1), one, zero)
+    return padded == 1
+
+
+@padding_mask.alternative
 def from_python_lists(lengths, S):
     rows = [[False] * n + [True] * (S - n) for n in lengths.tolist()]
     return torch.tensor(rows).to(lengths.device)[:, None, None]
@@ -638,6 +706,8 @@ def _(draw):
     # Open scores far below any finite number that one might put in place of the blocked ones
     yield call(draw.uniform(4, 6, low=-1e15, high=-2e14).masked_fill(mask, 1e15), mask)
     yield call(torch.full((4, 6), -1e15), mask)
+    for least in (-2e6, -2e11):  # these tell fills with -1e4, -1e9 and -1e15 apart
+        yield call(draw.uniform(4, 6, low=least, high=least / 2), mask)
     low = draw.uniform(4, 6, low=-4.0, high=4.0, dtype=torch.float64) - 1e12
     yield call(low.masked_fill(mask, 1e15), mask)
 
@@ -731,6 +801,36 @@ def fills_with_minus_1e9(scores, mask):
 def fills_with_minus_1e9_but_for_empty_rows(scores, mask):
     weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
     return weights.masked_fill(mask.all(-1, keepdim=True), 0.0)
+
+
+@masked_softmax.mistake(
+    "Blocked scores become -1e9 and their weights 0. Where the open scores are lower still, the blocked ones take all "
+    "of the 1 first, and nothing is left.",
+    shows="scores up to 1e15, blocked ones too",
+    see="3. From a mask to weights",
+)
+def fills_with_minus_1e9_and_zeroes(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, -1e9), -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "Blocked scores become -10000 or so, a number for half precision. That is not low enough where the others are "
+    "lower still.",
+    shows="scores up to 1e15, blocked ones too",
+    see="3. From a mask to weights",
+)
+def fills_with_minus_10000(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, -1e4), -1).masked_fill(mask, 0.0)
+
+
+@masked_softmax.mistake(
+    "Blocked scores become 0, or a number near it such as -1e-12 (-1e12 was meant). They take their share of the 1, "
+    "and what is left after setting their weights to 0 is too little.",
+    shows="open keys share 1, blocked ones get 0",
+    see="3. From a mask to weights",
+)
+def fills_with_next_to_nothing(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, -1e-12), -1).masked_fill(mask, 0.0)
 
 
 @masked_softmax.mistake(
@@ -1015,6 +1115,7 @@ def _(draw):
 def _(draw):
     yield call(*drawn(draw, scale=2.0), some_open(draw, 4, 6))
     yield call(*drawn(draw, T=5, S=5, K=3, V=2), torch.ones(5, 5, dtype=torch.bool).triu(1))
+    yield call(*drawn(draw, T=6, S=6, K=3, V=2), torch.tensor([False, True, False, True, False, False]))
     yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
     yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
     yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
@@ -1170,6 +1271,20 @@ def needs_a_mask(query, key, value, mask=None):
 
 
 @masked_attention.mistake(
+    "Beside what `mask` blocks the future is blocked, too. The mask alone decides.",
+    shows="with a mask",
+)
+def causal_whatever_the_mask(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    if scores.shape[-1] == scores.shape[-2]:
+        mask = mask | torch.ones_like(scores, dtype=torch.bool).triu(1)
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+
+
+@masked_attention.mistake(
     "Without a mask the future is blocked. `mask=None` blocks nothing.",
     shows="without a mask",
 )
@@ -1269,6 +1384,18 @@ def masks_the_output_only(query, key, value, mask=None):
     weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1)
     seen = weights if mask is None else weights * ~mask
     return seen @ value, weights
+
+
+@masked_attention.mistake(
+    "The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.",
+    shows=("without a mask", "with a mask"),
+)
+def keys_times_queries(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = key @ query.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
 
 
 @masked_attention.mistake(
@@ -1748,6 +1875,15 @@ def fails_on_one_token(attention, x):
     influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
     rows, columns = torch.triu_indices(len(x), len(x), 1)
     return bool(influence[rows, columns].max() > 1e-5)
+
+
+@sees_the_future.mistake(
+    "True and False are exchanged. True is for a function that *does* leak.",
+    shows=("right and wrong masks", "a leak at one place only"),
+)
+def says_the_opposite(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return not bool((influence.triu(1) > 1e-5).any())
 
 
 @sees_the_future.mistake(

@@ -425,7 +425,19 @@ def exchanges_the_batch(x):
     return x.transpose(0, 1).reshape(B, T, H * K)
 
 
-@merge_heads.mistake("You add the heads up (or average them). They are to be written side by side.", shows=SIDE)
+@merge_heads.mistake(
+    "You write each head's words into one row: (B, H, T · K). Exchange heads and words first.", shows=SIDE
+)
+def flattens_each_head(x):
+    return x.flatten(2)
+
+
+@merge_heads.mistake("You take the mean of the heads. They are to be written side by side.", shows=SIDE)
+def averages_the_heads(x):
+    return x.mean(1)
+
+
+@merge_heads.mistake("You add the heads up. They are to be written side by side.", shows=SIDE)
 def adds_the_heads(x):
     return x.sum(1)
 
@@ -642,14 +654,18 @@ def _(draw):
     yield attend(weights(draw, 5), 5, x=draw.normal(1, 3, 5))
     yield attend(weights(draw, 12), 4, training=True, x=draw.normal(2, 1, 12))
     yield attend(weights(draw, 12), 2, dropout=0.4, x=draw.normal(2, 5, 12))
-
-
     s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
     m = s.call(SUBJECT, 6, 2, name="module")
     s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, name="out")  # nothing of the first call may remain
     yield s.case(ref("out"))
+    s = Script(x=draw.normal(2, 5, 6), context=draw.normal(2, 5, 6), mask=open_somewhere(draw, 5, 5))
+    m = s.call(SUBJECT, 6, 3, name="module")
+    s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
+    s.call(m, s.x, s.context, s.mask)
+    s.call(m, s.x, name="out")  # nor the context, nor the mask
+    yield s.case(ref("out")).described("MultiHeadAttention(6, 3); x (2, 5, 6), after a call with a context and a mask")
 
 
 @mha.criterion("cross-attention", points=1)
@@ -893,6 +909,28 @@ class DoesNotScale(Template):
         return query @ key.mT
 
 
+@mha.mistake("You multiply the scores by the root of a head's width. Divide by it.", shows=BOTH)
+class MultipliesByTheRoot(Template):
+    def score(self, query, key):
+        return query @ key.mT * query.shape[-1] ** 0.5
+
+
+@mha.mistake(
+    "You divide the scores by the root of the number of heads. It is the width of one head that counts.", shows=BOTH
+)
+class ScalesByTheNumberOfHeads(Template):
+    def score(self, query, key):
+        return query @ key.mT / self.n_heads**0.5
+
+
+@mha.mistake(
+    "You divide the scores by the root of the number of keys. It is the width of one head that counts.", shows=BOTH
+)
+class ScalesByTheNumberOfKeys(Template):
+    def score(self, query, key):
+        return query @ key.mT / key.shape[-2] ** 0.5
+
+
 @mha.mistake("You divide the scores by the width of a head, and must divide by its root.", shows=BOTH)
 class ScalesWithoutTheRoot(Template):
     def score(self, query, key):
@@ -1017,6 +1055,40 @@ class ExchangesTheRoles(Template):
 class ExchangesKeysAndValues(Template):
     def project(self, x, context):
         return self.W_q(x), self.W_v(context), self.W_k(context)
+
+
+@mha.mistake(
+    "Your values come from x where a context is given. Keys and values come from the context.", shows="cross-attention"
+)
+class TakesValuesFromX(Template):
+    def project(self, x, context):
+        return self.W_q(x), self.W_k(context), self.W_v(x)
+
+
+@mha.mistake(
+    "Your keys come from x where a context is given. Keys and values come from the context.", shows="cross-attention"
+)
+class TakesKeysFromX(Template):
+    def project(self, x, context):
+        return self.W_q(x), self.W_k(x), self.W_v(context)
+
+
+@mha.mistake(
+    "A context or a mask that was given once is kept for later calls. Each call stands alone: without a context it is "
+    "x that answers, without a mask nothing is blocked.",
+    shows="self-attention",
+)
+class RemembersTheContext(Template):
+    def forward(self, x, context=None, mask=None):
+        if context is not None:
+            self.kept = context
+        return super().forward(x, getattr(self, "kept", None), mask)
+
+
+@mha.mistake("Your values are made with W_k. They have a matrix of their own, W_v.", shows=BOTH)
+class ProjectsValuesWithTheKeysMatrix(Template):
+    def project(self, x, context):
+        return self.W_q(x), self.W_k(context), self.W_k(context)
 
 
 @mha.mistake("Your keys are made with W_q. They have a matrix of their own, W_k.", shows=BOTH)
@@ -1149,6 +1221,57 @@ class ExponentiatesUnguarded(Template):
         return grown / total.masked_fill(total == 0, 1.0)
 
 
+@mha.mistake(
+    "Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.",
+    shows="self-attention",
+)
+class BlocksTheFutureUnasked(Template):
+    def forward(self, x, context=None, mask=None):
+        if context is None and mask is None:
+            mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return super().forward(x, context, mask)
+
+
+@mha.mistake("What you return beside the output are scores. Return the weights, after the softmax.", shows=BOTH)
+class ReturnsTheScores(Template):
+    def forward(self, x, context=None, mask=None):
+        query, key, value = map(self.split, self.project(x, x if context is None else context))
+        scores = self.score(query, key)
+        if mask is not None:
+            scores = scores.masked_fill(mask, torch.finfo(scores.dtype).min)
+        weights = self.drop(scores.softmax(-1) if mask is None else scores.softmax(-1).masked_fill(mask, 0.0))
+        return self.finish(self.merge(weights @ value), scores)
+
+
+@mha.mistake(
+    "Dropout falls on the output, too. In this module it falls on the weights only.", shows=DROPOUT
+)
+class DropsTheOutputToo(Template):
+    def finish(self, output, weights):
+        return F.dropout(self.W_o(output), self.p, self.training), weights
+
+
+@mha.mistake(
+    "Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values.",
+    shows=DROPOUT,
+)
+class DropsWhatTheHeadsFound(Template):
+    def drop(self, weights):
+        return weights
+
+    def merge(self, x):
+        return F.dropout(super().merge(x), self.p, self.training)
+
+
+@mha.mistake(
+    "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default.",
+    shows=("self-attention", "gradients"),
+)
+class DropsATenthByDefault(Template):
+    def __init__(self, d_model, n_heads, dropout=0.1):
+        super().__init__(d_model, n_heads, dropout)
+
+
 @mha.mistake("Dropout changes nothing in your module, in training mode either.", shows=DROPOUT)
 class NeverDrops(Template):
     def drop(self, weights):
@@ -1224,6 +1347,15 @@ class DropsWholeHeads(Template):
 class HasBiases(Template):
     def make(self, d_model):
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+
+@mha.mistake(
+    "Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.", shows=PARAMETERS
+)
+class HasABiasAtTheEnd(Template):
+    def make(self, d_model):
+        super().make(d_model)
+        self.W_o = nn.Linear(d_model, d_model)
 
 
 @mha.mistake(
@@ -1626,6 +1758,26 @@ def transposes_every_matrix(ours, theirs):
     return ours
 
 
+@load.mistake(
+    "You transpose W_q, W_k and W_v. Both sides are weights of nn.Linear; they are the same way round.", shows=PLACE
+)
+def transposes_all_but_the_last(ours, theirs):
+    with torch.no_grad():
+        for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
+            getattr(ours, name).weight.copy_(weight.T)
+        ours.W_o.weight.copy_(theirs.out_proj.weight)
+    return ours
+
+
+@load.mistake(
+    "The two modules name their weights differently, so `load_state_dict` finds none of its own. Copy them one by one.",
+    shows=PLACE,
+)
+def loads_their_state_dict(ours, theirs):
+    ours.load_state_dict(theirs.state_dict())
+    return ours
+
+
 @load.mistake("W_q, W_k and W_v are right, but W_o is transposed.", shows=PLACE)
 def transposes_the_last(ours, theirs):
     with torch.no_grad():
@@ -1880,14 +2032,14 @@ def counting(text, parameters, **options):
     return s.case().described(text)
 
 
+def the_right_number(seen, exact):
+    """Judges the number, of whatever type: the type has a criterion of its own."""
+    found, right = float(seen.values["result"]), exact.values["result"]
+    return None if found == right else f"the count is too {'small' if found < right else 'large'}"
+
+
 def any_type(text, parameters, **options):
-    """The number is judged, of whatever type: the type has a criterion of its own."""
-
-    def holds(seen, exact):
-        found, right = float(seen.values["result"]), exact.values["result"]
-        return None if found == right else f"the count is too {'small' if found < right else 'large'}"
-
-    return counting(text, parameters, **options).holding(holds)
+    return counting(text, parameters, **options).holding(the_right_number)
 
 
 @count.example("a linear layer from 3 to 2")
@@ -1935,6 +2087,14 @@ def _(draw):
         {"a.weight": [n[0], n[1]], "b.weight": [n[0], n[1]], "c": [n[1], n[0]]},
         lists={"steps": [[n[0]], [n[0]], [n[2], n[3]]]},
     )  # fmt: skip
+    s = Script(module=specimen("Projections", width=n[0], n_heads=1))
+    s.call(helper("fill"), s.module, 0.0)
+    s.call(SUBJECT, s.module, name="result")
+    yield s.case().described("a module whose parameters are all 0").holding(the_right_number)
+    s = Script(module=specimen("Projections", width=n[1], n_heads=1))
+    s.call(method(s.module, "eval"))
+    s.call(SUBJECT, s.module, name="result")
+    yield s.case().described("a module in eval mode").holding(the_right_number)
 
 
 @count.criterion("frozen parameters are left out", points=0.5)
@@ -2016,6 +2176,22 @@ def counts_every_name(module):
 )
 def counts_part_by_part(module):
     return sum(p.numel() for m in module.modules() for p in m.parameters(recurse=False) if p.requires_grad)
+
+
+@count.mistake(
+    "You count only what is in training mode. A parameter is trainable or not whatever mode its module is in.",
+    shows="every part, every shape",
+)
+def counts_in_training_mode_only(module):
+    return sum(p.numel() for p in module.parameters() if p.requires_grad and module.training)
+
+
+@count.mistake(
+    "You add up the values of the parameters. It is their number that is asked for, whatever they are: `numel()`.",
+    shows="every part, every shape",
+)
+def adds_up_the_values(module):
+    return int(sum(parameter.sum() for parameter in module.parameters() if parameter.requires_grad))
 
 
 @count.mistake("You count the parameters (tensors). The question is how many numbers they hold.", shows=(EVERY, ONCE))

@@ -567,6 +567,15 @@ def odd_exponents(dim, base=10000.0):
 
 
 @rope_frequencies.mistake(
+    "The exponents run twice as far as they must: 2i is divided by dim // 2. Divide 2i by dim, or i by dim // 2.",
+    shows=FOR_DIMS,
+)
+def divides_by_half_the_dim(dim, base=10000.0):
+    must_be_even(dim)
+    return base ** (-torch.arange(0, dim, 2) / (dim // 2))
+
+
+@rope_frequencies.mistake(
     "The exponents run evenly from 0 to -1 with both ends. The last one is -(dim - 2)/dim, a step short of -1.",
     shows=FOR_DIMS,
 )
@@ -828,6 +837,8 @@ def _(draw):
 def _(draw):
     for lead in ((3,), (2, 3), (3, 1, 2), (2, 1, 3, 2)):
         yield turned(call(draw.normal(*lead, 5, 8), draw.permutation(25)[:5]), 25)
+    # as many sentences and heads as words: a size does not tell which dimension is which
+    yield turned(call(draw.normal(4, 4, 4, 6), draw.permutation(25)[:4]), 25)
     # heads cut out of wider vectors, as a module does it: (B, T, H, K), then heads and positions change places
     yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)
     yield turned(call(draw.normal(4, 1, 6), draw.integers(5, 9, 1)), 9)
@@ -844,6 +855,10 @@ def _(draw):
 def _(draw):
     yield turned(call(draw.normal(5, 8), draw.permutation(20)[:5], draw.number(20.0, 90.0)), 20)
     yield turned(call(draw.normal(2, 4, 6), draw.permutation(20)[:4], base=500000.0), 20)
+    s = Script(x=draw.normal(4, 8), positions=draw.permutation(20)[:4])
+    s.call(SUBJECT, s.x, s.positions)
+    s.call(SUBJECT, s.x, s.positions, 30.0, name="out")  # nothing of the first base may remain
+    yield turned(s.case().described("apply_rope(x (4, 8), positions (4,), 30.0), after a call with another base"), 20)
 
 
 @apply_rope.criterion("gradients", points=1)
@@ -859,6 +874,9 @@ def _(draw):
     positions = draw.uniform(4, high=20.0, dtype=torch.float64)
     yield turned(call(draw.normal(4, 6, dtype=torch.float64), positions).unchanged(), 20)
     yield turned(call(draw.normal(3, 6), draw.uniform(3, high=20.0)).unchanged(), 20)
+    # the dtype of x counts, whatever that of the positions is
+    yield turned(call(draw.normal(2, 3, 6), draw.uniform(3, high=20.0, dtype=torch.float64)), 20)
+    yield turned(call(draw.normal(3, 8, dtype=torch.float64), draw.uniform(3, high=20.0)), 20)
     yield turned(call(non_contiguous(draw.normal(2, 5, 6)), draw.permutation(20)[:5]).unchanged(), 20)
 
 
@@ -1058,6 +1076,18 @@ def along_the_first_dimension(x, positions, base=10000.0):
 
 
 @apply_rope.mistake(
+    "The dimension is found by its size: one that has as many entries as `positions` is taken for T, wherever it "
+    "stands. T is dimension -2, always.",
+    shows=LEADING,
+)
+def finds_the_dimension_by_its_size(x, positions, base=10000.0):
+    cos, sin = cos_and_sin(x, positions, base)
+    if x.ndim > 2 and x.shape[-3] == len(positions):
+        cos, sin = cos[:, None], sin[:, None]
+    return turn_pairs(x, cos, sin)
+
+
+@apply_rope.mistake(
     "It takes x only with a batch and heads, four dimensions. `...` stands for any number of them, none included.",
     shows=ROPE_ALL,
 )
@@ -1087,12 +1117,33 @@ def angles_in_half_precision(x, positions, base=10000.0):
 
 
 @apply_rope.mistake(
+    "The frequencies were kept in half precision: at position 10,000 their small error has grown to many radians. Use "
+    "float32 for them, whatever dtype x has.",
+    shows=(POSITIONS, FAR),
+)
+def frequencies_in_half_precision(x, positions, base=10000.0):
+    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float32)
+    angles = positions.float()[:, None] * (base ** (-i / x.shape[-1])).bfloat16().float()
+    return turn_pairs(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype))
+
+
+@apply_rope.mistake(
     "The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x.",
     shows=ROPE_ALL,
 )
 def result_in_float64(x, positions, base=10000.0):
     cos, sin = cos_and_sin(x.double(), positions, base)
     return turn_pairs(x.double(), cos, sin)
+
+
+@apply_rope.mistake(
+    "The result takes the dtype of the positions where that is the wider one. It has the dtype of x.", shows=DTYPES
+)
+def result_as_wide_as_the_positions(x, positions, base=10000.0):
+    cos, sin = cos_and_sin(x, positions, base)
+    if positions.is_floating_point():
+        cos, sin = cos.to(positions.dtype), sin.to(positions.dtype)
+    return turn_pairs(x, cos, sin)
 
 
 @apply_rope.mistake(
@@ -1569,6 +1620,12 @@ def _(draw):
     yield turned(attend(weights(draw, 6), 3, training=True, x=draw.normal(2, 9, 6)), 9)
     yield turned(attend(weights(draw, 8), 1, x=draw.normal(1, 4, 8)), 4)
     yield turned(attend(weights(draw, 8), 2, x=draw.normal(3, 1, 8)), 1)
+    s = Script(x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=open_somewhere(draw, 5, 5))
+    m = s.call(SUBJECT, 8, 2, name="module")
+    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.x, s.positions, s.mask)
+    s.call(m, s.x, name="out")  # no positions and no mask of the first call may remain
+    yield turned(s.case(ref("out")).described("x (2, 5, 8), after a call with positions and a mask"), 5)
 
 
 # A score is a sum over K entries of products of two rotated numbers; two angles are off by 1e-6 * far at most, so a
@@ -1815,6 +1872,18 @@ class RotatesTheInput(Template):
 
 
 @rotary.mistake(
+    "x is rotated before it is projected, and the values are made from it, too. Rotate queries and keys, after the "
+    "heads are split.",
+    shows=EVERYWHERE,
+)
+class RotatesTheInputOfAllThree(Template):
+    def forward(self, x, positions=None, mask=None):
+        query, key, value = map(self.split, self.project(self.turn(x, self.places(x, positions))))
+        weights = self.weigh(self.score(query, key), mask)
+        return self.finish(self.merge(weights @ value), weights)
+
+
+@rotary.mistake(
     "You pair number i with number i + K/2. That is the other layout, and needs the rows of W_qkv in another order.",
     shows=EVERYWHERE, see=LAYOUTS,
 )  # fmt: skip
@@ -1831,6 +1900,15 @@ class PairsTheHalves(Template):
 class TurnsClockwise(Template):
     def turn(self, x, positions):
         return turn_pairs(x, *cos_and_sin(x, -positions, self.base))
+
+
+@rotary.mistake(
+    "A minus sign is missing: x0 becomes x0·cos − x1·sin. With a plus this is no rotation.",
+    shows=EVERYWHERE, see=TURNING,
+)  # fmt: skip
+class MissesTheMinusSign(Template):
+    def turn(self, x, positions):
+        return misses_the_minus_sign(x, positions, self.base)
 
 
 @rotary.mistake(
@@ -1868,6 +1946,17 @@ class KeepsTheFirstAngles(Template):
         if not hasattr(self, "kept") or self.kept[0].shape[0] != x.shape[-2]:
             self.kept = cos_and_sin(x, positions, self.base)
         return turn_pairs(x, *self.kept)
+
+
+@rotary.mistake(
+    "Positions that were given once are kept for later calls. Without positions they are 0 … T-1, each time.",
+    shows=COUNTED,
+)
+class RemembersThePositions(Template):
+    def places(self, x, positions):
+        if positions is not None:
+            self.kept = positions
+        return getattr(self, "kept", torch.arange(x.shape[1]))
 
 
 @rotary.mistake(
@@ -1939,6 +2028,37 @@ class ForgetsToMix(Template):
 class DoesNotScale(Template):
     def score(self, query, key):
         return query @ key.mT
+
+
+@rotary.mistake("You divide the scores by the width of a head, and must divide by its root.", shows=EVERYWHERE)
+class ScalesWithoutTheRoot(Template):
+    def score(self, query, key):
+        return query @ key.mT / query.shape[-1]
+
+
+@rotary.mistake(
+    "Your softmax runs over the heads: it is the keys, the last dimension, that share the weight.", shows=EVERYWHERE
+)
+class SoftmaxOverHeads(Template):
+    def weigh(self, scores, mask):
+        if mask is None:
+            return scores.softmax(1)
+        return scores.masked_fill(mask, torch.finfo(scores.dtype).min).softmax(1).masked_fill(mask, 0.0)
+
+
+@rotary.mistake("You return the weights first. The order is (output, weights).", shows=EVERYWHERE)
+class ReturnsTheWeightsFirst(Template):
+    def finish(self, output, weights):
+        return weights, self.W_o(output)
+
+
+@rotary.mistake(
+    "Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.", shows=EVERYWHERE
+)
+class BlocksTheFutureUnasked(Template):
+    def weigh(self, scores, mask):
+        T = scores.shape[-1]
+        return super().weigh(scores, torch.ones(T, T, dtype=torch.bool).triu(1) if mask is None else mask)
 
 
 @rotary.mistake(

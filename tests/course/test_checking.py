@@ -559,6 +559,22 @@ def test_use_gives_the_learners_own_once_it_passes(softmax_lesson):
     assert torch.equal(mine(torch.zeros(2), dim=-1), torch.tensor([0.5, 0.5]))
 
 
+def test_what_is_used_cannot_switch_gradients_off_for_good(softmax_lesson):
+    softmax_lesson.run("""
+        def softmax(x, dim=-1):
+            if x.numel() == 5:
+                torch.set_grad_enabled(False)
+            e = (x - x.amax(dim, keepdim=True)).exp()
+            return e / e.sum(dim, keepdim=True)
+        mine = use(softmax, torch.softmax)
+    """)
+    softmax_lesson.names["mine"](torch.zeros(5), dim=-1)
+    assert torch.is_grad_enabled()
+    with torch.no_grad():
+        softmax_lesson.names["mine"](torch.zeros(2), dim=-1)
+        assert not torch.is_grad_enabled()
+
+
 def test_use_falls_back_where_the_learners_own_fails_later(softmax_lesson):
     for failure in ("raise IndexError", "return None"):
         softmax_lesson.run(f"""

@@ -104,6 +104,7 @@ def error(kind, text):
 @pytest.mark.parametrize(("kind", "text", "rung"), [
     (ValueError, "n_heads must divide 10, not 3", None),
     (ValueError, "n_heads=3 does not divide 10", None),
+    (ValueError, "N_heads must divide 10, and it is 3", None),
     (ValueError, "", "message"),
     (ValueError, "bad heads: 3", "message"),
     (ValueError, "n_heads is wrong", "message"),
@@ -142,3 +143,30 @@ def test_a_mistake_is_named_only_where_it_alone_explains_what_was_seen():
     assert explain([observe(lambda x: x, X)], [0], outcomes) is None
     assert explain([observe(lambda x: torch.softmax(x, 0), X)], [0], {**outcomes, "same": outcomes["columns"]}) is None
     assert explain([Observation()], [], outcomes) is None
+
+
+def test_a_mistake_that_raises_is_named_whatever_its_own_message_says():
+    def raised(kind, message, line):
+        return Observation(raised={"type": kind, "bases": [kind], "message": message, "line": line})
+
+    outcomes = {
+        "asserts": [raised("AssertionError", "it must be a batch", "")],
+        "stretches": [raised("RuntimeError", "3 must match 4", "")],
+    }
+    own = raised("AssertionError", "three, please", "assert x.ndim == 3, 'three, please'")
+    assert explain([own], [0], outcomes) == "asserts"
+    assert explain([raised("AssertionError", "deep inside a library", "return f(x)")], [0], outcomes) is None
+    assert explain([raised("RuntimeError", "5 must match 6", "return a * b")], [0], outcomes) is None
+    assert explain([raised("TypeError", "no", "raise TypeError('no')")], [0], outcomes) is None
+
+
+def test_the_value_of_a_tensor_names_it_as_well_as_its_shape():
+    def refuses(text):
+        def answer(x):
+            raise ValueError(text.format(x=x))
+
+        return answer
+
+    expected = reference(refuses(""), X, wrong={"x": X})
+    assert compare(observe(refuses("x is {x}"), X), expected) is None
+    assert compare(observe(refuses("x is not {x.ndim}"), X), expected).rung == "message"
