@@ -2,8 +2,8 @@
 
     python -m benchmarks [NAME ...]
 
-Names: kernels, autograde, hostile. All that is compared is measured in the same run; figures of two runs, or of two
-machines, are not to be compared.
+Names: kernels, autograde, hostile, training. All that is compared is measured in the same run; figures of two runs, or
+of two machines, are not to be compared.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from collections.abc import Callable
 
 from grading.sandbox import SandboxUnavailable, require
 
-from . import autograde, hostile, kernel_start
+from . import autograde, hostile, kernel_start, training_margins
 
 ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
     "autograde": ("A graded notebook: this course beside nbgrader alone", autograde.main),
     "hostile": ("Hostile submissions: this course beside nbgrader alone", hostile.main),
+    "training": ("Training loops, right ones and known bugs, and the threshold between them", training_margins.main),
 }
 
 

@@ -234,21 +234,23 @@ def _last(name: str) -> str:
 
 
 class _Model(nn.Module):
-    """Notes for every call how many tokens it was shown, whether it was training, whether gradients could flow.
+    """Notes for every call how many tokens it was shown, its mode, and whether gradients could flow.
 
-    Raises ValueError for more tokens than `block_size`.
+    The mode: True in training, False in eval mode, None where not all of its parts are in the same. Raises ValueError
+    for more tokens than `block_size`.
     """
 
     def __init__(self, block_size: int) -> None:
         super().__init__()
         self.block_size = block_size
-        self.calls: list[list[int | bool]] = []
+        self.calls: list[list[int | bool | None]] = []
 
     def note(self, ids: Tensor) -> None:
         if ids.shape[1] > self.block_size:
             raise ValueError(f"ids has the shape {tuple(ids.shape)}, and block_size is {self.block_size}")
         flows = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-        self.calls.append([ids.shape[1], self.training, flows])
+        modes = {part.training for part in self.modules()}
+        self.calls.append([ids.shape[1], modes.pop() if len(modes) == 1 else None, flows])
 
 
 class Bigram(_Model):
@@ -289,22 +291,24 @@ class Windowed(_Model):
 
 
 class Slope(_Model):
-    """Two tokens and one weight, which starts at 0; `path` holds its value at every call.
+    """Two tokens and one weight for each place, all 0 at first; `path` holds their values at every call.
 
-    The logit of token 0 is `weight / 10`, that of token 1 is 0. On a text of nothing but token 0 the gradient of the
-    mean loss for the weight is -0.05 and changes by less than 2.5 % while the weight is below 1. So what an optimizer
-    makes of a constant gradient, its learning rate above all, can be read off the path. `shapes` are those of the ids.
+    At place t the logit of token 0 is `weight[t] / 10`, that of token 1 is 0. On a text of nothing but token 0 the
+    gradient of the mean loss of T places is -0.05 / T for each weight, and changes by less than 2.5 % while the weight
+    is below 1. So what an optimizer makes of a constant gradient, its learning rate above all, can be read off the
+    path; and a place that was not trained has not moved. `shapes` are those of the ids.
     """
 
     def __init__(self, block_size: int) -> None:
         super().__init__(block_size)
-        self.weight = nn.Parameter(torch.zeros(1))
-        self.path: list[float] = []
+        self.weight = nn.Parameter(torch.zeros(block_size))
+        self.path: list[list[float]] = []
         self.shapes: list[list[int]] = []
 
     def forward(self, ids: Tensor) -> Tensor:
         """int64 (B, T) -> (B, T, 2)."""
         self.note(ids)
         self.shapes.append(list(ids.shape))
-        self.path.append(self.weight.item())
-        return torch.cat([self.weight / 10, torch.zeros_like(self.weight)]).expand(*ids.shape, 2)
+        self.path.append(self.weight.tolist())
+        logits = torch.stack([self.weight / 10, torch.zeros_like(self.weight)], dim=-1)
+        return logits[: ids.shape[1]].repeat(len(ids), 1, 1)

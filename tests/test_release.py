@@ -70,6 +70,7 @@ def test_the_wheel_holds_course_and_nothing_else_of_ours(shipped):
     packages = {name.split("/")[0] for name in shipped if not name.startswith("release/")}
     assert packages - {"course"} == {p for p in packages if p.endswith(".dist-info")}
     assert "course/checking.py" in shipped
+    assert "course/text/harbour.txt" in shipped
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= set(shipped)
 
 

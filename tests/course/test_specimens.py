@@ -147,6 +147,29 @@ def test_a_model_maps_ids_to_logits_and_notes_how_it_was_called(model):
         model(torch.zeros(1, 5, dtype=torch.int64))
 
 
+def test_a_model_notes_whether_its_parts_are_in_one_mode():
+    model, ids = specimens.Windowed(5, 8, 4, dropout=0.5), torch.tensor([[0, 1, 4]])
+    model(ids)
+    model.eval()(ids)
+    model.inner.dropout.train()
+    model(ids)
+    assert [mode for _, mode, _ in model.calls] == [True, False, None]
+
+
+def test_a_slope_has_the_same_gradient_at_every_place_and_shows_the_learning_rate():
+    model, ids = specimens.Slope(4), torch.zeros(3, 4, dtype=torch.int64)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0)
+    for _ in range(20):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(ids).view(-1, 2), ids.view(-1)).backward()
+        torch.testing.assert_close(model.weight.grad, torch.full((4,), -0.05 / 4), rtol=0.025, atol=0.0)
+        optimizer.step()
+    path = torch.tensor(model.path)
+    torch.testing.assert_close(path.diff(dim=0), torch.full((19, 4), 0.01), rtol=0.01, atol=0.0)
+    assert model.shapes == [[3, 4]] * 20
+    assert model(ids[:, :2]).shape == (3, 2, 2)
+
+
 def test_a_windowed_model_looks_at_all_that_came_before_and_at_nothing_later():
     model = specimens.Windowed(5, 8, 4).eval()
     prepare(model, {name: torch.randn(p.shape) for name, p in model.named_parameters()})
