@@ -33,7 +33,8 @@ _last: dict[str, Report] = {}
 
 def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`: its examples and hints are loaded, and every exercise that is not
-    written yet gets a placeholder, so that the notebook runs from top to bottom whatever is missing.
+    written yet gets a placeholder, so that the notebook runs from top to bottom whatever is missing. From here on torch
+    computes on one thread: a lesson's tensors are small, and on a busy machine threads wait for each other.
 
     Raises ValueError for a lesson that does not exist, with the names of those that do, and FileNotFoundError where
     the course was installed without its examples.
@@ -47,6 +48,7 @@ def begin(lesson: str) -> None:
     _lesson, _names = lesson, names
     for name in exercises:
         names.setdefault(name, _placeholder(name))
+    torch.set_num_threads(1)
 
 
 def lessons() -> list[str]:

@@ -125,6 +125,16 @@ def test_begin_gives_every_exercise_a_placeholder_and_leaves_what_is_there(learn
             learner.names[name](torch.zeros(3))
 
 
+def test_begin_leaves_torch_on_one_thread(learner):
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        learner.run("begin('02_softmax')")
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_begin_names_the_lessons_that_there_are(learner):
     with pytest.raises(ValueError, match=r"'03_softmax'.*01_dot_products, 02_softmax"):
         learner.run("begin('03_softmax')")
