@@ -61,7 +61,7 @@ class Observation:
     """What came out.
 
     values     observed name -> result; tensors on the CPU, whatever is no plain data as a node
-    devices    device of each observed tensor, in order
+    devices    kinds of device on which observed tensors lie, each once
     gradients  leaf name -> tensor, or None where no gradient arrived; None: none were asked
     detached   indices of floating-point results that gradients could not be asked of
     changed    input name -> value, for tensors that the call changed in place
@@ -125,15 +125,23 @@ def run(program: Program, namespace: Mapping[str, Any]) -> Observation:
     return seen
 
 
-def answer(request: str) -> str:
-    """The kernel's side of the wire: packed programs in base64 in, packed observations in base64 out."""
-    from IPython import get_ipython
+def answer(request: str, namespace: Mapping[str, Any] | None = None) -> str:
+    """The kernel's side of the wire: packed programs in base64 in, packed observations in base64 out.
 
-    seen = [run(Program(**plain), get_ipython().user_ns) for plain in unpack(base64.b64decode(request))]
+    The learner's names are taken from `namespace`, or from the notebook where that is None. Raises PackingError where
+    several observations are too large together: asked for one by one, each that is too large by itself says so.
+    """
+    if namespace is None:
+        from IPython import get_ipython
+
+        namespace = get_ipython().user_ns
+    seen = [run(Program(**plain), namespace) for plain in unpack(base64.b64decode(request))]
     try:
         blob = pack([one.to_plain() for one in seen])
     except PackingError as error:
-        blob = pack([Observation(raised=describe(error)).to_plain()] * len(seen))
+        if len(seen) > 1:
+            raise
+        blob = pack([Observation(raised=describe(error)).to_plain()])
     return base64.b64encode(blob).decode()
 
 
@@ -389,7 +397,8 @@ HELPERS: dict[str, Callable[..., Any]] = {
 def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any:
     """Plain data and tensors as they are, everything else as a node that says what it was."""
     if type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout == torch.strided:
-        devices.append(value.device.type)
+        if value.device.type not in devices:
+            devices.append(value.device.type)
         if value.is_floating_point():
             outputs.append(value)
         return value.detach().cpu()

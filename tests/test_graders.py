@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 
-from grading.build import lessons
 from grading.check import check_lesson
 from grading.judge.exercise import load_lesson
+from grading.run.nbgrader import autograde, scores
+from grading.sample import hand_in, right, write_answers
 
-from .conftest import ROOT
+from .conftest import LESSONS, ROOT
 
 EXERCISES = [
     (lesson, name)
-    for lesson in lessons(ROOT)
+    for lesson in LESSONS
     for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
 ]
 
@@ -24,7 +26,19 @@ def test_a_grader_is_proved(lesson, name):
     assert outcome.counts["named"] == outcome.counts["mistakes"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, classroom):
+    root = classroom(lesson)
+    release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    known = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    for style in range(3):
+        hand_in(root, lesson, f"style-{style}", write_answers(release, right(known, style)))
+        autograde(root, lesson, f"style-{style}")
+        assert scores(root)[f"style-{style}", lesson] == (20, 20)
+
+
 def test_a_lesson_totals_twenty_points():
-    for lesson in lessons(ROOT):
+    for lesson in LESSONS:
         exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises.values()
         assert sum(e.points for e in exercises) == 20, lesson

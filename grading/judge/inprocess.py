@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from course.probe import Observation, Program, run
+from course.probe import Observation, Program, answer
 from course.report import Points, Report, display
 
+from . import wire
 from .examine import NoAnswer, examine
 from .exercise import Exercise, Lesson, load_lesson
 from .present import report
@@ -36,10 +37,14 @@ def examine_here(
     exercise: Exercise, names: Mapping[str, Any], *, seed: int = 0, cells: list[str] | None = None,
     lesson: Lesson | None = None, earlier: list[tuple[Exercise, ExerciseVerdict]] | None = None,
 ) -> ExerciseVerdict:  # fmt: skip
-    """Judge names of this process; `cells` is their source, where it is known."""
+    """Judge names of this process; `cells` is their source, where it is known.
+
+    What is asked and answered goes over the wire all the same: what cannot pass there is no answer here either.
+    """
 
     def ask(programs: list[tuple[Program, float]]) -> Iterator[Observation | NoAnswer]:
-        return (run(program, names) for program, _ in programs)
+        for program, _ in programs:
+            yield from wire.read(repr(answer(wire.request([program]), names)), 1)
 
     known = Source(cells, lesson.exercises if lesson else ()) if cells is not None else None
     return examine(exercise, ask, seed=seed, source=known, earlier=earlier or ())

@@ -22,10 +22,14 @@ class Malformed(ValueError):
     """A reply that is no observation."""
 
 
+def request(programs: list[Program]) -> str:
+    """The programs as text, for `course.probe.answer`."""
+    return base64.b64encode(pack([program.to_plain() for program in programs])).decode()
+
+
 def expression(programs: list[Program]) -> str:
     """What the kernel evaluates: looks nothing up in the learner's namespace but the import system."""
-    request = base64.b64encode(pack([program.to_plain() for program in programs])).decode()
-    return f"__import__('course.probe', fromlist=['answer']).answer('{request}')"
+    return f"__import__('course.probe', fromlist=['answer']).answer('{request(programs)}')"
 
 
 def read(text: Any, count: int) -> list[Observation]:

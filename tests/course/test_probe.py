@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from course.packing import Node
-from course.probe import Program, is_forbidden, run
+from course.packing import Node, PackingError
+from course.probe import Program, answer, is_forbidden, run
+from grading.judge import wire
 
 SUBJECT = Node("student", {"name": "f"})
 FORBIDDEN = ["log_?softmax", "softmax", "matmul"]
@@ -156,3 +157,21 @@ def test_a_stand_in_takes_the_place_of_another_of_the_learners_functions():
     program.stand_ins = {"helper": "def helper(x):\n    return x * 10"}
     assert run(program, names).values["out"].tolist() == [11, 11]
     assert names["helper"] is helper
+
+
+def test_a_kind_of_device_is_told_once_however_many_results_lie_there():
+    seen = call(lambda x: [x + i for i in range(2000)], torch.zeros(1))
+    assert seen.devices == ["cpu"]
+    assert len(seen.values["out"]) == 2000
+
+
+def test_results_too_large_to_be_sent_cost_their_own_call_only():
+    def f(x):
+        return torch.zeros(2500, 2500) if x == 0 else x
+
+    programs = [Program({"x": torch.tensor(float(i))}, [("out", SUBJECT, [ref("x")], {})], ["out"]) for i in (0, 1)]
+    with pytest.raises(PackingError):
+        answer(wire.request(programs), {"f": f})
+    large, small = (wire.read(repr(answer(wire.request([one]), {"f": f})), 1)[0] for one in programs)
+    assert large.raised["type"] == "PackingError"
+    assert small.values["out"] == 1
