@@ -45,7 +45,8 @@ def main(arguments: list[str]) -> int:
         title, measured = ALL[name]
         print(f"\n[{number} of {len(names)}] {title}\n", flush=True)
         begun = time.monotonic()
-        summary += [f"{title} ({time.monotonic() - begun:.0f} s)", *(f"  {line}" for line in measured([]))]
+        lines = measured([])
+        summary += [f"{title} ({time.monotonic() - begun:.0f} s)", *(f"  {line}" for line in lines)]
     cores, load = os.cpu_count(), os.getloadavg()[0]
     print(f"\nSummary: {platform.machine()}, {cores} processors, load {load:.1f} at the end\n")
     print("\n".join(summary))
