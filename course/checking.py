@@ -7,6 +7,7 @@ The visible examples, their right outcomes, the outcomes of known mistakes and t
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -34,7 +35,8 @@ _last: dict[str, Report] = {}
 def begin(lesson: str) -> None:
     """Start a lesson, e.g. `begin("02_softmax")`: its examples and hints are loaded, and every exercise that is not
     written yet gets a placeholder, so that the notebook runs from top to bottom whatever is missing. From here on torch
-    computes on one thread: a lesson's tensors are small, and on a busy machine threads wait for each other.
+    computes on one thread, unless OMP_NUM_THREADS says on how many: a lesson's tensors are small, and on a busy machine
+    threads wait for each other.
 
     Raises ValueError for a lesson that does not exist, with the names of those that do, and FileNotFoundError where
     the course was installed without its examples.
@@ -48,7 +50,8 @@ def begin(lesson: str) -> None:
     _lesson, _names = lesson, names
     for name in exercises:
         names.setdefault(name, _placeholder(name))
-    torch.set_num_threads(1)
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)
 
 
 def lessons() -> list[str]:

@@ -125,10 +125,14 @@ def test_begin_gives_every_exercise_a_placeholder_and_leaves_what_is_there(learn
             learner.names[name](torch.zeros(3))
 
 
-def test_begin_leaves_torch_on_one_thread(learner):
+def test_begin_leaves_torch_on_one_thread_unless_told_otherwise(learner, monkeypatch):
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        learner.run("begin('02_softmax')")
+        assert torch.get_num_threads() == 2
+        monkeypatch.delenv("OMP_NUM_THREADS")
         learner.run("begin('02_softmax')")
         assert torch.get_num_threads() == 1
     finally:
