@@ -183,8 +183,7 @@ def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tens
     leaves = dict(builder.leaves)
     for name, value in builder.known.items():
         if isinstance(value, torch.nn.Module):
-            named = value.named_parameters(remove_duplicate=False)  # under each of its names
-            leaves |= {f"{name}.{key}": p for key, p in named if p.requires_grad}
+            leaves |= {f"{name}.{key}": p for key, p in _parameters(value).items() if p.requires_grad}
     leaves = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
     pairs = []
     for index, (output, cotangent) in enumerate(zip(outputs, program.cotangents or [], strict=False)):
@@ -266,16 +265,28 @@ class _Builder:
         return prepare(made.to(self.device), node.state) if node.state is not None else made
 
 
+def _parameters(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Parameters under each of their names; what an nn.Sequential holds goes by its place there, too."""
+    found = dict(module.named_parameters(remove_duplicate=False))
+    for name, part in module.named_modules(remove_duplicate=False):
+        for place, item in enumerate(part if isinstance(part, torch.nn.Sequential) else ()):
+            prefix = f"{name}.{place}" if name else str(place)
+            for key, parameter in item.named_parameters(prefix, remove_duplicate=False):
+                found.setdefault(key, parameter)
+    return found
+
+
 def prepare(
     module: torch.nn.Module, state: dict[str, torch.Tensor], training: bool = False, exactly: bool = True
 ) -> torch.nn.Module:
     """Give `module` the parameters of `state`, in their dtype, and a mode.
 
     Raises ValueError where its parameters have other names or shapes, naming the first that differs. A parameter may
-    have further names (a list of layers beside the attributes). Unless `exactly`, parameters that the state does not
-    name are filled with 0 instead of being refused: an unwanted bias then costs no more than its own criterion.
+    have further names (a list of layers beside the attributes, its place in an nn.Sequential). Unless `exactly`,
+    parameters that the state does not name are filled with 0 instead of being refused: an unwanted bias then costs no
+    more than its own criterion.
     """
-    own = dict(module.named_parameters(remove_duplicate=False))
+    own = _parameters(module)
     for name in sorted(state):
         if name not in own:
             raise ValueError(f"the module has no parameter {name}; it has {', '.join(own) or 'none'}")
@@ -288,7 +299,7 @@ def prepare(
     first = next(iter(state.values()), None)
     if first is not None:
         module.to(device=first.device, dtype=first.dtype)
-    own = dict(module.named_parameters(remove_duplicate=False))  # .to() may have made new ones
+    own = _parameters(module)  # .to() may have made new ones
     with torch.no_grad():
         for name in others:
             own[name].zero_()

@@ -206,6 +206,8 @@ def one_by_one(data, n_starts):
         starts = starts_of(seen, data)
         if starts is None:
             return "a window begins with a token that data does not hold"
+        if starts == starts[:2] * (len(starts) // 2):
+            return "every call gives the same batch"
         for offset, where in enumerate(("of one batch", "of two batches in a row")):
             pairs = list(zip(starts[offset::2], starts[offset + 1 :: 2], strict=False))
             for first in range(n_starts):
@@ -568,6 +570,31 @@ def names_nothing(data, block_size, batch_size, generator):
     starts = torch.randint(n, (batch_size,), generator=generator)
     place = starts[:, None] + torch.arange(block_size)
     return data[place], data[place + 1]
+
+
+@get_batch.mistake(
+    "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError.",
+    shows=SHORT,
+)
+def asserts_the_length(data, block_size, batch_size, generator):
+    assert len(data) > block_size, f"data of shape {tuple(data.shape)} is too short for block_size {block_size}"
+    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
+    place = starts[:, None] + torch.arange(block_size)
+    return data[place], data[place + 1]
+
+
+@get_batch.mistake(
+    "The last target of a window is the window's own first token: you turn each window round. It is the token of the text "
+    "that comes next.",
+    shows=WINDOWS,
+)
+def turns_the_window_round(data, block_size, batch_size, generator):
+    n = len(data) - block_size
+    if n < 1:
+        raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
+    starts = torch.randint(n, (batch_size,), generator=generator)
+    inputs = torch.stack([data[s : s + block_size] for s in starts])
+    return inputs, inputs.roll(-1, 1)
 
 
 @get_batch.alternative
@@ -965,6 +992,18 @@ def knows_minus_100_only(logits, targets, ignore_index=-100):
 
 
 @language_model_loss.mistake(
+    "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the dtype "
+    "as it is.",
+    shows=FLOW,
+)
+def computes_in_float32(logits, targets, ignore_index=-100):
+    counts = targets != ignore_index
+    safe = targets.where(counts, torch.zeros_like(targets))
+    picked = logits.float().log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
+    return -(picked * counts).sum() / counts.sum().clamp(min=1)
+
+
+@language_model_loss.mistake(
     "You ignore every negative target, and no other. ignore_index may be any number, that of a token included.",
     shows=IGNORED,
 )
@@ -1319,6 +1358,8 @@ def of_these_kinds(seen, exact):
         return "`attention` does not have the heads asked for, or not batch_first=True"
     if not abs(seen.values["dropout"] - 0.2) < 1e-9:
         return "`attention` does not have the dropout asked for"
+    if seen.values["shared"]:
+        return "two blocks share parameters: each is made with its own"
     return None
 
 
@@ -1335,6 +1376,8 @@ def _(draw):
     kinds = [s.call(helper("bases"), ref(name), name=f"kind of {name}") for name in KINDS]
     asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}
     told = [s.call(helper("attribute"), ref("attention"), what, name=name) for name, what in asked.items()]
+    other = s.call(SUBJECT, 12, 4, 0.2, name="other")
+    told.append(s.call(helper("shares_memory"), m, other, name="shared"))
     yield s.case(*kinds, *told).holding(of_these_kinds).described("the parts of TransformerBlock(12, 4, dropout=0.2)")
 
 
@@ -1764,6 +1807,95 @@ class ChoosesOtherNames(nn.Module):
         return x + self.mlp(self.ln2(x))
 
 
+@transformer_block.mistake(
+    "The layers are made once and kept outside of the block, so that all blocks of a model share them. Make them in "
+    "`__init__`.",
+    shows=PARTS,
+)
+class SharesItsParts(Template):
+    kept = None
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__(d_model, n_heads, dropout)
+        if self.kept is None or self.kept[0].in_features != d_model:
+            type(self).kept = self.mlp
+        self.mlp = self.kept
+
+
+@transformer_block.mistake(
+    "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is. A row "
+    "that is then blocked throughout is NaN.",
+    shows=MASK,
+)
+class InvertsTheMaskAndKeepsTheWeights(Template):
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=None if mask is None else ~mask)[0]
+
+
+@transformer_block.mistake(
+    "You add attention's result to the normalised x. The sum is of x as it came: keep the normalised one under another "
+    "name.",
+    shows=PLUS,
+)
+class KeepsTheNormalisedOnce(Template):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x)
+        x = x + self.attend(x, mask)
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake(
+    "You add the mlp's result to the normalised sum. It is added to the sum as it was before norm_2.", shows=PLUS
+)
+class KeepsTheNormalisedSum(Template):
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        x = self.norm_2(x)
+        return x + self.mlp(x)
+
+
+@transformer_block.mistake(
+    "Attention's values are x as it came. Queries, keys and values are all three the normalised x.", shows=PLUS
+)
+class TakesRawValues(Template):
+    def forward(self, x, mask=None):
+        a = self.norm_1(x)
+        x = x + self.attention(a, a, x, attn_mask=mask, need_weights=False)[0]
+        return x + self.mlp(self.norm_2(x))
+
+
+@transformer_block.mistake("What leaves the block is normalised once more. Its sum goes out as it is.", shows=PLUS)
+class NormalisesTheResult(Template):
+    def forward(self, x, mask=None):
+        return self.norm_2(super().forward(x, mask))
+
+
+@transformer_block.mistake("The mlp bends with SiLU; it should be GELU.", shows=(PARTS, PLUS))
+class BendsBySilu(Template):
+    def bend(self):
+        return nn.SiLU()
+
+
+@transformer_block.alternative
+class BlockOfNamedLayers(nn.Module):
+    """The layers of the mlp bear names."""
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        layers = {"up": nn.Linear(d_model, 4 * d_model), "bend": nn.GELU(), "down": nn.Linear(4 * d_model, d_model)}
+        self.mlp = nn.Sequential()
+        for name, layer in layers.items():
+            self.mlp.add_module(name, layer)
+
+    def forward(self, x, mask=None):
+        a = self.norm_1(x)
+        x = x + self.attention(a, a, a, attn_mask=mask)[0]
+        a = self.norm_2(x)
+        return x + self.mlp.down(self.mlp.bend(self.mlp.up(a)))
+
+
 @transformer_block.alternative
 class BlockWithWeightsReturned(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
@@ -1966,6 +2098,7 @@ def _(draw):
             yield call(step, warmup, total, peak)
     yield call(step=3, warmup=10, total=40, peak=2, floor=0.5)
     yield call(step=0, warmup=10, total=40, peak=2, floor=0.5)  # below the floor, which is for the end
+    yield call(2, 7, 40, draw.number(2e-5, 6e-5))  # as for fine-tuning: nothing is left of it in a few decimal places
 
 
 def zero_rate(seen, exact):
@@ -1986,6 +2119,7 @@ def _(draw):
             yield call(step, warmup, total, peak)
         yield call(total, warmup, total, peak).holding(zero_rate)
     yield call(draw.integer(30, 90), 25, 100, draw.number(0.1, 1.0))
+    yield call(61, 9, 130, draw.number(2e-5, 6e-5))
 
 
 @learning_rate.criterion("floor, no warm-up, steps past the end", points=0.5)
@@ -2314,6 +2448,60 @@ def returns_a_rate_tensor(step, warmup, total, peak, floor=0.0):
     return floor + (peak - floor) * (1 + torch.cos(torch.pi * r)) / 2
 
 
+@learning_rate.mistake(
+    "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError.",
+    shows=UNLESS,
+)
+def asserts_the_warm_up(step, warmup, total, peak, floor=0.0):
+    assert 0 <= warmup < total, f"warmup is {warmup}, total is {total}"
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "You check nothing, and where warmup equals total the division by total - warmup fails by itself. Raise a ValueError "
+    "unless 0 <= warmup < total.",
+    shows=UNLESS,
+)
+def divides_by_no_decay(step, warmup, total, peak, floor=0.0):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake("After the warm-up your rate stays at the peak: half a cosine leads down to floor.", shows=DOWN)
+def stays_at_the_peak(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    return peak * (step + 1) / warmup if step < warmup else float(peak)
+
+
+@learning_rate.mistake("After the warm-up your rate begins at floor and rises. The sign of the cosine is wrong.", shows=DOWN)
+def climbs_to_the_peak(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (peak - floor) * (1 - math.cos(math.pi * r)) / 2
+
+
+@learning_rate.mistake(
+    "You round the learning rate. Of a small one, and 3e-5 is usual where a trained model is trained on, little is left.",
+    shows=(UP, DOWN),
+)
+def rounds_the_rate(step, warmup, total, peak, floor=0.0):
+    if not 0 <= warmup < total:
+        raise ValueError(f"warmup is {warmup}, total is {total}")
+    if step < warmup:
+        return round(peak * (step + 1) / warmup, 6)
+    r = min(1.0, (step - warmup) / (total - warmup))
+    return round(floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2, 6)
+
+
 @learning_rate.alternative
 def rate_in_three_cases(step, warmup, total, peak, floor=0.0):
     if warmup < 0:
@@ -2622,7 +2810,7 @@ def clips_values(model, optimizer, inputs, targets):
     optimizer.zero_grad()
     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
     loss.backward()
-    nn.utils.clip_grad_value_(model.parameters(), 0.2)
+    nn.utils.clip_grad_value_(model.parameters(), 1.0)
     optimizer.step()
     return loss.item()
 
@@ -3361,6 +3549,59 @@ def softens_the_logits(model, inputs, targets):
     return loss
 
 
+@evaluate.mistake(
+    "Logits and targets are laid flat in different orders: positions are held to targets of others.",
+    shows=(LOSS_OF_ALL, EVAL),
+)
+def lays_them_flat_differently(model, inputs, targets):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.T.flatten()).item()
+    model.train(was)
+    return loss
+
+
+@evaluate.mistake(
+    "The targets are shifted once more: they lie one step ahead of the inputs already.", shows=(LOSS_OF_ALL, EVAL)
+)
+def shifts_what_is_shifted(model, inputs, targets):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten()).item()
+    model.train(was)
+    return loss
+
+
+@evaluate.mistake(
+    "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part then "
+    "counts for more: weigh each part by its size, or add up and divide once.",
+    shows=LOSS_OF_ALL,
+)
+def averages_unequal_parts(model, inputs, targets):
+    was = model.training
+    model.eval()
+    losses = []
+    with torch.no_grad():
+        for x, y in zip(inputs.split(2), targets.split(2), strict=True):
+            losses.append(F.cross_entropy(model(x).flatten(0, 1), y.flatten()).item())
+    model.train(was)
+    return sum(losses) / len(losses)
+
+
+@evaluate.mistake(
+    "The mode is the other one afterwards. Note which it was before you switch, and put that one back.", shows=AS_IT_WAS
+)
+def turns_the_mode_round(model, inputs, targets):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+    model.train(not was)
+    return loss
+
+
 @evaluate.mistake("Only the last position of each window is judged. All of them count.", shows=(LOSS_OF_ALL, EVAL))
 def judges_the_last_position(model, inputs, targets):
     was = model.training
@@ -3558,6 +3799,9 @@ def _(draw):
     for n_tokens, length, batch in ((4, 2, 5), (1, 1, 1), (0, 3, 2), (6, 1, 3)):
         s, text = written(draw, n_tokens, length=length, batch=batch, block_size=8)
         yield s.case(ref("tokens")).in_its_own_dtype().unchanged().described(text)
+    s = Script(model=specimen("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
+    s.call(SUBJECT, s.model, s.prompt, 7, temperature=0, name="tokens")
+    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[3]]), 7, temperature=0), through all 5 tokens")
 
 
 @generate.criterion("shows all tokens so far, at most block_size", points=0.5)
@@ -3813,6 +4057,36 @@ def divides_by_zero(model, prompt, n_tokens, temperature=1.0, generator=None):
             return torch.multinomial(p.cpu(), 1, generator=self.generator).to(logits.device)
 
     return Dividing(model, generator).run(prompt, n_tokens, temperature)
+
+
+@generate.mistake(
+    "You stop when token 0 is written. No token means “the end” here: n_tokens are asked for.", shows=GREEDY
+)
+def stops_at_token_zero(model, prompt, n_tokens, temperature=1.0, generator=None):
+    class Stopping(Writer):
+        def write(self, prompt, n_tokens, temperature):
+            tokens = prompt
+            for _ in range(n_tokens):
+                chosen = self.choose(self.logits(tokens), temperature)
+                if (chosen == 0).all():
+                    break
+                tokens = self.append(tokens, chosen)
+            return tokens
+
+    return Stopping(model, generator).run(prompt, n_tokens, temperature)
+
+
+@generate.mistake(
+    "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the model "
+    "takes it for text: show what there is.",
+    shows=(GREEDY, SHOWN),
+)
+def fills_up_with_zeros(model, prompt, n_tokens, temperature=1.0, generator=None):
+    class Padding(Writer):
+        def context(self, tokens):
+            return F.pad(tokens, (self.model.block_size, 0))[:, -self.model.block_size :]
+
+    return Padding(model, generator).run(prompt, n_tokens, temperature)
 
 
 @generate.mistake(
@@ -4377,8 +4651,10 @@ def batches_from_the_generator(seen, exact):
     return None
 
 
-def trained_whole(steps):
+def trained_whole(steps, state):
     def judge(seen, exact):
+        if any(torch.equal(seen.values["after"][name], before) for name, before in state.items()):
+            return "some of the model's parameters are what they were before training"
         learning = [training for _, training, flows in seen.values["calls"] if flows]
         if len(learning) < steps or not all(learning):
             return "the model, or a part of it, is not trained in training mode in every step"
@@ -4411,10 +4687,13 @@ def _(draw):
     made = s.case(*(ref(name) for name in ("one", "again", "other", "before", "after")))
     yield made.holding(batches_from_the_generator).described("three runs, with equal and with different generators")
 
-    s = Script(model=windowed(window_state(draw), dropout=0.3), data=draw.integers(0, 6, 50))
+    state = window_state(draw)
+    s = Script(model=windowed(state, dropout=0.3), data=draw.integers(0, 6, 50))
     s.call(SUBJECT, s.model, s.data, 20, 3, generator(seed), name="losses")
     s.call(helper("attribute"), s.model, "calls", name="calls")
-    yield s.case(ref("calls")).holding(trained_whole(20)).described("train on a model that is in eval mode")
+    s.call(helper("state_of"), s.model, name="after")
+    made = s.case(ref("calls"), ref("after")).holding(trained_whole(20, state))
+    yield made.described("train on a model that is in eval mode")
 
 
 LEARNS = "the trained model foretells text that it has not seen"
@@ -4743,6 +5022,40 @@ def returns_the_last_loss(model, data, steps, batch_size, generator, peak=3e-3):
 @train.mistake("Your losses are tensors, each with all that it was computed from. Floats are asked for.", shows=RECORD)
 def collects_tensors(model, data, steps, batch_size, generator, peak=3e-3):
     return [torch.tensor(loss) for loss in Loop(model, data, steps, batch_size, generator, peak).run()]
+
+
+@train.mistake(
+    "The optimizer is given a part of the parameters only. The rest of the model stays as it was made.", shows=RECORD
+)
+def trains_the_last_layer(model, data, steps, batch_size, generator, peak=3e-3):
+    class Partial(Loop):
+        def make_optimizer(self):
+            return torch.optim.AdamW(list(self.model.parameters())[-1:], lr=self.peak)
+
+    return Partial(model, data, steps, batch_size, generator, peak).run()
+
+
+@train.mistake("You return a tensor. The losses are to be a list of floats.", shows=RECORD)
+def returns_a_tensor_of_losses(model, data, steps, batch_size, generator, peak=3e-3):
+    return torch.tensor(Loop(model, data, steps, batch_size, generator, peak).run())
+
+
+@train.mistake("Nothing is returned: return the list of losses.", shows=RECORD)
+def keeps_the_losses(model, data, steps, batch_size, generator, peak=3e-3):
+    Loop(model, data, steps, batch_size, generator, peak).run()
+
+
+@train.mistake("One step too few is taken.", shows=RECORD)
+def takes_a_step_too_few(model, data, steps, batch_size, generator, peak=3e-3):
+    class Short(Loop):
+        def run(self):
+            losses = []
+            for step in range(self.steps - 1):
+                self.set_rate(step)
+                losses.append(self.step(*self.batch()))
+            return losses
+
+    return Short(model, data, steps, batch_size, generator, peak).run()
 
 
 @train.mistake("One step too many is taken.", shows=RECORD)
