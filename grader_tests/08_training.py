@@ -1272,12 +1272,12 @@ def block_weights(draw, D, dtype=torch.float32):
     return state
 
 
-def through_block(state, n_heads, *, dropout=0.0, training=False, exactly=False, **inputs):
+def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
     """Construct, give weights, call with x and, where it is given, the mask; observes "out"."""
     s = Script(**inputs)
     chosen = {"dropout": dropout} if dropout else {}
     m = s.call(SUBJECT, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=exactly)
+    s.call(helper("prepare"), m, state, training=training, exactly=False)
     s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
     return s.case(ref("out"))
 
@@ -1366,7 +1366,11 @@ def of_these_kinds(seen, exact):
 @transformer_block.criterion("its parts: their names, kinds and parameters", points=0.5)
 def _(draw):
     for D, n_heads in ((6, 2), (10, 5)):
-        yield through_block(block_weights(draw, D), n_heads, exactly=True, x=draw.normal(2, 3, D))
+        s = Script()
+        m = s.call(SUBJECT, D, n_heads, name="module")
+        s.call(helper("prepare"), m, block_weights(draw, D), exactly=True)
+        s.call(helper("attribute"), m, "training", name="mode")
+        yield s.case(ref("mode")).described(f"the names and shapes of the parameters of TransformerBlock({D}, {n_heads})")
     s = Script()
     m = s.call(SUBJECT, 12, 4, 0.2, name="module")
     for name in ("norm_1", "norm_2", "attention", "mlp"):
