@@ -44,7 +44,10 @@ def examine_here(
 
     def ask(programs: list[tuple[Program, float]]) -> Iterator[Observation | NoAnswer]:
         for program, _ in programs:
-            yield from wire.read(repr(answer(wire.request([program]), names)), 1)
+            try:
+                yield from wire.read(repr(answer(wire.request([program]), names)), 1)
+            except wire.Malformed:
+                yield NoAnswer("the kernel gave no readable answer")
 
     known = Source(cells, lesson.exercises if lesson else ()) if cells is not None else None
     return examine(exercise, ask, seed=seed, source=known, earlier=earlier or ())

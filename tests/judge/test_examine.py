@@ -87,6 +87,20 @@ def test_a_mistake_that_nobody_knows_is_not_named(lesson):
     assert verdict.see == "Doubling"
 
 
+def test_what_cannot_pass_over_the_wire_is_no_answer(lesson):
+    code = """
+        kind = ValueError
+        for _ in range(1100):
+            kind = type("Deeper", (kind,), {})
+
+        def double(x):
+            raise kind("more bases than an observation may have")
+    """
+    verdict = judged(lesson, "double", textwrap.dedent(code))
+    assert verdict.earned == 0
+    assert verdict.criteria[0].finding == "the kernel gave no readable answer"
+
+
 def test_a_missing_name_and_a_stub_are_not_started(lesson):
     assert judged(lesson, "double", "").status == "not started"
     assert judged(lesson, "double", "def double(x): raise NotImplementedError").status == "not started"

@@ -26,7 +26,7 @@ LESSONS = ["02_softmax"]
     [
         ("Jane Smith_1234_assignsubmission_file_/02_softmax.ipynb", "Jane Smith", "1234", "moodle"),
         ("Jane Smith_1234_assignsubmission_file/Copy of 02_softmax.ipynb", "Jane Smith", "1234", "moodle"),
-        ("c-5/Ana María_9_assignsubmission_file_/work/02_softmax.ipynb", "Ana María", "9", "moodle"),
+        ("c-5/Ana María_9_assignsubmission_file_/answers/02_softmax.ipynb", "Ana María", "9", "moodle"),
         ("Jane Smith_1234_assignsubmission_file_02_softmax.ipynb", "Jane Smith", "1234", "moodle"),
         ("smithjane_12345_678_02_softmax.ipynb", "smithjane", "12345", "canvas"),
         ("smithjane_late_12345_678_02_softmax-1.ipynb", "smithjane", "12345", "canvas"),
