@@ -28,8 +28,9 @@ ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="all, where none is named")
     names = parser.parse_args(arguments).names or list(ALL)
     if unknown := set(names) - set(ALL):

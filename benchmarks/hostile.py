@@ -108,9 +108,12 @@ class Batch:
         canaries.lay()
         before = _files(root, mine)
         ran = supervised(
-            ["nbgrader", "autograde", LESSON], root, FIRST + EACH * (len(corpus) - 1), self.memory,
+            ["nbgrader", "autograde", LESSON],
+            root,
+            FIRST + EACH * (len(corpus) - 1),
+            self.memory,
             canaries.environment,
-        )  # fmt: skip
+        )
         after = _files(root, mine | {LATER}) | {k: v for k, v in _files(root, mine).items() if k in before}
         found = [f"{name} was disturbed" for name in canaries.sang()]
         found += [f"{name} was changed" for name in before if after.get(name) != before[name]]

@@ -88,10 +88,15 @@ def one(kind: str, directory: str) -> dict[str, float]:
     ended = time.perf_counter()
     of_kernel = getattr(manager.provisioner, "cpu_seconds", None) or 0.0  # an ordinary one's is among our children's
     return {
-        "start": started - began, "ready": ready - started, "first cell": ran - ready, "torn down": ended - ending,
-        "all wall": ran - began + ended - ending, "all processor": own_processor_time() - processor + of_kernel,
-        "private MiB": private, "share MiB": share,
-    }  # fmt: skip
+        "start": started - began,
+        "ready": ready - started,
+        "first cell": ran - ready,
+        "torn down": ended - ending,
+        "all wall": ran - began + ended - ending,
+        "all processor": own_processor_time() - processor + of_kernel,
+        "private MiB": private,
+        "share MiB": share,
+    }
 
 
 def main(arguments: list[str] | None = None) -> list[str]:

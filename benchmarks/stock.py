@@ -25,7 +25,7 @@ c = get_config()
 c.CourseDirectory.course_id = "stock"
 c.ExecutePreprocessor.timeout = {seconds}
 """
-ASSERTS = '''
+ASSERTS = """
 import base64, torch
 from course.packing import unpack
 from course.probe import Program, run
@@ -52,7 +52,7 @@ for _blob in {blobs!r}:
         torch.testing.assert_close(
             _defined(_seen.gradients[_name], _slope), _defined(_slope, _slope), rtol=1e-6, atol=_far
         )
-'''
+"""
 
 
 def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos: bool = True) -> None:

@@ -47,15 +47,22 @@ def supervised(
     """Run one of this environment's commands, which finds no variables but a few and those given."""
     programs = Path(sys.executable).parent
     environment = {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1",
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
         **(variables or {}),
-    }  # fmt: skip
+    }
     script = [sys.executable, "-I", "-S", __file__, str(seconds), str(memory)]
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         done = subprocess.run(
-            [*script, str(programs / command[0]), *command[1:]], cwd=cwd, env=environment, check=True,
-            stdout=subprocess.PIPE, stderr=said, text=True,
-        )  # fmt: skip
+            [*script, str(programs / command[0]), *command[1:]],
+            cwd=cwd,
+            env=environment,
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        )
         said.seek(0)
         return Ran(**json.loads(done.stdout), said=said.read())
 

@@ -242,10 +242,14 @@ def _rounded(value: Any) -> Any:
 
 def _reference(case: dict[str, Any]) -> Reference:
     return Reference(
-        Observation(**case["exact"]), Observation(**case["native"]), case["undefined"],
-        Tolerance(*case["tolerance"]) if case["tolerance"] else None, case["wrong"], case["pure"],
+        Observation(**case["exact"]),
+        Observation(**case["native"]),
+        case["undefined"],
+        Tolerance(*case["tolerance"]) if case["tolerance"] else None,
+        case["wrong"],
+        case["pure"],
         frozenset(case["mutates"]),
-    )  # fmt: skip
+    )
 
 
 def _names_around(f: Any, name: str) -> dict[str, Any]:

@@ -189,9 +189,13 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, tolerance: To
 
 
 def _compare_tensors(
-    found: torch.Tensor, exact: torch.Tensor, native: torch.Tensor, where: str, tolerance: Tolerance,
+    found: torch.Tensor,
+    exact: torch.Tensor,
+    native: torch.Tensor,
+    where: str,
+    tolerance: Tolerance,
     rung: str = "values",
-) -> Finding | None:  # fmt: skip
+) -> Finding | None:
     if not exact.is_floating_point():
         wrong = found != exact
         if not wrong.any():
@@ -255,10 +259,13 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
         near = expected if near is None else near.double()
         zero = torch.zeros_like(expected)
         finding = _compare_tensors(
-            torch.where(judged, got.double(), zero), torch.where(judged, expected, zero),
-            torch.where(judged, near, zero), f"the gradient for `{name}`",
-            reference.tolerance or Tolerance.of(got.dtype), "gradient",
-        )  # fmt: skip
+            torch.where(judged, got.double(), zero),
+            torch.where(judged, expected, zero),
+            torch.where(judged, near, zero),
+            f"the gradient for `{name}`",
+            reference.tolerance or Tolerance.of(got.dtype),
+            "gradient",
+        )
         if finding:
             return finding
     return None

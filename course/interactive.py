@@ -98,9 +98,7 @@ def _picture(
     return figures.html(figure, alt, caption, style=style)
 
 
-def _sliders(
-    draw: Callable[..., tuple[Any, str]], choices: Mapping[str, list[Any]], first: Mapping[str, Any]
-) -> Any:
+def _sliders(draw: Callable[..., tuple[Any, str]], choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:
     """A box of one slider for each option and the picture below them."""
     import ipywidgets as widgets
 

@@ -395,9 +395,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "generator_state": lambda generator: generator.get_state(),
     "lands_on": _lands_on,
     "is_same": lambda a, b: a is b,
-    "shares_memory": lambda a, b: bool(
-        {p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()}
-    ),
+    "shares_memory": lambda a, b: bool({p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()}),
     "parameters": lambda module: list(module.parameters()),
     "trainable": lambda module: {name: p.requires_grad for name, p in module.named_parameters()},
     "attribute": getattr,

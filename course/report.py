@@ -67,7 +67,7 @@ class Report:
         mark, word, colour = MARKS[self.status]
         parts = [
             f'<div role="group" aria-label="{escape(self.exercise)}: {word}" style="{FONT};color:#1a202c;'
-            f'background:#fff;border:1px solid #cbd5e0;border-left:6px solid {colour};border-radius:4px;'
+            f"background:#fff;border:1px solid #cbd5e0;border-left:6px solid {colour};border-radius:4px;"
             'padding:8px 12px;margin:4px 0;max-width:60em;overflow-wrap:anywhere">',
             '<div style="display:flex;justify-content:space-between;gap:1em;align-items:baseline">'
             f'<span><b style="color:{colour}">{mark} {word}</b> &nbsp;<code style="background:none;color:#1a202c">'

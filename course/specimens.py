@@ -185,9 +185,22 @@ class Projections(nn.Module):
         query, source = x.transpose(0, 1), (x if context is None else context).transpose(0, 1)
         packed = torch.cat([self.get_parameter(f"W_{letter}.weight") for letter in "qkv"])
         output, weights = nn.functional.multi_head_attention_forward(
-            query, source, source, x.shape[-1], self.n_heads, packed, None, None, None, False, 0.0,
-            self.get_parameter("W_o.weight"), None, attn_mask=mask, average_attn_weights=False,
-        )  # fmt: skip
+            query,
+            source,
+            source,
+            x.shape[-1],
+            self.n_heads,
+            packed,
+            None,
+            None,
+            None,
+            False,
+            0.0,
+            self.get_parameter("W_o.weight"),
+            None,
+            attn_mask=mask,
+            average_attn_weights=False,
+        )
         return output.transpose(0, 1), weights
 
 

@@ -87,9 +87,11 @@ def same_examples(one: bytes, other: bytes) -> bool:
     def same(a: Any, b: Any) -> bool:
         if isinstance(a, torch.Tensor):
             return (
-                isinstance(b, torch.Tensor) and a.dtype == b.dtype and a.shape == b.shape
+                isinstance(b, torch.Tensor)
+                and a.dtype == b.dtype
+                and a.shape == b.shape
                 and torch.allclose(a.double(), b.double(), rtol=1e-5, atol=1e-6, equal_nan=True)
-            )  # fmt: skip
+            )
         if isinstance(a, Node):
             return isinstance(b, Node) and a.kind == b.kind and same(vars(a), vars(b))
         if isinstance(a, dict):
@@ -119,21 +121,36 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
         if p.case.holds:
             raise BuildError(f"{exercise.name}: visible example {name!r} is judged by a function, which is not data")
         r = p.reference
-        cases.append({
-            "name": name, "text": spelled_out(p.case), "program": p.program(exercise).to_plain(),
-            "exact": _outcome(r.exact), "native": _outcome(r.native), "wrong": r.wrong, "undefined": r.undefined,
-            "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None, "pure": r.pure,
-            "mutates": sorted(r.mutates),
-        })  # fmt: skip
+        cases.append(
+            {
+                "name": name,
+                "text": spelled_out(p.case),
+                "program": p.program(exercise).to_plain(),
+                "exact": _outcome(r.exact),
+                "native": _outcome(r.native),
+                "wrong": r.wrong,
+                "undefined": r.undefined,
+                "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None,
+                "pure": r.pure,
+                "mutates": sorted(r.mutates),
+            }
+        )
     mistakes = [
-        {"name": m.name, "text": m.text, "see": m.see,
-         "outcomes": [_outcome(run(p.program(exercise), {exercise.name: m.answer})) for _, p in prepared]}
+        {
+            "name": m.name,
+            "text": m.text,
+            "see": m.see,
+            "outcomes": [_outcome(run(p.program(exercise), {exercise.name: m.answer})) for _, p in prepared],
+        }
         for m in exercise.mistakes
-    ]  # fmt: skip
+    ]
     return {
-        "points": exercise.points, "hints": list(exercise.hints), "see": exercise.see, "cases": cases,
+        "points": exercise.points,
+        "hints": list(exercise.hints),
+        "see": exercise.see,
+        "cases": cases,
         "mistakes": mistakes,
-    }  # fmt: skip
+    }
 
 
 def _outcome(seen: Observation) -> dict[str, Any]:

@@ -79,9 +79,15 @@ def check_lesson(root: Path, name: str, only: str = "", *, mutate: bool = True, 
 
 
 def check_exercise(
-    exercise: Exercise, lesson: Lesson, solved: dict[str, Any], solutions: dict[str, str], stubs: dict[str, Any],
-    *, mutate: bool, verbose: bool,
-) -> Outcome:  # fmt: skip
+    exercise: Exercise,
+    lesson: Lesson,
+    solved: dict[str, Any],
+    solutions: dict[str, str],
+    stubs: dict[str, Any],
+    *,
+    mutate: bool,
+    verbose: bool,
+) -> Outcome:
     found = Outcome(exercise.name, {"mistakes": len(exercise.mistakes), "named": 0})
     found.counts["alternatives"] = len(exercise.alternatives)
     cells = list(solutions.values())
@@ -90,9 +96,7 @@ def check_exercise(
     def judge(answer: Any, seed: int, source: list[str] | None = None, rules: Exercise = exercise) -> ExerciseVerdict:
         return examine_here(rules, {**solved, exercise.name: answer}, seed=seed, cells=source, lesson=lesson)
 
-    def must_be_right(
-        what: str, answer: Any, source: list[str] | None = None, rules: Exercise = exercise
-    ) -> None:
+    def must_be_right(what: str, answer: Any, source: list[str] | None = None, rules: Exercise = exercise) -> None:
         for seed in SEEDS:
             verdict = judge(answer, seed, source, rules)
             if verdict.earned != exercise.points:

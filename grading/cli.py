@@ -38,9 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
     grade = verbs.choices["grade"]
     grade.add_argument("--again", action="store_true", help="grade also what is graded already")
     grade.add_argument(
-        "--unsandboxed", action="store_true",
+        "--unsandboxed",
+        action="store_true",
         help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
-    )  # fmt: skip
+    )
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")

@@ -10,18 +10,48 @@ import copy
 from collections.abc import Callable, Iterator
 
 BINARY: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
-}  # fmt: skip
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
 COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
 NAMES = {
-    "amax": "amin", "sum": "mean", "mean": "sum", "max": "min", "argmax": "argmin", "exp": "expm1", "log": "log2",
-    "sqrt": "square", "triu": "tril", "tril": "triu", "cos": "sin", "sin": "cos", "softmax": "log_softmax",
-    "all": "any", "any": "all", "zeros": "ones", "ones": "zeros", "query": "key", "key": "value", "W_q": "W_k",
-}  # fmt: skip
+    "amax": "amin",
+    "sum": "mean",
+    "mean": "sum",
+    "max": "min",
+    "argmax": "argmin",
+    "exp": "expm1",
+    "log": "log2",
+    "sqrt": "square",
+    "triu": "tril",
+    "tril": "triu",
+    "cos": "sin",
+    "sin": "cos",
+    "softmax": "log_softmax",
+    "all": "any",
+    "any": "all",
+    "zeros": "ones",
+    "ones": "zeros",
+    "query": "key",
+    "key": "value",
+    "W_q": "W_k",
+}
 
 
 def mutants(code: str) -> Iterator[tuple[str, str]]:
@@ -46,9 +76,14 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Callable]]:
         swapped = COMPARE[type(node.ops[0])]
         yield f"-> {swapped.__name__}", lambda n: setattr(n, "ops", [swapped(), *n.ops[1:]])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
-        yield "sign or `not` dropped", lambda n: setattr(n, "op", ast.UAdd()) if isinstance(
-            n.op, ast.USub
-        ) else n.__dict__.update(op=ast.Not(), operand=ast.UnaryOp(ast.Not(), n.operand))
+        yield (
+            "sign or `not` dropped",
+            lambda n: (
+                setattr(n, "op", ast.UAdd())
+                if isinstance(n.op, ast.USub)
+                else n.__dict__.update(op=ast.Not(), operand=ast.UnaryOp(ast.Not(), n.operand))
+            ),
+        )
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield "number + 1", lambda n: setattr(n, "value", n.value + 1)
     if isinstance(node, ast.Constant) and type(node.value) is bool:

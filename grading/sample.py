@@ -59,9 +59,7 @@ def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> Notebook
 
 def right(lesson: Lesson, style: int) -> Answers:
     """A right answer to every exercise; the same style number gives the same answers."""
-    return {
-        e.name: as_answer(e, e.alternatives[style % len(e.alternatives)]) for e in lesson.exercises.values()
-    }
+    return {e.name: as_answer(e, e.alternatives[style % len(e.alternatives)]) for e in lesson.exercises.values()}
 
 
 def as_answer(exercise: Exercise, answer: Any) -> str:
@@ -80,15 +78,20 @@ def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
             cell.metadata["outputId"] = f"{number:08x}-0000-4000-8000-000000000000"
             cell.execution_count = number
     scratch = NotebookNode(
-        cell_type="code", source="print('trying things out')", execution_count=1, outputs=[],
+        cell_type="code",
+        source="print('trying things out')",
+        execution_count=1,
+        outputs=[],
         metadata={"id": "scratch"},
-    )  # fmt: skip
+    )
     saved.cells.insert(3, scratch)
     saved.metadata = NotebookNode(
-        colab={"provenance": [], "toc_visible": True, "gpuType": "T4"}, accelerator="GPU",
-        kernelspec={"name": "python3", "display_name": "Python 3"}, language_info={"name": "python"},
+        colab={"provenance": [], "toc_visible": True, "gpuType": "T4"},
+        accelerator="GPU",
+        kernelspec={"name": "python3", "display_name": "Python 3"},
+        language_info={"name": "python"},
         widgets={"application/vnd.jupyter.widget-state+json": {"4b1f": {"model_name": "IntSliderModel"}}},
-    )  # fmt: skip
+    )
     saved.nbformat, saved.nbformat_minor = 4, 0
     return saved
 

@@ -51,8 +51,7 @@ first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
 figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
 figures.show(
     figure,
-    alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, "
-    "minus 10, 18. The sum is 12.",
+    alt="Three rows of numbers. a is 1, 2, 3; b is 4, minus 5, 6; their products are 4, minus 10, 18. The sum is 12.",
     caption="4 − 10 + 18 = 12. The second place votes against; the third outvotes it.",
 )
 
@@ -97,6 +96,7 @@ print("and adds up to", (row * column).sum().item(), "where the dot product is 1
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(dot)
 
+
 # %% nbgrader={"grade": false, "grade_id": "dot", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The dot product of two vectors: the sum of their products, place by place.
@@ -119,6 +119,7 @@ def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 check(dot)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(dot)
 ### END HIDDEN TESTS
 
@@ -176,6 +177,7 @@ figures.show(
 # mind; it will surprise you in section 4.
 # </details>
 
+
 # %% tags=["demo"]
 def turned(angle: float, length: float) -> torch.Tensor:
     """An arrow of a given length, turned counter-clockwise by an angle in degrees."""
@@ -186,8 +188,7 @@ def turned(angle: float, length: float) -> torch.Tensor:
 my_dot = use(dot, torch.dot)
 angles = range(0, 361, 15)
 values = {
-    f"length {length:g}": [my_dot(turned(0, 1), turned(angle, length)).item() for angle in angles]
-    for length in (1, 2)
+    f"length {length:g}": [my_dot(turned(0, 1), turned(angle, length)).item() for angle in angles] for length in (1, 2)
 }
 ax = figures.curves(angles, values, xlabel="angle between a and b, in degrees", ylabel="a · b")
 ax.set_xticks(range(0, 361, 90))
@@ -306,6 +307,7 @@ print("gradient:", nothing.grad.tolist())
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(cosine_similarity)
 
+
 # %% nbgrader={"grade": false, "grade_id": "cosine_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The cosine of the angle between vectors that lie along the last dimension.
@@ -326,6 +328,7 @@ def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 check(cosine_similarity)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(cosine_similarity)
 ### END HIDDEN TESTS
 
@@ -357,6 +360,7 @@ pet = torch.tensor([1.0, -0.5, -0.3, -0.3])  # a question: an animal, no vehicle
 
 def torch_cosine(a, b):
     return torch.cosine_similarity(a, b, dim=-1)  # PyTorch's own, until yours passes
+
 
 # %% [markdown]
 # ### Predict first
@@ -418,8 +422,14 @@ scores = torch.stack([torch.stack([my_dot(q, k) for k in vectors]) for q in ques
 def draw(query, key):
     names = ["pet", "ride", "snack"]
     figure = figures.vectors.one_cell(
-        questions, vectors, scores, query, key,
-        query_names=names, key_names=words, meanings=meanings,
+        questions,
+        vectors,
+        scores,
+        query,
+        key,
+        query_names=names,
+        key_names=words,
+        meanings=meanings,
     )
     return figure, (
         f"Framed: the row {names[query]} of three queries, the row {words[key]} of six keys, and "
@@ -468,6 +478,7 @@ print("keys.T:", keys.numpy().T.shape)  # NumPy's; it reverses as PyTorch's does
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(similarity_scores)
 
+
 # %% nbgrader={"grade": false, "grade_id": "similarity_scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def similarity_scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     """The dot product of every query with every key.
@@ -485,6 +496,7 @@ def similarity_scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
 check(similarity_scores)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(similarity_scores)
 ### END HIDDEN TESTS
 
@@ -544,6 +556,7 @@ figures.show(
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(most_similar)
 
+
 # %% nbgrader={"grade": false, "grade_id": "most_similar", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def most_similar(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     """For each query, the index of the key with the highest cosine similarity.
@@ -562,6 +575,7 @@ def most_similar(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 check(most_similar)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(most_similar)
 ### END HIDDEN TESTS
 

@@ -26,6 +26,7 @@ except ModuleNotFoundError:  # a fresh Colab machine
     get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
+
 begin("02_softmax")
 
 # %% [markdown]
@@ -195,6 +196,7 @@ figures.show(
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(softmax)
 
+
 # %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The weights of the scores `x` along `dim`: positive, with the sum 1.
@@ -207,10 +209,12 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return exponentials / exponentials.sum(dim, keepdim=True)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_softmax", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check(softmax)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(softmax)
 ### END HIDDEN TESTS
 
@@ -228,14 +232,16 @@ print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 
 # %% tags=["demo"]
 mine = use(softmax, torch.softmax)
-table = torch.tensor([
-    [1.0, 1.5, 0.0, 0.5, 0.0, 0.0],
-    [0.0, 2.0, 1.5, -1.0, 2.0, 1.0],
-    [-1.0, 2.5, 1.0, -1.0, 1.5, 2.5],
-    [0.5, 0.0, 0.0, 1.0, 1.5, 1.5],
-    [-1.0, 1.5, 0.0, 0.5, 2.0, 3.0],
-    scores.tolist(),
-])
+table = torch.tensor(
+    [
+        [1.0, 1.5, 0.0, 0.5, 0.0, 0.0],
+        [0.0, 2.0, 1.5, -1.0, 2.0, 1.0],
+        [-1.0, 2.5, 1.0, -1.0, 1.5, 2.5],
+        [0.5, 0.0, 0.0, 1.0, 1.5, 1.5],
+        [-1.0, 1.5, 0.0, 0.5, 2.0, 3.0],
+        scores.tolist(),
+    ]
+)
 fig, axes = figures.row(2, width=4.4, height=3.9)
 figures.heat_map(table, ax=axes[0], rows=words, columns=words, kind="scores", title="scores")
 figures.heat_map(mine(table, dim=-1), ax=axes[1], rows=words, columns=words, title="weights")
@@ -262,8 +268,13 @@ mine = use(softmax, torch.softmax)
 jacobian = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
 ax = figures.heat_map(
-    jacobian, rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())], columns=words,
-    kind="scores", limit=0.25, title="change of weight i (row) with score j (column)", size=(6.0, 4.2),
+    jacobian,
+    rows=[f"{word}  {share:.2f}" for word, share in zip(words, now.tolist())],
+    columns=words,
+    kind="scores",
+    limit=0.25,
+    title="change of weight i (row) with score j (column)",
+    size=(6.0, 4.2),
 )
 figures.show(
     ax,
@@ -336,6 +347,7 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(log_softmax)
 
+
 # %% nbgrader={"grade": false, "grade_id": "log_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The natural logarithms of the weights of the scores `x` along `dim`.
@@ -348,10 +360,12 @@ def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_log_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(log_softmax)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(log_softmax)
 ### END HIDDEN TESTS
 
@@ -369,11 +383,16 @@ fig, axes = figures.row(1, width=6.6, height=3.3)
 figures.curves(
     gap,
     {"log_softmax": loss, "": -small.log(), "with 1e-9 added": -(small + 1e-9).log()},
-    ax=axes[0], xlabel="how far the word is behind", ylabel="loss, $-\\ln p$",
+    ax=axes[0],
+    xlabel="how far the word is behind",
+    ylabel="loss, $-\\ln p$",
     title="Three ways to take the logarithm, in float32",
 )
 axes[0].annotate(
-    "log of softmax ends here:\nthen it is infinite", (102, 102), (14, -48), textcoords="offset points",
+    "log of softmax ends here:\nthen it is infinite",
+    (102, 102),
+    (14, -48),
+    textcoords="offset points",
     arrowprops={"arrowstyle": "->"},
 )
 figures.show(
@@ -427,6 +446,7 @@ figures.show(
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(softmax_with_temperature)
 
+
 # %% nbgrader={"grade": false, "grade_id": "softmax_with_temperature", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1) -> torch.Tensor:
     """The softmax of `x / temperature` along `dim`.
@@ -441,10 +461,12 @@ def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1)
     return softmax(x / temperature, dim)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_softmax_with_temperature", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(softmax_with_temperature)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(softmax_with_temperature)
 ### END HIDDEN TESTS
 
@@ -454,11 +476,15 @@ grade(softmax_with_temperature)
 # %% tags=["demo"]
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 
+
 def draw(temperature):
     return figures.distributions.budget(sharpen(scores, temperature), words, f"temperature {temperature}")
 
+
 interactive.slider(
-    draw, start={"temperature": 1.0}, strip=[0.3, 1.0, 5.0],
+    draw,
+    start={"temperature": 1.0},
+    strip=[0.3, 1.0, 5.0],
     temperature=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0],
 )
 print("Drawn with", sharpen.whose)
@@ -515,6 +541,7 @@ figures.show(
 # Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(entropy)
 
+
 # %% nbgrader={"grade": false, "grade_id": "entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The entropy, in nats, of the weights `p` along `dim`.
@@ -527,10 +554,12 @@ def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return (p * surprise).sum(dim)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_entropy", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(entropy)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(entropy)
 ### END HIDDEN TESTS
 
@@ -545,13 +574,25 @@ temperatures = torch.logspace(-1, 2, 41)
 weights = torch.stack([sharpen(scores, T) for T in temperatures.tolist()])  # (41, 6)
 fig, axes = figures.row(2, width=4.6, height=3.5)
 figures.curves(
-    temperatures, {word: weights[:, i] for i, word in enumerate(words) if word != "the"},
-    ax=axes[0], xlabel="temperature", title="weights", log="x",
+    temperatures,
+    {word: weights[:, i] for i, word in enumerate(words) if word != "the"},
+    ax=axes[0],
+    xlabel="temperature",
+    title="weights",
+    log="x",
 )
 figures.curves(
-    temperatures, {"": spread(weights)}, ax=axes[1], xlabel="temperature", title="entropy (nats)", log="x",
+    temperatures,
+    {"": spread(weights)},
+    ax=axes[1],
+    xlabel="temperature",
+    title="entropy (nats)",
+    log="x",
 )
-for height, text, at, side in ((0.0, "0: one word", 100, "right"), (torch.tensor(6.0).log(), "ln 6: six words", 0.1, "left")):
+for height, text, at, side in (
+    (0.0, "0: one word", 100, "right"),
+    (torch.tensor(6.0).log(), "ln 6: six words", 0.1, "left"),
+):
     axes[1].axhline(height, color="black", linestyle=":", linewidth=1)
     axes[1].text(at, height + 0.03, text, ha=side)
 axes[1].set_ylim(-0.1, 2.0)
@@ -575,7 +616,10 @@ hot_to_cold = torch.logspace(2, -1.3, 80).tolist()
 starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1.8": [1.0, 2.0, 1.8]}
 first, second = map(torch.tensor, starts.values())
 routes = [torch.stack([sharpen(three, T) for T in hot_to_cold]) for three in (first, second)]
-stops = [(f"T = {T}", sharpen(three, T)) for three, T in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))]
+stops = [
+    (f"T = {T}", sharpen(three, T))
+    for three, T in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
+]
 fig, axes = figures.row(1, width=6.4, height=4.6)
 figures.distributions.triangle(spread, routes, ["river", "boat", "bank"], stops=stops, ax=axes[0])
 figures.show(

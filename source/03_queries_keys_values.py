@@ -27,6 +27,7 @@ except ModuleNotFoundError:  # a fresh Colab machine
     get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
+
 begin("03_queries_keys_values")
 
 # %% [markdown]
@@ -90,6 +91,7 @@ print("'journey' ", x[1])
 # %%
 # hint(embed)
 
+
 # %% nbgrader={"grade": false, "grade_id": "embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     """The row of the table that each token id names.
@@ -102,10 +104,12 @@ def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     return table[token_ids]
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(embed)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(embed)
 ### END HIDDEN TESTS
 
@@ -202,6 +206,7 @@ figures.show(
 # %%
 # hint(simple_attention)
 
+
 # %% nbgrader={"grade": false, "grade_id": "simple_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def simple_attention(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Every word's context vector: the average of all words, weighted by their similarity to it.
@@ -214,10 +219,12 @@ def simple_attention(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return weights @ x, weights
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_simple_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(simple_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(simple_attention)
 ### END HIDDEN TESTS
 
@@ -300,6 +307,7 @@ W_v = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])  # (D, V): hands over s
 # %%
 # hint(project_qkv)
 
+
 # %% nbgrader={"grade": false, "grade_id": "project_qkv", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project_qkv(
     x: torch.Tensor, W_q: torch.Tensor, W_k: torch.Tensor, W_v: torch.Tensor
@@ -313,10 +321,12 @@ def project_qkv(
     return x @ W_q, x @ W_k, x @ W_v
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_project_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(project_qkv)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(project_qkv)
 ### END HIDDEN TESTS
 
@@ -403,10 +413,9 @@ print("output ", (two_weights[0] * two_keys[0] + two_weights[1] * two_keys[1]).t
 # %%
 # hint(attention)
 
+
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def attention(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """For every query the average of the values, weighted by how well their keys match it. Not scaled.
 
     query: (..., T, K); key: (..., S, K); value: (..., S, V).
@@ -418,10 +427,12 @@ def attention(
     return weights @ value, weights
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(attention)
 ### END HIDDEN TESTS
 
@@ -442,9 +453,16 @@ def one_query(word, step):
     output, weights = attend(query, key, value)
     i = sentence.index(word)
     fig = figures.attention.step(
-        step, query[i], key, value, weights[i], output[i],
-        words=sentence, asking=word, names=(["whose?", "how many?"], ["someone", "how many"]),
-    )  # fmt: skip
+        step,
+        query[i],
+        key,
+        value,
+        weights[i],
+        output[i],
+        words=sentence,
+        asking=word,
+        names=(["whose?", "how many?"], ["someone", "how many"]),
+    )
     best = sentence[int(weights[i].argmax())]
     alt = [
         f"The query of {word}, {query[i, 0]:.2f} for whose and {query[i, 1]:.2f} for how many, above all six keys.",
@@ -456,9 +474,12 @@ def one_query(word, step):
 
 
 interactive.slider(
-    one_query, word=sentence, step=[1, 2, 3, 4], start={"word": "journey", "step": 1},
+    one_query,
+    word=sentence,
+    step=[1, 2, 3, 4],
+    start={"word": "journey", "step": 1},
     strip=[{"step": step} for step in (1, 2, 3, 4)],
-)  # fmt: skip
+)
 
 # %% [markdown]
 # And all words at once, as lines and as a map. Compare it with the map of `simple_attention` above: only *one*
@@ -527,6 +548,7 @@ figures.show(
 # With keys of length 1 at right angles to each other it is easy: take the wanted key itself, made longer so that it
 # wins clearly, or the sum of two such keys for the average of both. Does this do for any keys?
 
+
 # %%
 def copy_the_keys(keys, targets):
     """A first idea: eight times the sum of the wanted keys."""
@@ -571,6 +593,7 @@ figures.show(
 # %%
 # hint(query_for)
 
+
 # %% nbgrader={"grade": false, "grade_id": "query_for", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def query_for(keys: torch.Tensor, targets: list[int]) -> torch.Tensor:
     """A query with which unscaled attention retrieves the average of the targets' values.
@@ -585,10 +608,12 @@ def query_for(keys: torch.Tensor, targets: list[int]) -> torch.Tensor:
     return torch.linalg.pinv(keys) @ scores
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_query_for", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(query_for)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(query_for)
 ### END HIDDEN TESTS
 
@@ -800,9 +825,13 @@ for r, head in enumerate(heads):
         norms[r] = torch.stack([torch.zeros(()) if g is None else g.norm() for g in gradients])
 
 ax = figures.heat_map(
-    norms, rows=[head.__name__.replace("_", " ") for head in heads], columns=["W_q", "W_k", "W_v"],
-    kind="scores", blocked=norms == 0, size=(5.0, 2.6),
-)  # fmt: skip
+    norms,
+    rows=[head.__name__.replace("_", " ") for head in heads],
+    columns=["W_q", "W_k", "W_v"],
+    kind="scores",
+    blocked=norms == 0,
+    size=(5.0, 2.6),
+)
 figures.show(
     ax,
     alt="The size of the gradient for each of the three matrices. The right version has one for all three. With "

@@ -57,6 +57,7 @@ from torch import nn
 # To keep the samples large, `queries_and_keys` makes 200 independent little problems at once. Each has one query and
 # 16 keys.
 
+
 # %%
 def queries_and_keys(K, n=200, S=16, seed=0):
     """n problems of one query (n, 1, K) and S keys (n, S, K); all numbers have mean 0, variance 1."""
@@ -124,6 +125,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(score_std)
 
+
 # %% nbgrader={"grade": false, "grade_id": "score_std", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
     """The population standard deviation over all unscaled scores.
@@ -135,10 +137,12 @@ def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
     return scores.std(correction=0)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_score_std", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(score_std)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(score_std)
 ### END HIDDEN TESTS
 
@@ -170,6 +174,7 @@ figures.show(
 # The slider draws the scores of one query with eight keys, and the weights that softmax gives them, as $K$ grows. The
 # query and the keys are random every time; none of the keys is special.
 
+
 # %%
 def one_query(K):
     """A picture of one random query's scores with eight keys and of their weights, and its description."""
@@ -195,6 +200,7 @@ interactive.slider(one_query, strip=[1, 16, 256], K=widths)
 # Training moves the scores a little at a time, in the direction that helps. It can only know that direction if moving
 # a score moves a weight. So nudge one score at a time, and watch how fast every weight moves. That is a table of
 # $S \times S$ numbers: in row $i$ and column $j$, how fast weight $i$ moves when score $j$ does.
+
 
 # %%
 def nudged(scores, by=0.01):
@@ -252,6 +258,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(softmax_gradient_norm)
 
+
 # %% nbgrader={"grade": false, "grade_id": "softmax_gradient_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_gradient_norm(scores: torch.Tensor) -> torch.Tensor:
     """The Frobenius norm of the Jacobian of softmax at the given scores.
@@ -264,10 +271,12 @@ def softmax_gradient_norm(scores: torch.Tensor) -> torch.Tensor:
     return torch.linalg.norm(jacobian)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_softmax_gradient_norm", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(softmax_gradient_norm)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(softmax_gradient_norm)
 ### END HIDDEN TESTS
 
@@ -280,6 +289,7 @@ grade(softmax_gradient_norm)
 # `measure` takes the three readings for one width $K$. Its argument `scale` multiplies the scores; 1 leaves them as
 # they are. Of the 200 problems it reports the *median* gradient, because the mean would be made by the few problems in
 # which two keys happen to be nearly tied, and would hide what the typical query gets.
+
 
 # %%
 def nudged_norm(scores):
@@ -420,6 +430,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(scaled_dot_product_attention)
 
+
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None = None
@@ -439,10 +450,12 @@ def scaled_dot_product_attention(
     return weights @ value, weights
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_scaled_dot_product_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(scaled_dot_product_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(scaled_dot_product_attention)
 ### END HIDDEN TESTS
 
@@ -452,6 +465,7 @@ grade(scaled_dot_product_attention)
 # PyTorch has this function too, as `F.scaled_dot_product_attention`. It returns the output only, since the fast
 # versions never hold all weights at once. To see its weights nevertheless, hand it the identity matrix as values: a
 # weighted sum of the rows of the identity *is* the row of weights.
+
 
 # %%
 def built_in(query, key, value, scale=None):
@@ -481,6 +495,7 @@ print("Equal to F.scaled_dot_product_attention, to rounding:", attend.whose)
 # $p = \tfrac12$ they are divided by $\sqrt K$, at $p = 1$ by $K$. Watch the rows go from picking, over mixing, to
 # averaging.
 
+
 # %%
 def with_power(p):
     """A picture of five queries' weights for seven keys, scores multiplied by 64 ** -p; its description."""
@@ -502,6 +517,7 @@ interactive.slider(with_power, start={"p": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], p=
 #
 # Two levels help in reading the loss. A model that averages all values blindly reaches about 0.94. One that picks a
 # random value with full confidence reaches about 1.88: twice as bad as knowing nothing.
+
 
 # %%
 def learn(scale, steps=300, K=256, S=16, D=32):
@@ -612,6 +628,7 @@ print("queries scaled:", torch.matmul(long / 8, long.T).item())
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(ScaledDotProductAttention)
 
+
 # %% nbgrader={"grade": false, "grade_id": "ScaledDotProductAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ScaledDotProductAttention(nn.Module):
     """Scaled dot-product attention with dropout on its weights.
@@ -625,9 +642,7 @@ class ScaledDotProductAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
         ### END SOLUTION
 
-    def forward(
-        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """query: (..., T, K), key: (..., S, K), value: (..., S, V).
 
         Returns (output, weights), of shapes (..., T, V) and (..., T, S); the weights are the ones applied.
@@ -639,10 +654,12 @@ class ScaledDotProductAttention(nn.Module):
         return weights @ value, weights
         ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_ScaledDotProductAttention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(ScaledDotProductAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(ScaledDotProductAttention)
 ### END HIDDEN TESTS
 
@@ -651,6 +668,7 @@ grade(ScaledDotProductAttention)
 #
 # Until your module passes, the pictures use PyTorch's `nn.MultiheadAttention` with its projections set to the
 # identity; what is left of it then is this lesson's attention with dropout. (Lesson 6 takes it apart.)
+
 
 # %%
 def built_in_module(dropout=0.0, width=8):

@@ -113,10 +113,9 @@ for i, word in enumerate(words):
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(causal_mask)
 
+
 # %% nbgrader={"grade": false, "grade_id": "causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def causal_mask(
-    T: int, S: int | None = None, device: torch.device | str | None = None
-) -> torch.Tensor:
+def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
     """Which keys lie after each query: a bool tensor (T, S) on `device`, True = blocked.
 
     The T queries are the last T of the S places; S is T by default, device is PyTorch's default.
@@ -131,10 +130,12 @@ def causal_mask(
     return key_place > query_place[:, None]
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_causal_mask", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(causal_mask)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(causal_mask)
 ### END HIDDEN TESTS
 
@@ -158,6 +159,7 @@ figures.show(
 # asking for the other way since 2023
 # ([pytorch#108108](https://github.com/pytorch/pytorch/issues/108108)). Move the slider to let the sentence grow word
 # by word, with one query for the newest word, and see what each of the two lets it see.
+
 
 # %% tags=["demo"]
 def newest_word(S):
@@ -186,8 +188,7 @@ lengths = torch.tensor([len(sentence) for sentence in batch])  # (B,)
 # %% tags=["demo"]
 figures.show(
     figures.masks.sentences(batch, lengths.tolist(), 6),
-    "A batch of three sentences in six columns: six words; four words and two pads; two words and "
-    "four pads.",
+    "A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
     "Three sentences, padded to S = 6. Hatched places hold no word.",
 )
 
@@ -218,6 +219,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(padding_mask)
 
+
 # %% nbgrader={"grade": false, "grade_id": "padding_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
     """Which places hold padding: True at places at or past each length.
@@ -229,10 +231,12 @@ def padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
     return (place >= lengths[:, None])[:, None, None, :]
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_padding_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(padding_mask)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(padding_mask)
 ### END HIDDEN TESTS
 
@@ -291,12 +295,14 @@ for fill in (0.0, -1e-12, -1e9, float("-inf")):
 # greatest share of a row that lies on the future, beyond the orange stairs. Then make the scores five times as large:
 # what was enough may no longer be.
 
+
 # %%
 def example_scores(T=6, K=4, seed=4):
     """Scaled scores (T, T) of T random queries with T random keys."""
     generator = torch.Generator().manual_seed(seed)
     query, key = torch.randn(2, T, K, generator=generator)
     return query @ key.T / K**0.5
+
 
 # %% tags=["demo"]
 def filled(fill, times):
@@ -374,6 +380,7 @@ print("gradient of W:", W.grad.tolist())
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(masked_softmax)
 
+
 # %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Softmax over the last dimension of what is not blocked; blocked entries, and fully blocked rows, are 0.
@@ -386,10 +393,12 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return torch.softmax(seen, dim=-1).masked_fill(mask, 0.0)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_masked_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(masked_softmax)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(masked_softmax)
 ### END HIDDEN TESTS
 
@@ -439,6 +448,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(masked_attention)
 
+
 # %% nbgrader={"grade": false, "grade_id": "masked_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
@@ -454,10 +464,12 @@ def masked_attention(
     return weights @ value, weights
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_masked_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(masked_attention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(masked_attention)
 ### END HIDDEN TESTS
 
@@ -468,10 +480,12 @@ grade(masked_attention)
 # *understand* a finished sentence, as BERT does, one wants both directions. To *write* one, there is no other direction
 # yet.
 
+
 # %%
 def example_tokens(T=6, D=4, seed=8):
     """A sentence of T random tokens (T, D)."""
     return torch.randn(T, D, generator=torch.Generator().manual_seed(seed))
+
 
 # %% tags=["demo"]
 attend = use(masked_attention, figures.masks.pytorch_masked_attention)
@@ -557,6 +571,7 @@ figures.show(
 #
 # Everybody has learned that a mask after the softmax is a bug. **Decide before you run the cell: is it one here?**
 
+
 # %%
 def zeroed_and_renormalised(scores, mask):
     weights = torch.softmax(scores, dim=-1) * ~mask
@@ -610,9 +625,7 @@ guide = {
     "8  softmax over queries": torch.softmax(scores.masked_fill(future, float("-inf")), 0),
 }
 figures.show(
-    figures.masks.weights(
-        {title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True
-    ),
+    figures.masks.weights({title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True),
     "Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
     "row empty. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
     "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
@@ -644,6 +657,7 @@ figures.show(
 #
 # You can test that without knowing what is inside: change a later input, and look whether an earlier output moves. A
 # first draft:
+
 
 # %%
 def first_draft(attention, x):
@@ -703,10 +717,12 @@ def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.
     return bool((influence.triu(1) > 1e-5).any())
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_sees_the_future", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(sees_the_future)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(sees_the_future)
 ### END HIDDEN TESTS
 
@@ -728,9 +744,11 @@ for letter in specimens.SUSPECTS:
 # of the sentence stand still and pack the question into a tiny function of two tokens, whose first output must not
 # see its second input:
 
+
 # %%
 def just_two(attention, x, i, j):
     """A function of two tokens (2, D): is output i of `attention` moved by input j, all others being held?"""
+
     def tiny(pair):
         sentence = torch.cat([x[:j], pair[1:], x[j + 1 :]])
         return torch.stack([attention(sentence)[i], pair[1]])
@@ -743,6 +761,7 @@ def who_sees_whom(detector, attention, x):
     places = range(len(x))
     moved = [[detector(just_two(attention, x, i, j), x[[i, j]]) for j in places] for i in places]
     return ~torch.tensor(moved)
+
 
 # %% [markdown]
 # So your detector can draw the table of section 1 for a function that nobody has shown you.
@@ -793,6 +812,7 @@ figures.show(
 # every token is drawn at random from 8, so the best possible loss for the next one is $\ln 8 = 2.08$. A model that
 # gets below that line has not learned something about the text. It has found the crack.
 
+
 # %%
 class Guesser(nn.Module):
     """One attention layer that guesses the next of N tokens at each of T places; `attend` decides who sees whom."""
@@ -824,6 +844,7 @@ def losses_on_noise(attend, steps=250, seed=0):
         optimizer.step()
         losses.append(loss.item())
     return losses
+
 
 # %% [markdown]
 # **Predict first.** Three models: one with a right mask, one that sees one key too many, and one whose blocked scores

@@ -79,8 +79,7 @@ figures.show(
     "Two panels with colour across and shape upwards. With one head the dots lie on the straight "
     "line from value 1 at (1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two "
     "heads they fill the square, star included.",
-    "Each dot is what attention puts out for one choice of weights. One head averages; it cannot "
-    "mix and match.",
+    "Each dot is what attention puts out for one choice of weights. One head averages; it cannot mix and match.",
 )
 
 # %% [markdown]
@@ -146,8 +145,7 @@ print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_ha
 # %% tags=["demo"]
 figures.show(
     figures.heads.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
-    "Two heat maps of weights over the six words, one for each head. Their bright cells lie in "
-    "different places.",
+    "Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
     "Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
     "have nothing to do with each other.",
 )
@@ -220,8 +218,7 @@ figures.show(
     "Two tables of six words by eight numbers, the head that owns each number written into it. "
     "What we want: head 0 owns the left four columns, head 1 the right four. Reshape alone: head "
     "0 owns the first three rows, head 1 the last three.",
-    "Which head gets which number. Both cuts have the right shape; only one of them is a cut "
-    "between heads.",
+    "Which head gets which number. Both cuts have the right shape; only one of them is a cut between heads.",
 )
 
 # %% [markdown]
@@ -251,6 +248,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(split_heads)
 
+
 # %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     """Cut every word's row into one piece for each head.
@@ -265,10 +263,12 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     return x.reshape(batch, tokens, n_heads, width // n_heads).transpose(1, 2)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(split_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(split_heads)
 ### END HIDDEN TESTS
 
@@ -301,6 +301,7 @@ except RuntimeError as error:
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(merge_heads)
 
+
 # %% nbgrader={"grade": false, "grade_id": "merge_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
     """Write the pieces of every word one after the other, head 0 first: undoes `split_heads`.
@@ -311,10 +312,12 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
     return x.transpose(1, 2).flatten(2)  # (B, T, H, K) -> (B, T, H * K); copies where it has to
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(merge_heads)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(merge_heads)
 ### END HIDDEN TESTS
 
@@ -342,17 +345,22 @@ print(f"All heads at once: the same numbers again. (split: {split.whose}; merge:
 
 # %% tags=["demo"]
 figures.show(
-    figures.heads.shapes([
-        ("", "x\n(B, T, D)"), ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
-        ("split", "(B, H, T, K)"), ("q · kᵀ / √K", "scores\n(B, H, T, S)"),
-        ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
-        ("· v", "(B, H, T, K)"), ("merge", "(B, T, D)"), ("W_o", "output\n(B, T, D)"),
-    ]),
+    figures.heads.shapes(
+        [
+            ("", "x\n(B, T, D)"),
+            ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
+            ("split", "(B, H, T, K)"),
+            ("q · kᵀ / √K", "scores\n(B, H, T, S)"),
+            ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
+            ("· v", "(B, H, T, K)"),
+            ("merge", "(B, T, D)"),
+            ("W_o", "output\n(B, T, D)"),
+        ]
+    ),
     "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
     "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values "
     "(B, H, T, K); merged (B, T, D); output (B, T, D).",
-    "From x to output. Keys and values have S rows instead of T where they come from another "
-    "sentence.",
+    "From x to output. Keys and values have S rows instead of T where they come from another sentence.",
 )
 
 # %% [markdown]
@@ -387,6 +395,7 @@ figures.show(
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(MultiHeadAttention)
+
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
@@ -432,10 +441,12 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(merge_heads(weights @ value)), weights
         ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_MultiHeadAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
 check(MultiHeadAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(MultiHeadAttention)
 ### END HIDDEN TESTS
 
@@ -463,15 +474,14 @@ grade(MultiHeadAttention)
 #
 # To compare the three, dress the built-in layer in our conventions:
 
+
 # %%
 class BuiltIn(nn.Module):
     """Level 3: PyTorch's layer, called as this lesson calls attention."""
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        self.layer = nn.MultiheadAttention(
-            d_model, n_heads, dropout=dropout, bias=False, batch_first=True
-        )
+        self.layer = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
 
     def forward(self, x, context=None, mask=None):
         context = x if context is None else context
@@ -564,6 +574,7 @@ with torch.no_grad():
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(load_torch_weights)
 
+
 # %% nbgrader={"grade": false, "grade_id": "load_torch_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Module:
     """Copy the weights of PyTorch's layer into a module with W_q, W_k, W_v and W_o.
@@ -580,16 +591,19 @@ def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Mod
     return ours
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_load_torch_weights", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(load_torch_weights)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(load_torch_weights)
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # Does it hold at full size, and with a mask? Eight heads, width 512, no word seeing a later one. Note that both
 # layers take `True` for "blocked"; `F.scaled_dot_product_attention`, one level below, would take it for "may look".
+
 
 # %%
 def by_state_dict(ours, theirs):
@@ -646,6 +660,7 @@ with torch.random.fork_rng(devices=[]), torch.no_grad():
 # - Head 2 asks for **words of the same kind**.
 # - Head 3 asks for **the first word**, whoever is asking.
 
+
 # %%
 def place(position):
     """Two points on circles, (T, 4): one turns by 30 degrees a word, the other by 60."""
@@ -660,9 +675,7 @@ sentence = torch.cat([place(position), kind, torch.ones(6, 1), torch.zeros(6, 7)
 sentence = sentence[None]  # (1, 6, 16): a batch of one
 
 # With these matrices every head looks at places or at kinds; a rotation by one step is a (4, 4) matrix.
-back, ahead = (
-    torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1)
-)
+back, ahead = (torch.linalg.lstsq(place(position), place(position + step)).solution for step in (-1, 1))
 questions, answers = torch.zeros(16, 16), torch.zeros(16, 16)  # W_q, W_k; 4 columns for each head
 questions[0:4, 0:4], answers[0:4, 0:4] = 20 * back, torch.eye(4)
 questions[0:4, 4:8], answers[0:4, 4:8] = 20 * ahead, torch.eye(4)
@@ -681,20 +694,19 @@ figures.show(
     "The word after: a bright line just over it. The same kind: bright pairs for Your and one, "
     "journey and step, and the diagonal for starts and with. The first word: a bright first "
     "column.",
-    f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest "
-    "word it can find.",
+    f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
 )
 figures.show(
     figures.heads.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
     "One heat map, the mean of the four. Its first column is somewhat brighter than the rest; "
     "the four patterns can no longer be told apart.",
-    "The same layer as nn.MultiheadAttention shows it by default. None of the four questions can "
-    "be read from it.",
+    "The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
 )
 
 # %% [markdown]
 # Choose a word and follow its lines: four questions, four answers, at the same time. The thickness of a line is the
 # weight.
+
 
 # %%
 def lines_from(word):
@@ -743,6 +755,7 @@ interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=wo
 #
 # </details>
 
+
 # %% tags=["demo"]
 def learn_two_questions(n_heads, steps=300):
     """Train a layer of width 32 to report the two words before; returns losses, last weights."""
@@ -771,12 +784,14 @@ reached = {n: sum(losses[-20:]) / 20 for n, (losses, _) in runs.items()}
 figures.show(
     figures.heads.losses(
         {"report the two words before": {f"{n} head{'s' * (n > 1)}": runs[n][0] for n in (1, 2)}},
-        {"report the two words before": (0.5, "the floor for one head: 0.5")}, every=10,
+        {"report the two words before": (0.5, "the floor for one head: 0.5")},
+        every=10,
         bars={"loss reached, by number of heads": {str(n): loss for n, loss in reached.items()}},
     ),
     "Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to "
     f"{reached[2]:.3f}. Right, bars: the loss reached is "
-    + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items()) + " heads.",
+    + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
+    + " heads.",
     f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
@@ -801,6 +816,7 @@ figures.show(
 # together by `reshape` alone, without exchanging heads and words first. Here are both. The first splits wrongly, and
 # merges in the same wrong way, so that at least every number returns to its place. The second splits rightly and merges
 # wrongly.
+
 
 # %%
 class WrongHeads(nn.Module):
@@ -869,10 +885,7 @@ def learn(make, task, steps=200):
     return losses
 
 
-trained = {
-    name: {which: learn(make, task) for which, make in makers.items()}
-    for name, task in tasks.items()
-}
+trained = {name: {which: learn(make, task) for which, make in makers.items()} for name, task in tasks.items()}
 level = (torch.tensor(16.0).log().item(), "guessing: log 16")
 figures.show(
     figures.heads.losses(trained, {"reverse": level, "predict": level}, every=10),
@@ -881,8 +894,7 @@ figures.show(
     "wrong split stay at 2.77, wrong merge falls to "
     f"{trained['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the "
     "future.",
-    f"\"right\" is {Heads.whose}. No single task gives both bugs away; copying, the usual first "
-    "test, gives away none.",
+    f'"right" is {Heads.whose}. No single task gives both bugs away; copying, the usual first test, gives away none.',
 )
 
 # %% [markdown]
@@ -905,6 +917,7 @@ figures.show(
 # 2. **Change the last word** under a causal mask. No earlier output may move.
 # 3. **Compare** with a layer that you trust, given the same weights. This is what sections 2, 3 and 5 did all along.
 
+
 # %% tags=["demo"]
 @torch.no_grad()
 def examine(attention):
@@ -923,9 +936,7 @@ def examine(attention):
 
     return {
         "shuffle": apart(attention(x[:, order])[0], attention(x)[0][:, order]),
-        "change the last word": apart(
-            attention(x, mask=causal)[0][:, :-1], attention(changed, mask=causal)[0][:, :-1]
-        ),
+        "change the last word": apart(attention(x, mask=causal)[0][:, :-1], attention(changed, mask=causal)[0][:, :-1]),
         "compare": apart(attention(x)[0], reference(x)[0]),
     }
 
@@ -966,6 +977,7 @@ for name, make in makers.items():
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(count_parameters)
 
+
 # %% nbgrader={"grade": false, "grade_id": "count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(module: nn.Module) -> int:
     """How many numbers training can change, as an int.
@@ -976,12 +988,15 @@ def count_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_count_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(count_parameters)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(count_parameters)
 ### END HIDDEN TESTS
+
 
 # %%
 def by_flattening(module):

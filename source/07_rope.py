@@ -63,6 +63,7 @@ from torch import nn
 # Take a sentence, and scramble it. A **permutation** is a list of places: `permutation[t]` says which of the old words
 # stands at place $t$ now, and `X[permutation]` is the scrambled sentence.
 
+
 # %%
 def plain(x):
     """Self-attention without positions: x (T, D) -> output (T, D)."""
@@ -130,6 +131,7 @@ print("The output of journey differs by at most", f"{(before - after).abs().max(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(is_order_blind)
 
+
 # %% nbgrader={"grade": false, "grade_id": "is_order_blind", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> bool:
     """Whether permuting the input only permutes the output.
@@ -142,16 +144,19 @@ def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> boo
     return bool((moved - kept).abs().max() < 1e-4)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(is_order_blind)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(is_order_blind)
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # Put your test to use on four functions. Until it passes, a rough one stands in, which only asks whether the output of
 # the first token turns up anywhere in the permuted result.
+
 
 # %%
 def first_output_turns_up(attention, x, permutation):
@@ -200,6 +205,7 @@ print("Judged by", blind.whose)
 # Call the matrix $R(\alpha)$. The idea of RoPE is to take the *position* for the angle: a vector at position $m$ is
 # turned by $m$ radians.
 
+
 # %%
 def rotation(angle):
     """The matrix (2, 2) that turns a vector counter-clockwise by `angle` radians: rotation(angle) @ vector."""
@@ -219,6 +225,7 @@ figures.show(
 # %% [markdown]
 # Now let a query stand at position $m$ and a key at position $n$, both turned, and take their dot product. Move the
 # sliders. What must you do to change the score, and what can you do without changing it?
+
 
 # %%
 def query_and_key(query_at, key_at):
@@ -278,6 +285,7 @@ interactive.slider(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(rope_frequencies)
 
+
 # %% nbgrader={"grade": false, "grade_id": "rope_frequencies", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     """By how many radians each pair turns for each position: base ** (-2 * i / dim) for pair i = 0, 1, …
@@ -291,16 +299,19 @@ def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
     return base**exponents
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_rope_frequencies", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(rope_frequencies)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(rope_frequencies)
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # Here are the clocks of a vector of eight numbers. Until your function passes, the clocks of a simpler maker stand in:
 # each runs half as fast as the one before it.
+
 
 # %%
 def halving(dim, base=10000.0):
@@ -352,6 +363,7 @@ print(f"With 64 numbers, once round takes from {rounds[0]:.1f} positions to {rou
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(apply_rope)
 
+
 # %% nbgrader={"grade": false, "grade_id": "apply_rope", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
     """Turn every vector by its position: pair i, (x[..., 2i], x[..., 2i+1]), by position * base ** (-2 * i / dim).
@@ -368,16 +380,19 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
     return turned.flatten(-2)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_apply_rope", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(apply_rope)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(apply_rope)
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # From here on `rotate` is your function once it passes. Until then it is a poor relation of RoPE, which turns the first
 # pair only and leaves all others alone.
+
 
 # %%
 def first_pair_only(x, positions, base=10000.0):
@@ -444,6 +459,7 @@ for start in (10, 50, 100, 1000, 4000, 9000):
 #
 # </details>
 
+
 # %%
 def score_table(rotate_query, rotate_key, T=8):
     """Scores (T, T) of one query with one key: row m has the query at position m, column n the key at position n."""
@@ -496,6 +512,7 @@ figures.show(
 # - each number was paired with its partner in the *other half* of the vector, instead of its neighbour.
 #
 # **Predict first.** Which is which? And which two can this test not tell apart?
+
 
 # %% tags=["demo"]
 def halves_paired(x):
@@ -560,6 +577,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(to_half_split)
 
+
 # %% nbgrader={"grade": false, "grade_id": "to_half_split", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def to_half_split(x: torch.Tensor) -> torch.Tensor:
     """Reorder neighbouring pairs into halves: (x0, x2, …, x1, x3, …) along the last dimension.
@@ -570,10 +588,12 @@ def to_half_split(x: torch.Tensor) -> torch.Tensor:
     return torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_to_half_split", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(to_half_split)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(to_half_split)
 ### END HIDDEN TESTS
 
@@ -581,6 +601,7 @@ grade(to_half_split)
 # Below is rotation in the other layout, in the form in which most models have it: `x * cos + partner * sin`. It asks
 # your own function for the cosines and sines: the pair $(1, 0)$, turned, *is* $(\cos\alpha, \sin\alpha)$. Then the
 # claim: reordering and rotating in halves is the same as rotating neighbours and reordering.
+
 
 # %%
 def rotate_halves(x, positions, base=10000.0):
@@ -642,6 +663,7 @@ print(f"Reordered, the two layouts agree ({halve.whose}). Mixed up, they differ 
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(RotarySelfAttention)
 
+
 # %% nbgrader={"grade": false, "grade_id": "RotarySelfAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class RotarySelfAttention(nn.Module):
     """Self-attention with several heads whose queries and keys are rotated by position.
@@ -683,16 +705,19 @@ class RotarySelfAttention(nn.Module):
         return self.W_o(output), weights
         ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_RotarySelfAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(RotarySelfAttention)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(RotarySelfAttention)
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # Until your module passes, one stands in that leaves the attending to PyTorch. As in lesson 4, the weights are what
 # PyTorch's function gives for the identity as values.
+
 
 # %%
 def attend_built_in(x, W_qkv, W_o, n_heads, turn):
@@ -814,6 +839,7 @@ with torch.no_grad():
 # Now the promise of section 6. The module below turns neighbours. A second attention turns halves, and is given the
 # same weights with the rows of the queries and keys reordered *inside each head*. Output and weights must be the same.
 
+
 # %%
 def rows_to_halves(W_qkv, n_heads):
     """W_qkv (3D, D) for neighbours -> for halves: rows of queries and keys reordered in each head, values kept."""
@@ -871,6 +897,7 @@ print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1)
 # ([karpathy/nanochat#489](https://github.com/karpathy/nanochat/pull/489), and
 # [#264](https://github.com/karpathy/nanochat/issues/264)). **Decide: is it a bug?** Two questions help. Do scores still
 # depend on the gap alone? And can weights be found that give the same scores with the other direction?
+
 
 # %% tags=["demo"]
 def counter_clockwise(x):

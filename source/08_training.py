@@ -74,6 +74,7 @@ print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the
 #
 # </details>
 
+
 # %% tags=["demo"]
 def learn_to_copy(steps=200, width=32):
     """Train attention with two heads to say eight letters again.
@@ -188,6 +189,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(get_batch)
 
+
 # %% nbgrader={"grade": false, "grade_id": "get_batch", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def get_batch(
     data: torch.Tensor, block_size: int, batch_size: int, generator: torch.Generator
@@ -207,10 +209,12 @@ def get_batch(
     return data[places], data[places + 1]
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_get_batch", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(get_batch)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(get_batch)
 ### END HIDDEN TESTS
 
@@ -272,10 +276,9 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(language_model_loss)
 
+
 # %% nbgrader={"grade": false, "grade_id": "language_model_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def language_model_loss(
-    logits: torch.Tensor, targets: torch.Tensor, ignore_index: int = -100
-) -> torch.Tensor:
+def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_index: int = -100) -> torch.Tensor:
     """Mean negative log-likelihood of the targets, in nats.
 
     logits: (B, T, N), targets: int64 (B, T). Returns (): the mean over the targets that are not ignore_index, 0 if
@@ -288,10 +291,12 @@ def language_model_loss(
     return -log_likelihood.masked_fill(~counts, 0).sum() / counts.sum().clamp(min=1)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_language_model_loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(language_model_loss)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(language_model_loss)
 ### END HIDDEN TESTS
 
@@ -304,6 +309,7 @@ grade(language_model_loss)
 #
 # They are written as logits, and it is your function that measures them, on the held-out pages. (A tenth is added to
 # each count of the pairs, so that a pair that never occurred is not held to be impossible.)
+
 
 # %%
 def by_torch(logits, targets, ignore_index=-100):
@@ -330,6 +336,7 @@ print("Measured by", loss_of.whose)
 # %% [markdown]
 # The last column is $e^{\mathcal{L}}$, the **perplexity**. Where is all the surprise? Letter by letter:
 
+
 # %% tags=["demo"]
 def letter_by_letter(logits, ids):
     """The surprise of each letter but the first, (L - 1,): logits (L - 1, N) foretell ids[1:]."""
@@ -337,7 +344,7 @@ def letter_by_letter(logits, ids):
     return torch.stack(surprise).detach().cpu()
 
 
-quoted = "\"It is quite small,\" said Mara."
+quoted = '"It is quite small," said Mara.'
 quote = encode(quoted)
 by_counting = {name: letter_by_letter(counting[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
 figures.show(
@@ -392,6 +399,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(TransformerBlock)
 
+
 # %% nbgrader={"grade": false, "grade_id": "TransformerBlock", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TransformerBlock(nn.Module):
     """Self-attention and an mlp, each normalised beforehand and added to what came in.
@@ -417,10 +425,12 @@ class TransformerBlock(nn.Module):
         return x + self.mlp(self.norm_2(x))
         ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_TransformerBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(TransformerBlock)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(TransformerBlock)
 ### END HIDDEN TESTS
 
@@ -429,6 +439,7 @@ grade(TransformerBlock)
 # made of sine waves as in the paper of 2017 (they are the clocks of lesson 7: added to the words here, where RoPE would
 # turn queries and keys). The blocks follow, a last norm, and a matrix that reads out $N$ logits. The causal mask is the
 # one of lesson 5.
+
 
 # %%
 class BuiltInBlock(nn.TransformerEncoderLayer):
@@ -504,7 +515,9 @@ changed = train_ids[:64].clone()
 changed[-1] = (changed[-1] + 1) % N
 with torch.no_grad():
     moved = (model(changed[None]) - model(train_ids[None, :64]))[0].abs().amax(-1)  # (T,)
-print(f"After a change of the last letter, logits move by {moved[-1]:.2f} there and by {moved[:-1].max():.0e} before it.")
+print(
+    f"After a change of the last letter, logits move by {moved[-1]:.2f} there and by {moved[:-1].max():.0e} before it."
+)
 
 # %% [markdown]
 # The last line is the second check, from lesson 5: change the last letter, and no logits before it may move. It takes a
@@ -521,6 +534,7 @@ print(f"After a change of the last letter, logits move by {moved[-1]:.2f} there 
 # where $\theta$ stands for all parameters. Suppose there is one, and the loss is $\tfrac12 \theta^2$. Its gradient is
 # $\theta$ itself, so each step multiplies $\theta$ by $1 - \eta$. **Predict first:** for which $\eta$ does it arrive at
 # the bottom at once? From which $\eta$ on does it never arrive? Move the slider.
+
 
 # %%
 def descend(rate):
@@ -567,6 +581,7 @@ interactive.slider(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(learning_rate)
 
+
 # %% nbgrader={"grade": false, "grade_id": "learning_rate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float = 0.0) -> float:
     """The learning rate of a step: a straight line up to peak, then half a cosine down to floor.
@@ -583,12 +598,15 @@ def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float 
     return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_learning_rate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(learning_rate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(learning_rate)
 ### END HIDDEN TESTS
+
 
 # %%
 def straight_down(step, warmup, total, peak, floor=0.0):
@@ -603,7 +621,8 @@ figures.show(
     figures.curves(
         range(1000),
         {name: [rate(s, W, 1000, 4e-3, floor) for s in range(1000)] for name, (W, floor) in shapes.items()},
-        xlabel="step", ylabel="learning rate",
+        xlabel="step",
+        ylabel="learning rate",
     ),
     "Three curves of the learning rate over 1000 steps with a peak of 0.004. With the schedule of the text each rises in "
     "a straight line for its warm-up, if it has one, and falls along half a cosine to its floor.",
@@ -645,6 +664,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(train_step)
 
+
 # %% nbgrader={"grade": false, "grade_id": "train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(
     model: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.Tensor, targets: torch.Tensor
@@ -664,10 +684,12 @@ def train_step(
     return loss.item()
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_train_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(train_step)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(train_step)
 ### END HIDDEN TESTS
 
@@ -676,6 +698,7 @@ grade(train_step)
 # takes seconds: a model with a hundred thousand parameters must be able to memorise a few hundred letters, down to a
 # loss near 0. If it cannot, something between the data and the optimizer is broken, and no amount of text will mend it.
 # Until your function passes, the step of lessons 6 and 7 stands in: it neither clips nor cares about modes.
+
 
 # %%
 def plain_step(model, optimizer, inputs, targets):
@@ -742,6 +765,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(evaluate)
 
+
 # %% nbgrader={"grade": false, "grade_id": "evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> float:
     """The mean loss on inputs and targets, int64 (B, T), in eval mode and without gradients.
@@ -757,12 +781,15 @@ def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> f
     return loss.item()
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_evaluate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(evaluate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(evaluate)
 ### END HIDDEN TESTS
+
 
 # %%
 def as_it_stands(model, inputs, targets):
@@ -814,6 +841,7 @@ figures.show(
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(generate)
 
+
 # %% nbgrader={"grade": false, "grade_id": "generate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def generate(
     model: nn.Module,
@@ -845,10 +873,12 @@ def generate(
     return tokens
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_generate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(generate)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(generate)
 ### END HIDDEN TESTS
 
@@ -856,6 +886,7 @@ grade(generate)
 # Until your function passes, a stand-in writes that knows no probabilities: it takes one of the few likeliest letters,
 # all alike, and a higher temperature means more candidates. Here is what a model writes that has learned nothing yet.
 # The darker the ground, the more surprising was the letter to the model itself; more than 3 nats are underlined.
+
 
 # %%
 def among_the_likeliest(model, prompt, n_tokens, temperature=1.0, generator=None):
@@ -914,6 +945,7 @@ figures.show(*page(model, 1.0), f"Before training. Written by {write.whose}.")
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
 # hint(train)
 
+
 # %% nbgrader={"grade": false, "grade_id": "train", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train(
     model: nn.Module,
@@ -939,10 +971,12 @@ def train(
     return losses
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check_train", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(train)
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
+
 grade(train)
 ### END HIDDEN TESTS
 
@@ -952,6 +986,7 @@ grade(train)
 # so it works with your loop as it is. Every hundred steps it calls `look`, which measures the held-out pages.
 #
 # **Predict first.** Write down two numbers: the held-out loss after a thousand steps, and the loss on the training text.
+
 
 # %% tags=["demo"]
 def plain_training(model, data, steps, batch_size, generator, peak=3e-3):
@@ -987,12 +1022,13 @@ reached = held_out_losses[-1]
 
 # %% tags=["demo"]
 figures.show(
-    *figures.training.losses(
-        {"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20
-    ),
+    *figures.training.losses({"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20),
     f"Trained by {learn.whose}. Held out {reached:.2f}, which is {lines['bigram'] - reached:.2f} below the bigram.",
 )
-print(f"held out: {reached:.3f} nats a letter; bigram {lines['bigram']:.3f}, unigram {lines['unigram']:.3f}, uniform", end=" ")
+print(
+    f"held out: {reached:.3f} nats a letter; bigram {lines['bigram']:.3f}, unigram {lines['unigram']:.3f}, uniform",
+    end=" ",
+)
 print(f"{lines['uniform']:.3f}. Training, last 50 steps: {sum(training_losses[-50:]) / 50:.3f}")
 
 # %% [markdown]
@@ -1029,6 +1065,7 @@ figures.show(
 #
 # The weights of all heads, before and after. A block gets $x$; your lessons 3 to 6 tell what its attention does with
 # it, so the weights can be recomputed from the parameters in a few lines, whoever wrote the block.
+
 
 # %%
 def weights_of(block, x, mask, n_heads):
@@ -1103,6 +1140,7 @@ for i, maps in enumerate(maps_after):
 #
 # $A$ is the head's map of weights. 1 is a perfect induction head; one that looks anywhere has about 0.1 here.
 
+
 # %%
 def repeated(batch_size, generator, T=32):
     """Windows of 6 to 16 different letters repeated: inputs and targets (B, T), and the targets that can be foretold.
@@ -1160,7 +1198,8 @@ with following(copier, 500, look, every=25):
 # %% tags=["demo"]
 figures.show(
     *figures.training.forming(
-        history["step"], history["loss"],
+        history["step"],
+        history["loss"],
         {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]},
         math.log(26),
     ),
@@ -1221,6 +1260,7 @@ print(f"In 200 new sequences, {right:.1%} of the letters that can be foretold ar
 # mask; (6) a softmax before the cross-entropy; (7) logits and targets flattened in different orders; (8) always the same
 # batch; (9) a learning rate thirty times too high.
 
+
 # %% tags=["demo"]
 def run_with(bug, steps=200, peak=1e-2):
     """Train a small model with one bug. Returns its training losses, and (steps, held-out losses)."""
@@ -1263,8 +1303,15 @@ def run_with(bug, steps=200, peak=1e-2):
 
 # %% tags=["demo"]
 bugs = [
-    "no zero_grad", "zero_grad after backward", "targets not shifted", "targets shifted twice", "no causal mask",
-    "softmax before the loss", "flattened differently", "always the same batch", "rate 30 times too high",
+    "no zero_grad",
+    "zero_grad after backward",
+    "targets not shifted",
+    "targets shifted twice",
+    "no causal mask",
+    "softmax before the loss",
+    "flattened differently",
+    "always the same batch",
+    "rate 30 times too high",
 ]
 healthy = run_with("")
 gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}

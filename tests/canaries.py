@@ -54,9 +54,10 @@ class Canaries:
         """Which canaries were disturbed since they were laid."""
         found = ["listener"] if self._heard else []
         return found + [
-            str(path) for path in (FILE, Path(self._home.name, FILE.name))
+            str(path)
+            for path in (FILE, Path(self._home.name, FILE.name))
             if not path.is_file() or path.read_text() != SECRET
-        ]  # fmt: skip
+        ]
 
     def _listen(self) -> None:
         while True:

@@ -1,15 +1,15 @@
 """The corpus of whole submissions: what each hands in, and the verdict that it must get.
 
-    tests/submissions/<kind>-<name>/
-        case.toml    about, lesson, others ("right" or "untouched": what stands in the cells that answers.py does not
-                     name), [points] of exercises that do not earn all (a number, "some" for a part, "any"),
-                     [status] and [mistake] where they matter,
-                     needs_a_person = [exercises]
-        answers.py   py:percent; a cell titled with an exercise's name replaces that solution cell, a cell titled
-                     "before NAME" or "after NAME" is put there as a cell of the student's own
-        edit.py      def edit(notebook): changes the notebook as a student's editor would
-        anything else is handed in beside the notebook, under its own name; a file named like the lesson's notebook
-                     is handed in instead of it, byte for byte
+tests/submissions/<kind>-<name>/
+    case.toml    about, lesson, others ("right" or "untouched": what stands in the cells that answers.py does not
+                 name), [points] of exercises that do not earn all (a number, "some" for a part, "any"),
+                 [status] and [mistake] where they matter,
+                 needs_a_person = [exercises]
+    answers.py   py:percent; a cell titled with an exercise's name replaces that solution cell, a cell titled
+                 "before NAME" or "after NAME" is put there as a cell of the student's own
+    edit.py      def edit(notebook): changes the notebook as a student's editor would
+    anything else is handed in beside the notebook, under its own name; a file named like the lesson's notebook
+                 is handed in instead of it, byte for byte
 """
 
 from __future__ import annotations

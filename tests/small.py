@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LESSONS = ["01_double", "02_halve"]
 
-TEXT = '''
+TEXT = """
 # ---
 # jupyter:
 #   kernelspec:
@@ -37,8 +37,8 @@ check({name})
 from grading.judge import grade
 grade({name})
 ### END HIDDEN TESTS
-'''
-TESTS = '''
+"""
+TESTS = """
 from grading.judge.exercise import call, exercise
 
 {name} = exercise("{name}", points=5, see="To {name}")
@@ -78,7 +78,7 @@ def by_a_sum(x):
 def by_name(x):
     result = {right}
     return result
-'''
+"""
 RIGHT = {"double": ("(2 * x)", "x + x"), "halve": ("(x / 2)", "x - x * 0.5")}
 
 
@@ -93,8 +93,13 @@ def make_course(root: Path) -> Path:
         marks = {"schema_version": 3, "task": False}
         solution = {**marks, "grade": False, "grade_id": name, "locked": False, "solution": True}
         grade = {**marks, "grade": True, "grade_id": f"check_{name}", "locked": True, "points": 5, "solution": False}
-        filled = {"name": name, "right": right, "other": other,
-                  "solution": json.dumps(solution), "grade": json.dumps(grade)}  # fmt: skip
+        filled = {
+            "name": name,
+            "right": right,
+            "other": other,
+            "solution": json.dumps(solution),
+            "grade": json.dumps(grade),
+        }
         (root / "source" / f"{lesson}.py").write_text(TEXT.format(**filled).lstrip())
         (root / "grader_tests" / f"{lesson}.py").write_text(TESTS.format(**filled).lstrip())
     return root

@@ -30,15 +30,35 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
 
 def test_grader_tests_import_the_description_of_exercises_only():
     for path in (ROOT / "grader_tests").glob("*.py"):
-        ours = [line for line in path.read_text(encoding="utf-8").splitlines()
-                if line.startswith(("from grading", "import grading", "from course", "import course"))]  # fmt: skip
+        ours = [
+            line
+            for line in path.read_text(encoding="utf-8").splitlines()
+            if line.startswith(("from grading", "import grading", "from course", "import course"))
+        ]
         assert all(line.startswith("from grading.judge.exercise import") for line in ours), path.name
 
 
-@pytest.mark.parametrize("entry", [
-    "pyproject.toml", "Makefile", "nbgrader_config.py", "constraints.txt", "README.md", "LICENSE", "CHANGELOG.md",
-    "course", "source", "release", "autograded/.gitkeep", "grader_tests", "grading", "tests", "benchmarks", "docs",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "pyproject.toml",
+        "Makefile",
+        "nbgrader_config.py",
+        "constraints.txt",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "course",
+        "source",
+        "release",
+        "autograded/.gitkeep",
+        "grader_tests",
+        "grading",
+        "tests",
+        "benchmarks",
+        "docs",
+    ],
+)
 def test_every_top_level_entry_is_committed(entry):
     done = subprocess.run(["git", "ls-files", entry], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip()

@@ -60,7 +60,7 @@ def test_every_setting_is_one(path):
 
 
 def test_the_limits_that_teachers_are_told_are_fields_of_the_policy():
-    told = re.search(r'`\{(.+?)…\}`', text(ROOT / "docs" / "teachers.md"))
+    told = re.search(r"`\{(.+?)…\}`", text(ROOT / "docs" / "teachers.md"))
     assert told
     names = re.findall(r'"(\w+)":', told[1])
     assert names

@@ -13,9 +13,7 @@ from grading.sample import hand_in, right, write_answers
 from .conftest import LESSONS, ROOT
 
 EXERCISES = [
-    (lesson, name)
-    for lesson in LESSONS
-    for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
+    (lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
 ]
 
 

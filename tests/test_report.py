@@ -23,8 +23,15 @@ def graded(root: Path, student: str, lesson: str, *found: ExerciseVerdict, befor
     """Write an autograded notebook that holds these verdicts, after the cells `before`."""
     cells = list(before)
     for verdict in found:
-        marks = {"grade": True, "solution": False, "locked": True, "grade_id": f"check_{verdict.exercise}",
-                 "points": verdict.points, "schema_version": 3, "task": False}  # fmt: skip
+        marks = {
+            "grade": True,
+            "solution": False,
+            "locked": True,
+            "grade_id": f"check_{verdict.exercise}",
+            "points": verdict.points,
+            "schema_version": 3,
+            "task": False,
+        }
         shown = new_output("display_data", data={MIME: verdict.to_json()})
         cells.append(new_code_cell("check(f)", metadata={"nbgrader": marks}, outputs=[shown]))
     path = root / "autograded" / student / lesson / f"{lesson}.ipynb"

@@ -53,10 +53,17 @@ def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, 
     right.set_anchor("E")
     for place, i in enumerate(ids):
         arrow = ConnectionPatch(
-            (table.shape[1] - 0.45, i), (-1.35, place), "data", "data", axesA=left, axesB=right,
-            arrowstyle="-|>", color=PALETTE[place % 6], linestyle=LINES[place % len(LINES)],
+            (table.shape[1] - 0.45, i),
+            (-1.35, place),
+            "data",
+            "data",
+            axesA=left,
+            axesB=right,
+            arrowstyle="-|>",
+            color=PALETTE[place % 6],
+            linestyle=LINES[place % len(LINES)],
             linewidth=1.3,
-        )  # fmt: skip
+        )
         arrow.set_annotation_clip(False)  # its ends lie outside the panels
         figure.add_artist(arrow)
     return figure
@@ -111,9 +118,14 @@ def who_looks_at_whom(
         for s, weight in enumerate(line):
             if weight >= 0.02:  # thinner ones would not be seen
                 lines.plot(
-                    (0.02, 0.98), (left[t], right[s]), color=PALETTE[t % 6], linewidth=9 * weight,
-                    alpha=0.75, solid_capstyle="butt", linestyle="-",
-                )  # fmt: skip
+                    (0.02, 0.98),
+                    (left[t], right[s]),
+                    color=PALETTE[t % 6],
+                    linewidth=9 * weight,
+                    alpha=0.75,
+                    solid_capstyle="butt",
+                    linestyle="-",
+                )
     for places, names, x, side in ((left, asking, 0.0, "right"), (right, answering, 1.0, "left")):
         for y, name in zip(places, names, strict=True):
             lines.text(x, y, name, ha=side, va="center", fontsize=10)
@@ -151,9 +163,15 @@ def in_the_plane(
     for i, (name, output) in enumerate(outputs.items()):
         path = output.detach().reshape(-1, 2)
         ax.plot(
-            *path.T.numpy(), color=PALETTE[i % 6], marker=MARKERS[1:][i % 6], linestyle=LINES[i % len(LINES)],
-            markersize=11 - 2 * i if len(path) == 1 else 5, linewidth=1.6, label=name, zorder=4 + i,
-        )  # fmt: skip
+            *path.T.numpy(),
+            color=PALETTE[i % 6],
+            marker=MARKERS[1:][i % 6],
+            linestyle=LINES[i % len(LINES)],
+            markersize=11 - 2 * i if len(path) == 1 else 5,
+            linewidth=1.6,
+            label=name,
+            zorder=4 + i,
+        )
     ax.margins(0.28)
     ax.set_aspect("equal")
     ax.set_xticks([])

@@ -59,9 +59,13 @@ def row(
 
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(
-            1, n, figsize=(n * width, height), width_ratios=ratios, squeeze=False,
+            1,
+            n,
+            figsize=(n * width, height),
+            width_ratios=ratios,
+            squeeze=False,
             layout="constrained",
-        )  # fmt: skip
+        )
     return figure, list(axes[0])
 
 
@@ -125,9 +129,7 @@ def heat_map(
     """
     cells = _plain(values)
     if cells.ndim != 2:
-        raise ValueError(
-            f"values has the shape {tuple(cells.shape)}; a heat map needs (rows, columns)"
-        )
+        raise ValueError(f"values has the shape {tuple(cells.shape)}; a heat map needs (rows, columns)")
     hidden = torch.zeros_like(cells, dtype=torch.bool)
     if blocked is not None:
         hidden = torch.as_tensor(blocked).detach().cpu().bool().expand(cells.shape)
@@ -137,8 +139,11 @@ def heat_map(
     low, high, colours = _scale(cells[~hidden], kind, limit)
     image = ax.imshow(
         cells.masked_fill(hidden | ~cells.isfinite(), float("nan")).numpy(),
-        cmap=colours, vmin=low, vmax=high, interpolation="nearest",
-    )  # fmt: skip
+        cmap=colours,
+        vmin=low,
+        vmax=high,
+        interpolation="nearest",
+    )
     _frame(ax, cells.shape, rows, columns, title)
     for r, c in hidden.nonzero().tolist():
         _hatch(ax, r, c)
@@ -204,9 +209,15 @@ def curves(
     for i, (name, y) in enumerate(ys.items()):
         up, look = _plain(y), i % len(PALETTE)
         ax.plot(
-            across.numpy(), up.numpy(), color=PALETTE[look], linestyle=LINES[look],
-            marker=MARKERS[look], markersize=4.5, markevery=max(1, len(up) // 8), linewidth=1.8,
-        )  # fmt: skip
+            across.numpy(),
+            up.numpy(),
+            color=PALETTE[look],
+            linestyle=LINES[look],
+            marker=MARKERS[look],
+            markersize=4.5,
+            markevery=max(1, len(up) // 8),
+            linewidth=1.8,
+        )
         if up.isfinite().any():
             last = int(up.isfinite().nonzero()[-1])
             ends.append((name, float(across[last]), float(up[last]), PALETTE[look]))
@@ -266,10 +277,15 @@ def _hatch(ax: Axes, r: int, c: int) -> None:
 
     ax.add_patch(
         Rectangle(
-            (c - 0.5, r - 0.5), 1, 1,
-            facecolor="#efefef", edgecolor="#8a8a8a", hatch="///", linewidth=0,
+            (c - 0.5, r - 0.5),
+            1,
+            1,
+            facecolor="#efefef",
+            edgecolor="#8a8a8a",
+            hatch="///",
+            linewidth=0,
         )
-    )  # fmt: skip
+    )
 
 
 def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor) -> None:
@@ -277,9 +293,7 @@ def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tens
     # A cell's side in points, about: labels and title will take some of the panel.
     figure: Any = ax.figure
     panel, inches = ax.get_position(), figure.get_size_inches()
-    side = 54 * min(
-        panel.width * inches[0] / cells.shape[1], panel.height * inches[1] / cells.shape[0]
-    )
+    side = 54 * min(panel.width * inches[0] / cells.shape[1], panel.height * inches[1] / cells.shape[0])
     decimals = _decimals(cells[~hidden])
     while True:
         texts = [_number(float(cells[r, c]), decimals) for r, c in shown]
@@ -333,6 +347,11 @@ def _name_ends(ax: Axes, ends: list[tuple[str, float, float, str]]) -> None:
     for up, name, x, y, darker in sorted(placed):
         previous = max(up, previous + 13)
         ax.annotate(
-            name, (x, y), (8, previous - up), textcoords="offset points", color=darker,
-            va="center", annotation_clip=False,
-        )  # fmt: skip
+            name,
+            (x, y),
+            (8, previous - up),
+            textcoords="offset points",
+            color=darker,
+            va="center",
+            annotation_clip=False,
+        )

@@ -29,9 +29,14 @@ def sums(weights: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
     totals = torch.cat([weights.sum(dim=1), weights.sum(dim=0)]).tolist()
     for (x, y, side), total in zip(places, totals, strict=True):
         ax.text(
-            x, y, f"= {total:.2f}" if side == "left" else f"{total:.2f}", ha=side, va="center",
-            weight="bold" if math.isclose(total, 1.0, abs_tol=5e-3) else "normal", clip_on=False,
-        )  # fmt: skip
+            x,
+            y,
+            f"= {total:.2f}" if side == "left" else f"{total:.2f}",
+            ha=side,
+            va="center",
+            weight="bold" if math.isclose(total, 1.0, abs_tol=5e-3) else "normal",
+            clip_on=False,
+        )
     return ax
 
 
@@ -50,28 +55,43 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
         for begin, end, text, hatch, colour in parts:
             if end > begin:
                 ax.barh(
-                    place, end - begin, left=begin, height=0.62, color=colour,
-                    edgecolor="#8a8a8a", hatch=hatch, linewidth=0,
-                )  # fmt: skip
+                    place,
+                    end - begin,
+                    left=begin,
+                    height=0.62,
+                    color=colour,
+                    edgecolor="#8a8a8a",
+                    hatch=hatch,
+                    linewidth=0,
+                )
                 ax.text(
-                    (begin + end) / 2, place, text, ha="center", va="center", fontsize=10,
+                    (begin + end) / 2,
+                    place,
+                    text,
+                    ha="center",
+                    va="center",
+                    fontsize=10,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
-                )  # fmt: skip
+                )
         ax.barh(place, right - left, left=left, height=0.62, color=PALETTE[0])
         for value, at, align in ((low, left, "left"), (high, right, "right")):
             inside = right - left > 60
             ax.text(
-                at + (2 if align == "left" else -2) * (1 if inside else -1), place,
-                f"{value:.1f}".replace("-", "−"), va="center", fontsize=9,
+                at + (2 if align == "left" else -2) * (1 if inside else -1),
+                place,
+                f"{value:.1f}".replace("-", "−"),
+                va="center",
+                fontsize=9,
                 ha=align if inside else {"left": "right", "right": "left"}[align],
                 color="white" if inside else "black",
                 bbox=None if inside else {"facecolor": "white", "edgecolor": "none", "pad": 1},
-            )  # fmt: skip
+            )
     ax.set_yticks(range(len(formats)), [str(dtype).removeprefix("torch.") for dtype in formats])
     ax.axvline(0, color="black", linewidth=1.2)
     ax.annotate("", (-edge, 3.72), (0, 3.72), arrowprops={"arrowstyle": "<-", "linewidth": 1.4})
-    ax.text(-edge / 2, 3.86, "after subtracting the maximum, all scores lie here",
-            ha="center", va="bottom", fontsize=9.5)  # fmt: skip
+    ax.text(
+        -edge / 2, 3.86, "after subtracting the maximum, all scores lie here", ha="center", va="bottom", fontsize=9.5
+    )
     ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score x; the bars say what exp(x) is")
     ax.spines["left"].set_visible(False)
     ax.tick_params(left=False)
@@ -141,10 +161,15 @@ def triangle(
         across, up = _flat(point[None])
         ax.plot(across, up, "o", color="white", markeredgecolor="black", markersize=6, zorder=4)
         ax.annotate(
-            text, (across[0], up[0]), (-8 if text == hottest else 8, 7), textcoords="offset points",
-            ha="right" if text == hottest else "left", va="center", fontsize=8.5,
+            text,
+            (across[0], up[0]),
+            (-8 if text == hottest else 8, 7),
+            textcoords="offset points",
+            ha="right" if text == hottest else "left",
+            va="center",
+            fontsize=8.5,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1},
-        )  # fmt: skip
+        )
     for name, at, side, shift in zip(
         corners,
         ((0, 0), (1, 0), (0.5, TOP)),

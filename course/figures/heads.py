@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
 
 
-def reach(
-    reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: torch.Tensor
-) -> Figure:
+def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: torch.Tensor) -> Figure:
     """One panel for each entry of `reached`: outputs (n, 2) as dots, the two `values` (2, 2), and `wanted` (2,)."""
     figure, panels = row(len(reached), width=3.3, height=3.4)
     for ax, (title, outputs) in zip(panels, reached.items(), strict=True):
@@ -86,10 +84,15 @@ def shapes(steps: Sequence[tuple[str, str]]) -> Figure:
     for i, (done, shape) in enumerate(steps):
         ax.add_patch(
             FancyBboxPatch(
-                (i - 0.36, -0.24), 0.72, 0.48, boxstyle="round,pad=0.02",
-                facecolor="#e8f0f7", edgecolor=PALETTE[0], linewidth=1.2,
+                (i - 0.36, -0.24),
+                0.72,
+                0.48,
+                boxstyle="round,pad=0.02",
+                facecolor="#e8f0f7",
+                edgecolor=PALETTE[0],
+                linewidth=1.2,
             )
-        )  # fmt: skip
+        )
         ax.text(i, 0, shape, ha="center", va="center", fontsize=8.5)
         ax.text(i if i == 0 else i - 0.5, 0.38, done, ha="center", va="bottom", fontsize=8.5)
         if i:
@@ -119,15 +122,17 @@ def side_by_side(
     )
     for h, ax in enumerate(panels):
         heat_map(
-            weights[h], ax=ax, rows=rows if h == 0 else None, columns=columns, blocked=blocked,
+            weights[h],
+            ax=ax,
+            rows=rows if h == 0 else None,
+            columns=columns,
+            blocked=blocked,
             title=titles[h] if titles else f"head {h}",
-        )  # fmt: skip
+        )
     return figure
 
 
-def looks(
-    weights: torch.Tensor, words: Sequence[str], query: int, titles: Sequence[str]
-) -> Figure:
+def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Sequence[str]) -> Figure:
     """From one word to every word: a line for each weight of `weights` (H, T, T), as thick as the weight.
 
     One panel a head. The words stand twice, as queries on the left, as keys on the right; the other queries' lines
@@ -140,10 +145,13 @@ def looks(
                 weight, chosen = float(weights[h, t, s]), t == query
                 if weight > 0.02:
                     ax.plot(
-                        (0, 1), (t, s), color=PALETTE[h % len(PALETTE)] if chosen else "#bbbbbb",
+                        (0, 1),
+                        (t, s),
+                        color=PALETTE[h % len(PALETTE)] if chosen else "#bbbbbb",
                         linewidth=max(0.6, 5 * weight) if chosen else 2 * weight,
-                        zorder=2 if chosen else 1, solid_capstyle="round",
-                    )  # fmt: skip
+                        zorder=2 if chosen else 1,
+                        solid_capstyle="round",
+                    )
         for t, word in enumerate(words):
             heavy = "bold" if t == query else "normal"
             ax.text(-0.06, t, word, ha="right", va="center", fontsize=9, fontweight=heavy)
@@ -169,9 +177,7 @@ def losses(
     bars = bars or {}
     figure, axes = row(len(panels) + len(bars), width=3.4 if len(panels) > 1 else 4.2, height=3.0)
     for ax, (title, runs) in zip(axes, panels.items(), strict=False):
-        means = {
-            name: torch.tensor(run).unflatten(0, (-1, every)).mean(1) for name, run in runs.items()
-        }
+        means = {name: torch.tensor(run).unflatten(0, (-1, every)).mean(1) for name, run in runs.items()}
         length = len(next(iter(means.values())))
         steps = [every * (i + 0.5) for i in range(length)]
         _curves_with_legend(ax, steps, means)
@@ -179,9 +185,16 @@ def losses(
             level, name = floors[title]
             ax.axhline(level, color="#666666", linewidth=1.0, linestyle=(0, (2, 2)))
             ax.annotate(
-                name, (0.98, level), (0, 3), xycoords=("axes fraction", "data"),
-                textcoords="offset points", ha="right", va="bottom", fontsize=8.5, color="#444444",
-            )  # fmt: skip
+                name,
+                (0.98, level),
+                (0, 3),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                fontsize=8.5,
+                color="#444444",
+            )
         ax.set(title=title, xlabel="step")
         top = ax.get_ylim()[1]
         ax.set_ylim(-0.04 * top, 1.08 * top)
@@ -195,9 +208,17 @@ def _curves_with_legend(ax: Axes, x: Sequence[float], ys: Mapping[str, torch.Ten
     """Curves that end on top of each other: a legend tells them apart, where names at the ends would collide."""
     for i, (name, y) in enumerate(ys.items()):
         ax.plot(
-            list(x), y.tolist(), color=PALETTE[i], linestyle=LINES[i], linewidth=1.8, label=name,
-            marker=MARKERS[i], markersize=5, markevery=(i, 3), markerfacecolor="none",
-        )  # fmt: skip
+            list(x),
+            y.tolist(),
+            color=PALETTE[i],
+            linestyle=LINES[i],
+            linewidth=1.8,
+            label=name,
+            marker=MARKERS[i],
+            markersize=5,
+            markevery=(i, 3),
+            markerfacecolor="none",
+        )
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.legend(frameon=False, fontsize=8.5)
 
@@ -208,11 +229,7 @@ def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = T
 
     colour: Any = "#f2f2f2" if head is None else to_rgba(PALETTE[head % len(PALETTE)], 0.55)
     hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
-    ax.add_patch(
-        Rectangle(
-            (x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1
-        )
-    )
+    ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1))
     if number and head is not None:
         red, green, blue = (0.45 + 0.55 * v for v in to_rgba(PALETTE[head % len(PALETTE)])[:3])
         ink = ink_on((red, green, blue, 1.0))

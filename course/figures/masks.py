@@ -38,19 +38,28 @@ def tables(
     for ax, (title, mask) in zip(axes, masks.items(), strict=True):
         names = list(words)[: mask.shape[1]]
         heat_map(
-            torch.zeros(mask.shape), ax=ax, title=title, blocked=torch.ones_like(mask),
-            rows=names[-mask.shape[0] :] if names else None, columns=names or None,
-        )  # fmt: skip
+            torch.zeros(mask.shape),
+            ax=ax,
+            title=title,
+            blocked=torch.ones_like(mask),
+            rows=names[-mask.shape[0] :] if names else None,
+            columns=names or None,
+        )
         for i, j in torch.cartesian_prod(*map(torch.arange, mask.shape)).tolist():
             blocked = bool(mask[i, j])
             if not blocked:
                 ax.add_patch(_cell(i, j, facecolor=OPEN, edgecolor="white"))
             ax.text(
-                j, i, "✗" if blocked else "✓", ha="center", va="center", fontsize=12,
-                color=INK if blocked else "#003f66", fontweight="bold",
-                bbox={"boxstyle": "round,pad=0.1", "facecolor": CLOSED, "edgecolor": "none"}
-                if blocked else None,
-            )  # fmt: skip
+                j,
+                i,
+                "✗" if blocked else "✓",
+                ha="center",
+                va="center",
+                fontsize=12,
+                color=INK if blocked else "#003f66",
+                fontweight="bold",
+                bbox={"boxstyle": "round,pad=0.1", "facecolor": CLOSED, "edgecolor": "none"} if blocked else None,
+            )
         if stairs:
             _stairs(ax, *mask.shape)
     return fig
@@ -72,26 +81,34 @@ def weights(
     for ax, (title, (values, blocked)) in zip(axes, panels.items(), strict=True):
         names = list(words)[: values.shape[1]]
         heat_map(
-            values, ax=ax, title=title, blocked=blocked, numbers=True,
-            rows=names[-values.shape[0] :] if names else None, columns=names or None,
-        )  # fmt: skip
+            values,
+            ax=ax,
+            title=title,
+            blocked=blocked,
+            numbers=True,
+            rows=names[-values.shape[0] :] if names else None,
+            columns=names or None,
+        )
         if stairs:
             _stairs(ax, *values.shape)
     return fig
 
 
-def before_and_after(
-    scores: torch.Tensor, blocked: torch.Tensor, after: torch.Tensor, words: Sequence[str]
-) -> Figure:
+def before_and_after(scores: torch.Tensor, blocked: torch.Tensor, after: torch.Tensor, words: Sequence[str]) -> Figure:
     """Three maps (T, S): all scores, the scores with the blocked ones hatched, the weights they become."""
     fig, axes = row(3, width=3.9, height=3.5)
     options: dict[str, Any] = {"rows": words[-scores.shape[0] :], "columns": words}
     limit = float(scores.detach().abs().max())
     heat_map(scores, ax=axes[0], kind="scores", limit=limit, title="scores", **options)
     heat_map(
-        scores, ax=axes[1], kind="scores", limit=limit, blocked=blocked,
-        title="scores, masked (hatched: −∞)", **options,
-    )  # fmt: skip
+        scores,
+        ax=axes[1],
+        kind="scores",
+        limit=limit,
+        blocked=blocked,
+        title="scores, masked (hatched: −∞)",
+        **options,
+    )
     heat_map(after, ax=axes[2], title="weights", blocked=blocked, **options)
     return fig
 
@@ -110,10 +127,15 @@ def sentences(texts: Sequence[Sequence[str]], lengths: Sequence[int], width: int
             look = {"facecolor": OPEN} if real else {"facecolor": "#efefef", "hatch": "///"}
             ax.add_patch(_cell(r, c, edgecolor="white" if real else "#8a8a8a", linewidth=0, **look))
             ax.text(
-                c, r, text[c] if real else "pad", ha="center", va="center",
-                color=INK, style="normal" if real else "italic",
+                c,
+                r,
+                text[c] if real else "pad",
+                ha="center",
+                va="center",
+                color=INK,
+                style="normal" if real else "italic",
                 bbox=None if real else {"boxstyle": "round,pad=0.15", "fc": CLOSED, "ec": "none"},
-            )  # fmt: skip
+            )
     return fig
 
 
@@ -142,9 +164,7 @@ def _stairs(ax: Axes, T: int, S: int) -> None:
         ax.plot(across, down, color=colour, linewidth=width, solid_capstyle="butt", clip_on=False)
 
 
-def _grid(
-    shapes: Sequence[torch.Tensor], per_row: int, cell: float, named: bool
-) -> tuple[Figure, list[Axes]]:
+def _grid(shapes: Sequence[torch.Tensor], per_row: int, cell: float, named: bool) -> tuple[Figure, list[Axes]]:
     """Panels in rows of at most `per_row`, large enough for cells of `cell` inches; unused ones are taken away."""
     import matplotlib.pyplot as plt
 
@@ -153,18 +173,19 @@ def _grid(
     height = max(cell * shape.shape[0] for shape in shapes) + (1.15 if named else 0.55)
     with plt.rc_context(STYLE):
         fig, axes = plt.subplots(
-            down, across, figsize=(across * width, down * height), squeeze=False,
+            down,
+            across,
+            figsize=(across * width, down * height),
+            squeeze=False,
             layout="constrained",
-        )  # fmt: skip
+        )
     fig.get_layout_engine().set(h_pad=0.14)  # titles above slanted labels reach higher than it reckons
     for ax in axes.flat[len(shapes) :]:
         ax.remove()
     return fig, list(axes.flat[: len(shapes)])
 
 
-def pytorch_causal_mask(
-    T: int, S: int | None = None, device: torch.device | str | None = None
-) -> torch.Tensor:
+def pytorch_causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
     """PyTorch's lower-right causal mask as bool (T, S), True = blocked: where its attention gives no weight."""
     from torch.nn.attention.bias import causal_lower_right
 

@@ -150,9 +150,14 @@ def learning(losses: Mapping[str, Sequence[float]], level: float, name: str) -> 
         told.append(f"{title}: from {means[0]:.2f} to {means[-1]:.2f}")
     ax.axhline(level, color=GREY, linewidth=1.0, linestyle=":")
     ax.annotate(
-        name, (1.0, level), (0, -12), xycoords=ax.get_yaxis_transform(), textcoords="offset points", ha="right",
+        name,
+        (1.0, level),
+        (0, -12),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="right",
         fontsize=9,
-    )  # fmt: skip
+    )
     ax.set(xlabel="step", ylabel="loss", ylim=(0, None))
     ax.legend(frameon=False, loc="lower left")
     return fig, f"Loss against step. {'; '.join(told)}. A dotted line: {name}, at {level:.2f}."

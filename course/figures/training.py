@@ -57,8 +57,16 @@ def starts(counts: torch.Tensor, draws: int) -> tuple[Figure, str]:
     figure, (ax,) = row(1, width=6.4, height=2.5)
     ax.bar(range(len(counts)), counts.tolist(), color=PALETTE[0], width=0.7)
     ax.axhline(fair, color=INK, linewidth=1.2, linestyle="--")
-    ax.annotate("equal chances", (1, fair), (4, 0), xycoords=ax.get_yaxis_transform(), textcoords="offset points",
-                va="center", fontsize=9, annotation_clip=False)  # fmt: skip
+    ax.annotate(
+        "equal chances",
+        (1, fair),
+        (4, 0),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+        annotation_clip=False,
+    )
     ax.set(xlabel="start of the window", ylabel=f"times of {draws}", xticks=range(len(counts)))
     low, high = int(counts.min()), int(counts.max())
     return figure, f"{len(counts)} starts, drawn {low} to {high} times each; equal chances give {fair:.0f}."
@@ -100,8 +108,17 @@ def block() -> tuple[Figure, str]:
         ax.annotate("", (left + 0.5, 1.5), (left - 0.02, 1.5), arrowprops=arrow)
         for i, part in enumerate(parts):
             start = left + 0.55 + 2.3 * i
-            ax.add_patch(FancyBboxPatch((start, 1.12), 1.7, 0.76, boxstyle="round,pad=0.04",
-                                        facecolor="#e8f0f7", edgecolor=PALETTE[0], linewidth=1.2))  # fmt: skip
+            ax.add_patch(
+                FancyBboxPatch(
+                    (start, 1.12),
+                    1.7,
+                    0.76,
+                    boxstyle="round,pad=0.04",
+                    facecolor="#e8f0f7",
+                    edgecolor=PALETTE[0],
+                    linewidth=1.2,
+                )
+            )
             ax.text(start + 0.85, 1.5, part, ha="center", va="center", fontsize=10)
         ax.annotate("", (left + 2.8, 1.5), (left + 2.3, 1.5), arrowprops=arrow)
         ax.plot([left + 4.6, left + 5.0], [1.5, 1.5], color=INK, linewidth=1.4)
@@ -254,8 +271,16 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
             place += 1
             ground = colours(min(nats, 6.0) / 8)
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=ground, linewidth=0))
-            ax.text(x + 0.5, y + 0.5, letter, ha="center", va="center", family="DejaVu Sans Mono", fontsize=9.5,
-                    color=ink_on(ground))  # fmt: skip
+            ax.text(
+                x + 0.5,
+                y + 0.5,
+                letter,
+                ha="center",
+                va="center",
+                family="DejaVu Sans Mono",
+                fontsize=9.5,
+                color=ink_on(ground),
+            )
             if nats > 3:
                 ax.plot([x + 0.1, x + 0.9], [y + 0.95] * 2, color=INK, linewidth=1.0)
     ax.set(xlim=(0, width), ylim=(len(lines), 0))
@@ -265,9 +290,14 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
 
 
 def _losses(
-    ax: Axes, curves: Mapping[str, Curve], levels: Mapping[str, float], every: int, *, legend: bool = True,
+    ax: Axes,
+    curves: Mapping[str, Curve],
+    levels: Mapping[str, float],
+    every: int,
+    *,
+    legend: bool = True,
     names: bool = True,
-) -> str:  # fmt: skip
+) -> str:
     """Draw losses and levels; returns what the curves do, in words."""
     told = []
     for i, (name, curve) in enumerate(curves.items()):
@@ -279,8 +309,15 @@ def _losses(
     for name, level in levels.items():
         ax.axhline(level, color=INK, linewidth=1.0, linestyle=":")
         if names:
-            ax.annotate(f"{name} {level:.2f}", (0.995, level), (0, 2), xycoords=ax.get_yaxis_transform(),
-                        textcoords="offset points", ha="right", fontsize=8.5)  # fmt: skip
+            ax.annotate(
+                f"{name} {level:.2f}",
+                (0.995, level),
+                (0, 2),
+                xycoords=ax.get_yaxis_transform(),
+                textcoords="offset points",
+                ha="right",
+                fontsize=8.5,
+            )
     if legend:
         ax.legend(frameon=False, fontsize=8.5)
     return "; ".join(told)

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
 
 
-def arrows(
-    a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit: float = 3.2
-) -> Axes:
+def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit: float = 3.2) -> Axes:
     """`a` and `b`, (2,) each, as arrows from the origin, and the shadow that `b` throws on the line through `a`."""
     points = {"a": _pair(a), "b": _pair(b)}
     (ax_, ay), (bx, by) = points["a"], points["b"]
@@ -34,9 +32,15 @@ def arrows(
         _arrow(ax, x, y, colour, width)
         length = math.hypot(x, y) or 1.0
         ax.text(
-            x + 0.3 * (x - side * y) / length, y + 0.3 * (y + side * x) / length, name,
-            color=colour, ha="center", va="center", fontsize=12, fontweight="bold",
-        )  # fmt: skip
+            x + 0.3 * (x - side * y) / length,
+            y + 0.3 * (y + side * x) / length,
+            name,
+            color=colour,
+            ha="center",
+            va="center",
+            fontsize=12,
+            fontweight="bold",
+        )
     ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     ax.set_title(title.replace(" -", " −"))
     _bare(ax)
@@ -51,9 +55,13 @@ def multiply_and_add(a: torch.Tensor, b: torch.Tensor, total: float) -> Figure:
     heat_map(table, ax=ax, rows=["a", "b", "a × b"], kind="scores", numbers=True)
     ax.axhline(1.5, color="#222222", linewidth=1.5)
     ax.text(
-        len(a) - 0.3, 2, f"add: {total:g}".replace("-", "−"), va="center", fontsize=12,
+        len(a) - 0.3,
+        2,
+        f"add: {total:g}".replace("-", "−"),
+        va="center",
+        fontsize=12,
         fontweight="bold",
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -89,9 +97,7 @@ def one_cell(
     return figure
 
 
-def territories(
-    keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor, *, ax: Axes, title: str = ""
-) -> Axes:
+def territories(keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
     """Two-dimensional keys, (S, 2), as arrows, and around them a ring that says which key wins where.
 
     `winners`, (N,), holds the index of the winning key for N query directions that go round evenly from 0 degrees.
@@ -103,10 +109,17 @@ def territories(
         begin, end = (first - 0.5) * step, (first + count - 0.5) * step
         ax.add_patch(
             Wedge(
-                (0, 0), 3.0, begin, end, width=0.55, facecolor=PALETTE[key % 6],
-                hatch=HATCHES[key % 6], edgecolor=INK, linewidth=0.8,
+                (0, 0),
+                3.0,
+                begin,
+                end,
+                width=0.55,
+                facecolor=PALETTE[key % 6],
+                hatch=HATCHES[key % 6],
+                edgecolor=INK,
+                linewidth=0.8,
             )
-        )  # fmt: skip
+        )
         middle = math.radians((begin + end) / 2)
         _label(ax, 3.35 * math.cos(middle), 3.35 * math.sin(middle), names[key])
     for index, key in enumerate(keys):
@@ -145,10 +158,16 @@ def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
 
     ax.add_patch(
         Rectangle(
-            (c - 0.5, r - 0.5), columns, 1, fill=False, edgecolor="#000000", linewidth=2.5,
-            clip_on=False, zorder=5,
+            (c - 0.5, r - 0.5),
+            columns,
+            1,
+            fill=False,
+            edgecolor="#000000",
+            linewidth=2.5,
+            clip_on=False,
+            zorder=5,
         )
-    )  # fmt: skip
+    )
 
 
 def _bare(ax: Axes) -> None:

@@ -43,9 +43,13 @@ class Prepared:
 
     def program(self, exercise: Exercise, device: str = "cpu", stand_ins: dict[str, str] | None = None) -> Program:
         return program(
-            self.case, cotangents=self.cotangents, forbidden=list(exercise.forbidden),
-            stand_ins=stand_ins or {}, device=device, seed=self.seed,
-        )  # fmt: skip
+            self.case,
+            cotangents=self.cotangents,
+            forbidden=list(exercise.forbidden),
+            stand_ins=stand_ins or {},
+            device=device,
+            seed=self.seed,
+        )
 
 
 @lru_cache(maxsize=256)
@@ -69,9 +73,7 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     exact = run(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
     native = run(program(case, cotangents=cotangents, seed=seed), names)
     wrong = {name: case.inputs[name] for name in case.wrong}
-    reference = Reference(
-        _wide(exact), native, case.undefined, case.tolerance, wrong, case.pure, case.mutates
-    )
+    reference = Reference(_wide(exact), native, case.undefined, case.tolerance, wrong, case.pure, case.mutates)
     if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
     return Prepared(criterion, case, seed, cotangents, reference)
@@ -81,9 +83,7 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     """What every known mistake gives on the same cases."""
     prepared = prepare(exercise, seed)
-    return {
-        m.name: [run(p.program(exercise), {exercise.name: m.answer}) for p in prepared] for m in exercise.mistakes
-    }
+    return {m.name: [run(p.program(exercise), {exercise.name: m.answer}) for p in prepared] for m in exercise.mistakes}
 
 
 @lru_cache(maxsize=256)
@@ -114,9 +114,14 @@ def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Fi
 
 
 def examine(
-    exercise: Exercise, ask: Ask, *, seed: int = 0, source: Source | None = None, device: str = "cpu",
+    exercise: Exercise,
+    ask: Ask,
+    *,
+    seed: int = 0,
+    source: Source | None = None,
+    device: str = "cpu",
     earlier: Iterable[tuple[Exercise, ExerciseVerdict]] = (),
-) -> ExerciseVerdict:  # fmt: skip
+) -> ExerciseVerdict:
     """The verdict on one exercise.
 
     source   the submitted notebook's code, for what is not allowed and for what the answer calls
@@ -190,10 +195,18 @@ def _verdict(
         finding = findings[failing[0]]
         assert finding is not None
         status = "not reached" if all(getattr(findings[i], "rung", "") == "not reached" for i in failing) else "wrong"
-        criteria.append(CriterionVerdict(
-            criterion.name, criterion.points, 0.0, status, in_words(prepared[failing[0]].case),
-            finding.rung, finding.text, explained(failing) or "",
-        ))  # fmt: skip
+        criteria.append(
+            CriterionVerdict(
+                criterion.name,
+                criterion.points,
+                0.0,
+                status,
+                in_words(prepared[failing[0]].case),
+                finding.rung,
+                finding.text,
+                explained(failing) or "",
+            )
+        )
     earned = sum(c.earned for c in criteria)
     verdict = ExerciseVerdict(exercise.name, exercise.points, earned, "partly right", criteria, seed=seed)
     failing = [i for i, f in enumerate(findings) if f]

@@ -34,9 +34,24 @@ from .case import (
 from .source import standing_alone
 
 __all__ = [
-    "SUBJECT", "Case", "Draw", "Exercise", "Lesson", "Script", "call", "device", "exercise", "generator", "helper",
-    "load_lesson", "method", "non_contiguous", "ref", "specimen", "student",
-]  # fmt: skip
+    "SUBJECT",
+    "Case",
+    "Draw",
+    "Exercise",
+    "Lesson",
+    "Script",
+    "call",
+    "device",
+    "exercise",
+    "generator",
+    "helper",
+    "load_lesson",
+    "method",
+    "non_contiguous",
+    "ref",
+    "specimen",
+    "student",
+]
 
 Cases = Callable[[Draw], Iterable[Case]]
 

@@ -34,9 +34,14 @@ def find_exercise(name: str, tests: Path = GRADER_TESTS) -> tuple[Lesson, Exerci
 
 
 def examine_here(
-    exercise: Exercise, names: Mapping[str, Any], *, seed: int = 0, cells: list[str] | None = None,
-    lesson: Lesson | None = None, earlier: list[tuple[Exercise, ExerciseVerdict]] | None = None,
-) -> ExerciseVerdict:  # fmt: skip
+    exercise: Exercise,
+    names: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    cells: list[str] | None = None,
+    lesson: Lesson | None = None,
+    earlier: list[tuple[Exercise, ExerciseVerdict]] | None = None,
+) -> ExerciseVerdict:
     """Judge names of this process; `cells` is their source, where it is known.
 
     What is asked and answered goes over the wire all the same: what cannot pass there is no answer here either.

@@ -24,10 +24,15 @@ def report(verdict: ExerciseVerdict) -> Report:
     if verdict.internal:
         notes.append(f"Not judged yet; a person will look at it: {verdict.internal}")
     shown = Report(
-        verdict.exercise, verdict.status, verdict.earned, verdict.points, rows,
-        headline=verdict.explanation, see=verdict.see if verdict.status not in ("right", "not started") else "",
+        verdict.exercise,
+        verdict.status,
+        verdict.earned,
+        verdict.points,
+        rows,
+        headline=verdict.explanation,
+        see=verdict.see if verdict.status not in ("right", "not started") else "",
         notes=notes,
-    )  # fmt: skip
+    )
     if not verdict.sandboxed:
         shown.footnote = "Graded without the sandbox."
     return shown

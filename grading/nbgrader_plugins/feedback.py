@@ -224,13 +224,19 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
         mark, status, colour = MARKS[verdict.status]
     exercise = name.removeprefix(CHECK)
     return Exercise(
-        exercise, grade.score, grade.points, mark, status, colour, f"exercise-{exercise}",
+        exercise,
+        grade.score,
+        grade.points,
+        mark,
+        status,
+        colour,
+        f"exercise-{exercise}",
         report=Markup(report(verdict).to_html()) if verdict else NOTHING,
         headline=markup.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
         by_a_person=grade.manual,
         open=(mark, status, colour) == MARKS["needs a person"],
-    )  # fmt: skip
+    )
 
 
 def _verdict(cell: NotebookNode) -> ExerciseVerdict | None:

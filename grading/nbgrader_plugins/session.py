@@ -272,11 +272,15 @@ class _Collector:
                 last.text += output.text
                 return
         elif kind == "error":
-            output = new_output("error", ename=str(output.ename), evalue=str(output.evalue)[:2000],
-                                traceback=[str(line) for line in output.traceback][:200])  # fmt: skip
+            output = new_output(
+                "error",
+                ename=str(output.ename),
+                evalue=str(output.evalue)[:2000],
+                traceback=[str(line) for line in output.traceback][:200],
+            )
         else:
-            output.data = NotebookNode({
-                str(mime): value for mime, value in output.data.items() if isinstance(value, str)
-            })  # fmt: skip
+            output.data = NotebookNode(
+                {str(mime): value for mime, value in output.data.items() if isinstance(value, str)}
+            )
             output.metadata = NotebookNode()
         self.ran.outputs.append(output)

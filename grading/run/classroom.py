@@ -72,8 +72,11 @@ def demonstrate(root: Path, console: Console) -> int:
 def _over_the_class(root: Path, names: Iterable[str], console: Console, step: str, done: str, act: Step) -> int:
     failed: list[str] = []
     columns = (
-        TextColumn("{task.description:<40}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    )  # fmt: skip
+        TextColumn("{task.description:<40}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         for name in lessons(root, names):
             students = handed_in(root, name, step)

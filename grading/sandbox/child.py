@@ -35,7 +35,7 @@ def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
     directory.
     """
     line, secret, *rest = descriptors
-    channels, directories = rest[:len(CHANNELS)], rest[len(CHANNELS):]
+    channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
     try:
         policy = Policy(**request["policy"])
         for name in ("SIGINT", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGHUP"):
@@ -91,16 +91,16 @@ def _mount_own_places(policy: Policy) -> None:
         if policy.device == "cuda":
             linux.bind(tree.WITH_GPU, "/dev")
         linux.mount("hidden", tree.WITH_GPU, "tmpfs", _QUIET, _EMPTY)
-    linux.mount("box", tree.BOX, "tmpfs", _QUIET,
-                f"mode=755,size={policy.disk},nr_inodes={policy.files}")
+    linux.mount("box", tree.BOX, "tmpfs", _QUIET, f"mode=755,size={policy.disk},nr_inodes={policy.files}")
     for place in (tree.WORK, tree.TEMPORARY, tree.SHARED):
         inside = os.path.join(tree.BOX, os.path.basename(place))
         os.mkdir(inside, 0o700)
         linux.bind(inside, place)
     linux.unmount(tree.BOX)
     linux.mount("proc", "/proc", "proc", _QUIET | linux.NOEXEC)
-    linux.mount("terminals", tree.TERMINALS, "devpts", linux.NOSUID | linux.NOEXEC,
-                "newinstance,ptmxmode=666,mode=600,max=16")
+    linux.mount(
+        "terminals", tree.TERMINALS, "devpts", linux.NOSUID | linux.NOEXEC, "newinstance,ptmxmode=666,mode=600,max=16"
+    )
 
 
 def copy_files(directory: int, target: str) -> None:
@@ -115,8 +115,7 @@ def copy_files(directory: int, target: str) -> None:
             if not stat.S_ISREG(os.lstat(name, dir_fd=inside).st_mode):
                 continue
             descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=inside)
-            with open(descriptor, "rb") as source, \
-                    open(os.path.join(target, folder, name), "wb") as copy:
+            with open(descriptor, "rb") as source, open(os.path.join(target, folder, name), "wb") as copy:
                 shutil.copyfileobj(source, copy)
 
 

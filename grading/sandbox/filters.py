@@ -23,32 +23,77 @@ from . import linux
 # name: (x86-64, arm64). None: the architecture never had it.
 _DENIED: dict[str, tuple[int | None, int | None]] = {
     # Memory that no limit counts, and what outlives the process that made it.
-    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
-    "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
     # Other processes' memory and descriptors.
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440), "pidfd_getfd": (438, 438), "kcmp": (312, 272),
-    "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "pidfd_getfd": (438, 438),
+    "kcmp": (312, 272),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
     # Namespaces, mounts, roots, files by handle.
-    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39),
-    "pivot_root": (155, 41), "chroot": (161, 51), "open_tree": (428, 428), "move_mount": (429, 429),
-    "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
-    "mount_setattr": (442, 442), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
-    "fanotify_init": (300, 262), "quotactl": (179, 60), "quotactl_fd": (443, 443),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
     # The machine.
-    "bpf": (321, 280), "init_module": (175, 105), "finit_module": (313, 273),
-    "delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294),
-    "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89),
-    "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171), "sethostname": (170, 161), "setdomainname": (171, 162),
-    "syslog": (103, 116), "vhangup": (153, 58), "personality": (135, 92),
-    "iopl": (172, None), "ioperm": (173, None), "modify_ldt": (154, None), "uselib": (134, None),
+    "bpf": (321, 280),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "syslog": (103, 116),
+    "vhangup": (153, 58),
+    "personality": (135, 92),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "uselib": (134, None),
 }
 # Answered "no such call", so that libraries use the older way: clone3 hides its flags from a filter,
 # and io_uring would do the denied things where no filter sees them.
-_ABSENT = {"clone3": (435, 435), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426),
-           "io_uring_register": (427, 427)}
+_ABSENT = {
+    "clone3": (435, 435),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+}
 _SOCKETS = {"socket": (41, 198), "socketpair": (53, 199)}
 _UNIX = 1  # the only family: such sockets reach no further than the file tree and the namespace
 # A kernel's channels were made by the grading process, and asking them (SIOCGIFCONF, …) would tell about
@@ -149,8 +194,11 @@ def install_landlock(writable: Iterable[str], devices: Iterable[str]) -> None:
     attributes = struct.pack("QQQ", *fields)
     rules = linux.syscall(_CREATE_RULESET, attributes, size, 0, what="landlock_create_ruleset")
     try:
-        for path, access in (("/", _READ), *((p, everything) for p in writable),
-                             *((p, _READ_FILE | _WRITE_FILE | _IOCTL) for p in devices)):
+        for path, access in (
+            ("/", _READ),
+            *((p, everything) for p in writable),
+            *((p, _READ_FILE | _WRITE_FILE | _IOCTL) for p in devices),
+        ):
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
             try:
                 if not os.path.isdir(path):

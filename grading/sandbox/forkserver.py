@@ -187,8 +187,11 @@ class Server:
         code = os.waitstatus_to_exitcode(status)
         if usage.ru_utime + usage.ru_stime > kernel.policy.cpu_seconds - 0.1:  # two clocks, counted apart
             kernel.decided = kernel.decided or _out_of_time(kernel.policy)
-        answer = {"code": code, "reason": exit_reason(code, kernel.decided if code < 0 else None),
-                  "cpu_seconds": usage.ru_utime + usage.ru_stime}
+        answer = {
+            "code": code,
+            "reason": exit_reason(code, kernel.decided if code < 0 else None),
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        }
         del self.kernels[kernel.pid]
         self.waiting.unregister(kernel.handle)
         with suppress(KeyError):
@@ -209,8 +212,7 @@ class Server:
             if sum(seconds for _, seconds in used) > kernel.policy.cpu_seconds:
                 self.kill(kernel, _out_of_time(kernel.policy))
             allowed = kernel.policy.memory + kernel.present
-            if (sum(memory for memory, _ in used) > allowed
-                    and sum(_share(member) for member in family[pid]) > allowed):
+            if sum(memory for memory, _ in used) > allowed and sum(_share(member) for member in family[pid]) > allowed:
                 self.kill(kernel, _out_of_memory(kernel.policy))
 
     def kill(self, kernel: _Kernel, why: str) -> None:
@@ -246,11 +248,9 @@ def _families(roots: set[int]) -> dict[int, list[int]]:
 
 def _usage(pid: int) -> tuple[int, float]:
     """Bytes of memory, pages shared with others counted in full, and seconds of processor time."""
-    with suppress(OSError, IndexError), open(f"/proc/{pid}/status") as status, \
-            open(f"/proc/{pid}/stat") as stat:
+    with suppress(OSError, IndexError), open(f"/proc/{pid}/status") as status, open(f"/proc/{pid}/stat") as stat:
         ticks = stat.read().rpartition(")")[2].split()[11:15]
-        return (_kilobytes(status.read(), "RssAnon:", "RssShmem:"),
-                sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
+        return (_kilobytes(status.read(), "RssAnon:", "RssShmem:"), sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
     return 0, 0.0
 
 

@@ -94,8 +94,13 @@ def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) 
     config.InteractiveShellApp.ignore_cwd = True
     config.Session.key = key
     config.Session.signature_scheme = scheme
-    app = SandboxKernelApp.instance(config=config, channels=channels, transport="ipc", ip="sandbox",
-                                    **{f"{name}_port": n for n, name in enumerate(channels, 1)})
+    app = SandboxKernelApp.instance(
+        config=config,
+        channels=channels,
+        transport="ipc",
+        ip="sandbox",
+        **{f"{name}_port": n for n, name in enumerate(channels, 1)},
+    )
     app.initialize([])
     sys.path.append("")  # as in any notebook, but last: nothing in the working directory shadows
     return app
@@ -104,13 +109,36 @@ def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) 
 #: What a kernel would import in its first moments, or at its first picture, error, optimizer (`torch._dynamo`, also
 #: for `torch.func.grad` and checkpoints: 0.6 s) or `vmap`, besides what importing this module brings.
 AHEAD = (
-    "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.magics.pylab", "IPython.core.oinspect",
-    "IPython.core.pylabtools", "IPython.extensions.storemagic", "PIL.BmpImagePlugin", "PIL.GifImagePlugin",
-    "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "PIL.PpmImagePlugin", "encodings.ascii", "encodings.idna",
-    "encodings.latin_1", "faulthandler", "ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.pyplot",
-    "matplotlib_inline.backend_inline", "numpy.random", "pdb", "psutil", "pygments.formatters.html",
-    "pygments.formatters.terminal256", "pygments.lexers.python", "stack_data", "tornado.platform.asyncio",
-    "torch._dynamo", "torch.fx.experimental.symbolic_shapes", "tornado.queues",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.magics.pylab",
+    "IPython.core.oinspect",
+    "IPython.core.pylabtools",
+    "IPython.extensions.storemagic",
+    "PIL.BmpImagePlugin",
+    "PIL.GifImagePlugin",
+    "PIL.JpegImagePlugin",
+    "PIL.PngImagePlugin",
+    "PIL.PpmImagePlugin",
+    "encodings.ascii",
+    "encodings.idna",
+    "encodings.latin_1",
+    "faulthandler",
+    "ipykernel.debugger",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "numpy.random",
+    "pdb",
+    "psutil",
+    "pygments.formatters.html",
+    "pygments.formatters.terminal256",
+    "pygments.lexers.python",
+    "stack_data",
+    "tornado.platform.asyncio",
+    "torch._dynamo",
+    "torch.fx.experimental.symbolic_shapes",
+    "tornado.queues",
 )
 #: What a kernel would import and must not: a debugger, which listens on TCP and takes half the start.
 NEVER = ("debugpy",)

@@ -26,15 +26,27 @@ from .policy import CHANNELS, Policy, SandboxUnavailable, describe
 
 #: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "USER": "student",
-    "HOME": tree.TEMPORARY, "TMPDIR": tree.TEMPORARY, "IPYTHONDIR": f"{tree.TEMPORARY}/.ipython",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "USER": "student",
+    "HOME": tree.TEMPORARY,
+    "TMPDIR": tree.TEMPORARY,
+    "IPYTHONDIR": f"{tree.TEMPORARY}/.ipython",
     "MPLCONFIGDIR": f"{tree.TEMPORARY}/.matplotlib",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    "TERM": "xterm-color", "CLICOLOR": "1", "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1",
-    "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2", "PYTHONDONTWRITEBYTECODE": "1",
+    "TERM": "xterm-color",
+    "CLICOLOR": "1",
+    "FORCE_COLOR": "1",
+    "CLICOLOR_FORCE": "1",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "PYTHONDONTWRITEBYTECODE": "1",
 }
-_START = ("import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "
-          "forkserver.main({descriptor})")
+_START = (
+    "import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "
+    "forkserver.main({descriptor})"
+)
 _MESSAGE = 1 << 16
 _PATIENCE = 60.0  # seconds for the server to get ready, and for a kernel: they take 2 and 0.1
 _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
@@ -53,9 +65,15 @@ class ForkServer:
         with tempfile.TemporaryFile() as log:  # not in the directory, which the server takes along
             with theirs:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-c", code], env=ENVIRONMENT, cwd="/",
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()],
-                    start_new_session=True)
+                    [sys.executable, "-I", "-S", "-c", code],
+                    env=ENVIRONMENT,
+                    cwd="/",
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
             answer: dict[str, Any] = {}
             with suppress(OSError):  # it ended, or does not answer
                 self.control.settimeout(_PATIENCE)
@@ -70,7 +88,8 @@ class ForkServer:
             written = log.read().decode(errors="replace")
         raise SandboxUnavailable(
             f"The sandbox did not start: {answer.get('error') or 'it gave no answer'}",
-            (answer.get("trace", "") + written).strip())
+            (answer.get("trace", "") + written).strip(),
+        )
 
     @property
     def alive(self) -> bool:
@@ -79,8 +98,9 @@ class ForkServer:
         hung_up.register(self.control, 0)
         return not hung_up.poll(0)
 
-    def launch(self, policy: Policy, key: str, scheme: str, files: str | None = None,
-               directory: str | None = None) -> Kernel:
+    def launch(
+        self, policy: Policy, key: str, scheme: str, files: str | None = None, directory: str | None = None
+    ) -> Kernel:
         """Start a kernel that holds copies of what lies in `files`.
 
         Its channels are sockets in `directory` (a new one where that is None) named as jupyter_client

@@ -76,20 +76,20 @@ def own_user_namespace() -> None:
     """
     user, group = os.geteuid(), os.getegid()
     unshare(NEWUSER)
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"),
-                       ("gid_map", f"{group} {group} 1")):
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as stream:
             stream.write(text)
 
 
-def mount(source: str | None, target: str, kind: str | None = None, flags: int = 0,
-          options: str | None = None) -> None:
+def mount(source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
     """mount(2). `source` None where the call takes none."""
     assert _libc is not None
     source_, target_, kind_, options_ = (
-        None if text is None else os.fsencode(text) for text in (source, target, kind, options))
-    _checked(_libc.mount(source_, target_, kind_, ctypes.c_ulong(flags), options_),
-             f"mount {kind or source} on {target}")
+        None if text is None else os.fsencode(text) for text in (source, target, kind, options)
+    )
+    _checked(
+        _libc.mount(source_, target_, kind_, ctypes.c_ulong(flags), options_), f"mount {kind or source} on {target}"
+    )
 
 
 def bind(source: str, target: str) -> None:
@@ -103,16 +103,22 @@ def unmount(target: str) -> None:
     _checked(_libc.umount2(os.fsencode(target), ctypes.c_int(_DETACH)), f"unmount {target}")
 
 
-def restrict_mount(target: str, attributes: int = RDONLY | NOSUID | NODEV,
-                   recursive: bool = True) -> None:
+def restrict_mount(target: str, attributes: int = RDONLY | NOSUID | NODEV, recursive: bool = True) -> None:
     """Add mount attributes (they only ever tighten) to `target` and all below it (Linux 5.12)."""
+
     class Attributes(ctypes.Structure):
         _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
 
     request = Attributes(set=attributes)
     at_fdcwd, at_recursive = -100, 0x8000
-    _named("mount_setattr", at_fdcwd, os.fsencode(target), at_recursive if recursive else 0,
-           ctypes.byref(request), ctypes.sizeof(request))
+    _named(
+        "mount_setattr",
+        at_fdcwd,
+        os.fsencode(target),
+        at_recursive if recursive else 0,
+        ctypes.byref(request),
+        ctypes.sizeof(request),
+    )
 
 
 def change_root(directory: str) -> None:

@@ -92,8 +92,7 @@ def exit_reason(code: int, decided: str | None) -> str:
     return f"the kernel was ended by signal {-code}"
 
 
-_CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault",
-            11: "segmentation fault"}
+_CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault", 11: "segmentation fault"}
 
 
 def describe(policy: Policy) -> dict[str, Any]:

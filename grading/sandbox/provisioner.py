@@ -36,8 +36,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     """
 
     def __init__(self, hidden: Iterable[str] = (), ahead: Iterable[str] = (), **given: Any) -> None:
-        limits = {field.name: given.pop(field.name) for field in fields(Policy)
-                  if field.name in given}
+        limits = {field.name: given.pop(field.name) for field in fields(Policy) if field.name in given}
         if unknown := [name for name in given if name not in self.class_trait_names()]:
             raise TypeError(f"{unknown[0]!r} is no limit of a sandboxed kernel: see Policy")
         self.policy = Policy(**limits)
@@ -78,13 +77,18 @@ class SandboxProvisioner(KernelProvisionerBase):
 
         session = self.parent.session  # type: ignore[union-attr] # the KernelManager
         key, scheme = session.key.decode(), session.signature_scheme
-        self._kernel = server(*self.server_kind).launch(
-            self.policy, key, scheme, kwargs.get("cwd"), self._directory)
+        self._kernel = server(*self.server_kind).launch(self.policy, key, scheme, kwargs.get("cwd"), self._directory)
         self._directory = self._kernel.directory
         self.connection_info = {
-            "transport": "ipc", "ip": f"{self._directory}/k", "key": session.key,
-            "signature_scheme": scheme, "shell_port": 1, "iopub_port": 2, "stdin_port": 3,
-            "hb_port": 4, "control_port": 5,
+            "transport": "ipc",
+            "ip": f"{self._directory}/k",
+            "key": session.key,
+            "signature_scheme": scheme,
+            "shell_port": 1,
+            "iopub_port": 2,
+            "stdin_port": 3,
+            "hb_port": 4,
+            "control_port": 5,
         }
         return self.connection_info
 

@@ -21,21 +21,25 @@ from pathlib import Path
 from . import filters, linux
 from .policy import Grant, Policy, SandboxUnavailable
 
-_SCRIPT = ("import sys; sys.path.append({here!r}); from sandbox import system; "
-           "system.main({user!r})")
+_SCRIPT = "import sys; sys.path.append({here!r}); from sandbox import system; system.main({user!r})"
 _ORDINARY = 65534  # nobody
 _PATIENCE = 60.0  # seconds for all trials together, which take tenths of one
 
-_AS_ROOT = ("In a container, start it with `--privileged`, or with `--cap-add SYS_ADMIN "
-            "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
-            "--security-opt systempaths=unconfined`.")
-_AS_USER = ("Allow ordinary users to make user namespaces: `sudo sysctl -w "
-            "kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu 24.04 and later), "
-            "`kernel.unprivileged_userns_clone=1` (Debian), `user.max_user_namespaces=15000` "
-            f"(Red Hat). {_AS_ROOT}")
+_AS_ROOT = (
+    "In a container, start it with `--privileged`, or with `--cap-add SYS_ADMIN "
+    "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+    "--security-opt systempaths=unconfined`."
+)
+_AS_USER = (
+    "Allow ordinary users to make user namespaces: `sudo sysctl -w "
+    "kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu 24.04 and later), "
+    "`kernel.unprivileged_userns_clone=1` (Debian), `user.max_user_namespaces=15000` "
+    f"(Red Hat). {_AS_ROOT}"
+)
 
 
 # Trials. Each runs in a process of its own; what it returns is shown, what it raises is a refusal.
+
 
 def _users() -> str:
     if (user := linux.spare_user()) is not None:
@@ -50,6 +54,7 @@ def _apart(flags: int) -> Callable[[], str]:
         _privileged()
         linux.unshare(flags)
         return ""
+
     return trial
 
 
@@ -112,9 +117,15 @@ def _landlock() -> str:
 
 #: What is tried, in the order in which it is shown: its name, and how.
 _TRIALS: dict[str, Callable[[], str]] = {
-    "users": _users, "processes": _processes, "mounts": _root, "network": _apart(linux.NEWNET),
-    "messages": _apart(linux.NEWIPC), "host name": _apart(linux.NEWUTS),
-    "control groups": _apart(linux.NEWCGROUP), "system calls": _seccomp, "Landlock": _landlock,
+    "users": _users,
+    "processes": _processes,
+    "mounts": _root,
+    "network": _apart(linux.NEWNET),
+    "messages": _apart(linux.NEWIPC),
+    "host name": _apart(linux.NEWUTS),
+    "control groups": _apart(linux.NEWCGROUP),
+    "system calls": _seccomp,
+    "Landlock": _landlock,
 }
 #: The minimum. Landlock is a second lock on a door that the tree of `mounts` has shut already.
 REQUIRED = tuple(name for name in _TRIALS if name != "Landlock")
@@ -152,13 +163,18 @@ def grants(user: int | None = None) -> tuple[Grant, ...]:
         return (Grant("Linux", False, f"this is {platform.system()}", True),)
     script = _SCRIPT.format(here=str(Path(__file__).parents[1]), user=user)
     try:
-        answer = subprocess.run([sys.executable, "-I", "-S", "-c", script], env={}, cwd="/",
-                                stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE)
+        answer = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", script],
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+        )
         found = json.loads(answer.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return (Grant("trials", False, f"they could not be run: {error}", True),)
-    return tuple(Grant(name, granted, detail, name in REQUIRED)
-                 for name, (granted, detail) in found.items())
+    return tuple(Grant(name, granted, detail, name in REQUIRED) for name, (granted, detail) in found.items())
 
 
 def require() -> None:
@@ -171,14 +187,15 @@ def require() -> None:
 @functools.cache
 def _missing() -> tuple[str, str]:
     found = grants()
-    missing = [f"{grant.name} ({grant.detail})" for grant in found
-               if grant.required and not grant.granted]
+    missing = [f"{grant.name} ({grant.detail})" for grant in found if grant.required and not grant.granted]
     if not missing:
         return "", ""
     text = f"This machine does not let student code be confined. Missing: {'; '.join(missing)}."
     if sys.platform != "linux":
-        return text, ("Grade on Linux, or in a Linux virtual machine or container. The course and its "
-                      "notebooks need no sandbox and work everywhere.")
+        return text, (
+            "Grade on Linux, or in a Linux virtual machine or container. The course and its "
+            "notebooks need no sandbox and work everywhere."
+        )
     return text, _AS_ROOT if os.geteuid() == 0 else _AS_USER
 
 
@@ -194,8 +211,8 @@ def doctor() -> str:
 
 def _table(title: str, found: tuple[Grant, ...]) -> list[str]:
     return [f"What the system grants {title}:"] + [
-        f"  {'yes' if g.granted else 'NO ' if g.required else 'no '}  {g.name:<15} {g.detail}".rstrip()
-        for g in found]
+        f"  {'yes' if g.granted else 'NO ' if g.required else 'no '}  {g.name:<15} {g.detail}".rstrip() for g in found
+    ]
 
 
 def _trial_run() -> list[str]:

@@ -29,9 +29,21 @@ KEPT = "/sandbox/kept"
 _kept: list[str] = []  # the paths of it, which `build` notes for the kernels that are forked later
 WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
-           "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives",
-           "/sys/devices/system/cpu", "/sys/devices/system/node")
+_SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/alternatives",
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
+)
 TERMINALS = "/dev/pts"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
@@ -62,18 +74,21 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     if clash := sorted(shown & kept_out):
         raise SandboxUnavailable(
             f"Python's own files lie in {clash[0]}, which student code must not see.",
-            "Install into a virtual environment in a directory of its own, such as .venv.")
+            "Install into a virtual environment in a directory of its own, such as .venv.",
+        )
 
     spec = importlib.util.find_spec("course")
     if spec is None or not spec.submodule_search_locations:
-        raise SandboxUnavailable("The package `course` is not installed.",
-                                 "Run `pip install -e \".[teach]\"` in the course's directory.")
+        raise SandboxUnavailable(
+            "The package `course` is not installed.", 'Run `pip install -e ".[teach]"` in the course\'s directory.'
+        )
     course = os.path.realpath(next(iter(spec.submodule_search_locations)))
     for path in (*prefixes, *libraries, course, f"{course}/__init__.py"):
         if os.geteuid() == 0 and not os.stat(path).st_mode & stat.S_IROTH:
             raise SandboxUnavailable(
                 f"Student code runs as a user of its own here, who may not read {path}.",
-                f"Run `chmod -R o+rX {path}`, or grade as an ordinary user.")
+                f"Run `chmod -R o+rX {path}`, or grade as an ordinary user.",
+            )
     return {
         "shown": sorted(path for path in shown if not _covered(path, shown, kept_out)),
         "hidden": sorted(path for path in kept_out if any(_below(path, s) for s in shown)),

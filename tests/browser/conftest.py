@@ -51,13 +51,23 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = {
-        **os.environ, "HOME": str(home), "JUPYTER_CONFIG_DIR": str(home), "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-    }  # fmt: skip
+        **os.environ,
+        "HOME": str(home),
+        "JUPYTER_CONFIG_DIR": str(home),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+    }
     command = [
-        BIN / "jupyter-lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
-        "--ServerApp.port_retries=0", f"--ServerApp.root_dir={course}", f"--IdentityProvider.token={TOKEN}",
-    ]  # fmt: skip
+        BIN / "jupyter-lab",
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={course}",
+        f"--IdentityProvider.token={TOKEN}",
+    ]
     log = home / "log.txt"
     with log.open("w") as output:
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=output, start_new_session=True)

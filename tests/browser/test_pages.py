@@ -79,9 +79,11 @@ def test_feedback_needs_no_network_and_complains_of_nothing(page):
 def test_feedback_shows_points_reports_and_the_named_mistake(page):
     exercises = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises
     expected = {
-        "softmax": ("partly right", "wrong"), "log_softmax": ("right",), "softmax_with_temperature": ("right",),
+        "softmax": ("partly right", "wrong"),
+        "log_softmax": ("right",),
+        "softmax_with_temperature": ("right",),
         "entropy": ("wrong",),
-    }  # fmt: skip
+    }
     for exercise, statuses in expected.items():
         report = page.locator(f"[role=group][aria-label^='{exercise}: ']")
         expect(report).to_be_visible()

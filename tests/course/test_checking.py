@@ -245,8 +245,10 @@ E = "e = (x - x.amax(dim, keepdim=True)).exp()\n    p = e / e.sum(dim, keepdim=T
         (E + "p.sum(dim, keepdim=True)", r"the result has shape \(1,\), and must have \(3,\)"),
         (E + "p.double()", r"the result has dtype float64, and must have float32"),
         (E + "p / 0 * 0", r"the result: 3 / 3 \(100\.0%\) are NaN, first at \(0,\)"),
-        (E + "p + 0.25",
-         r"mismatched elements 3 / 3 \(100\.0%\); greatest difference 0\.25 at \(\d,\) \(allowed \de-0\d\)"),
+        (
+            E + "p + 0.25",
+            r"mismatched elements 3 / 3 \(100\.0%\); greatest difference 0\.25 at \(\d,\) \(allowed \de-0\d\)",
+        ),
         (E + "p.detach()", r"no gradient flows through the result: it was detached"),
         (E + "p[7]", r"it raised IndexError: index 7 is out of bounds .*, at the line `return p\[7\]`"),
         # several rungs missed: the first is told
@@ -548,8 +550,11 @@ def test_progress_follows_the_checks(softmax_lesson):
     text = softmax_lesson.run("progress()")
     assert text.startswith("◐ partly right: 02_softmax, 7 of 20 points\n  1 of 4 exercises pass their examples.")
     assert [line.split(" (")[0] for line in text.splitlines()[2:]] == [
-        "  ✓ `softmax`", "  ○ `log_softmax`", "  ○ `softmax_with_temperature`", "  ✗ `entropy`",
-    ]  # fmt: skip
+        "  ✓ `softmax`",
+        "  ○ `log_softmax`",
+        "  ○ `softmax_with_temperature`",
+        "  ✗ `entropy`",
+    ]
 
 
 def test_progress_is_complete_when_all_exercises_are(learner):

@@ -36,31 +36,37 @@ def right(x):
     return torch.softmax(x, -1)
 
 
-@pytest.mark.parametrize(("rung", "wrong"), [
-    ("raised", lambda x: 1 / 0),
-    ("type", lambda x: None),
-    ("type", lambda x: right(x).tolist()),
-    ("type", lambda x: right(x).numpy()),
-    ("shape", lambda x: right(x)[0]),
-    ("shape", lambda x: right(x)[None]),
-    ("dtype", lambda x: right(x).double()),
-    ("finite", lambda x: right(x) * torch.nan),
-    ("finite", lambda x: right(x) / 0),
-    ("values", lambda x: right(x) + torch.tensor([[0.0, 0.0, 1e-3], [0.0, 0.0, 0.0]])),
-    ("values", lambda x: right(-x)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rung", "wrong"),
+    [
+        ("raised", lambda x: 1 / 0),
+        ("type", lambda x: None),
+        ("type", lambda x: right(x).tolist()),
+        ("type", lambda x: right(x).numpy()),
+        ("shape", lambda x: right(x)[0]),
+        ("shape", lambda x: right(x)[None]),
+        ("dtype", lambda x: right(x).double()),
+        ("finite", lambda x: right(x) * torch.nan),
+        ("finite", lambda x: right(x) / 0),
+        ("values", lambda x: right(x) + torch.tensor([[0.0, 0.0, 1e-3], [0.0, 0.0, 0.0]])),
+        ("values", lambda x: right(-x)),
+    ],
+)
 def test_a_wrong_result_is_told_by_its_first_rung(rung, wrong):
     finding = compare(observe(wrong, X), reference(right, X))
     assert finding is not None
     assert finding.rung == rung, finding
 
 
-@pytest.mark.parametrize("other", [
-    lambda x: (x - x.max()).exp() / (x - x.max()).exp().sum(-1, keepdim=True),
-    lambda x: torch.stack([torch.softmax(row, 0) for row in x]),
-    lambda x: torch.softmax(x.double(), -1).float(),
-    lambda x: torch.softmax(x.T, 0).T,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda x: (x - x.max()).exp() / (x - x.max()).exp().sum(-1, keepdim=True),
+        lambda x: torch.stack([torch.softmax(row, 0) for row in x]),
+        lambda x: torch.softmax(x.double(), -1).float(),
+        lambda x: torch.softmax(x.T, 0).T,
+    ],
+)
 def test_a_right_result_by_another_way_passes(other):
     assert compare(observe(other, X, gradients=True), reference(right, X, gradients=True)) is None
 
@@ -70,11 +76,14 @@ def test_nothing_is_broadcast():
     assert compare(observe(lambda x: x.sum(-1, keepdim=True), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
 
 
-@pytest.mark.parametrize("wrong", [
-    lambda x: right(x).detach(),
-    lambda x: right(x) + 0 * right(x).detach() - (right(x) - right(x).detach()),
-    lambda x: torch.softmax(x.detach() + 0.5 * (x - x.detach()), -1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: right(x).detach(),
+        lambda x: right(x) + 0 * right(x).detach() - (right(x) - right(x).detach()),
+        lambda x: torch.softmax(x.detach() + 0.5 * (x - x.detach()), -1),
+    ],
+)
 def test_right_values_with_a_wrong_gradient_miss_the_gradient_rung(wrong):
     assert compare(observe(wrong, X, gradients=True), reference(right, X, gradients=True)).rung == "gradient"
 
@@ -101,17 +110,20 @@ def error(kind, text):
     return raising
 
 
-@pytest.mark.parametrize(("kind", "text", "rung"), [
-    (ValueError, "n_heads must divide 10, not 3", None),
-    (ValueError, "n_heads=3 does not divide 10", None),
-    (ValueError, "N_heads must divide 10, and it is 3", None),
-    (ValueError, "", "message"),
-    (ValueError, "bad heads: 3", "message"),
-    (ValueError, "n_heads is wrong", "message"),
-    (ValueError, "my_n_heads_2 is 3", "message"),
-    (TypeError, "n_heads must not be 3", "raised"),
-    (AssertionError, "n_heads 3", "raised"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "text", "rung"),
+    [
+        (ValueError, "n_heads must divide 10, not 3", None),
+        (ValueError, "n_heads=3 does not divide 10", None),
+        (ValueError, "N_heads must divide 10, and it is 3", None),
+        (ValueError, "", "message"),
+        (ValueError, "bad heads: 3", "message"),
+        (ValueError, "n_heads is wrong", "message"),
+        (ValueError, "my_n_heads_2 is 3", "message"),
+        (TypeError, "n_heads must not be 3", "raised"),
+        (AssertionError, "n_heads 3", "raised"),
+    ],
+)
 def test_an_error_must_be_of_its_type_and_name_the_argument_and_its_value(kind, text, rung):
     ref = reference(error(ValueError, "n_heads 3"), X, wrong={"n_heads": 3})
     finding = compare(observe(error(kind, text), X), ref)

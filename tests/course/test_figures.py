@@ -191,9 +191,7 @@ def test_bars_carry_their_numbers():
 
 
 def test_curves_differ_by_more_than_colour_and_carry_their_names():
-    ax = figures.curves(
-        range(9), {name: [k * n for k in range(9)] for n, name in enumerate("abcdefg")}
-    )
+    ax = figures.curves(range(9), {name: [k * n for k in range(9)] for n, name in enumerate("abcdefg")})
     looks = {(line.get_linestyle(), line.get_marker()) for line in ax.get_lines()}
     assert len(looks) == 7
     assert sorted(text.get_text() for text in ax.texts) == list("abcdefg")
@@ -254,9 +252,7 @@ def test_the_shadow_of_an_arrow_ends_where_the_dot_product_says(a, b, foot):
 
 
 def test_products_are_written_below_their_factors():
-    figure = vectors.multiply_and_add(
-        torch.tensor([1.0, 2.0]), torch.tensor([4.0, -5.0]), total=-6.0
-    )
+    figure = vectors.multiply_and_add(torch.tensor([1.0, 2.0]), torch.tensor([4.0, -5.0]), total=-6.0)
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["1", "2", "4", "−5", "4", "−10", "add: −6"]
     plt.close(figure)
@@ -265,13 +261,21 @@ def test_products_are_written_below_their_factors():
 def test_one_cell_frames_a_query_a_key_and_their_score():
     queries, keys = torch.rand(2, 4), torch.rand(3, 4)
     figure = vectors.one_cell(
-        queries, keys, queries @ keys.T, 1, 2,
-        query_names=WORDS[:2], key_names=WORDS, meanings=list("abcd"),
-    )  # fmt: skip
+        queries,
+        keys,
+        queries @ keys.T,
+        1,
+        2,
+        query_names=WORDS[:2],
+        key_names=WORDS,
+        meanings=list("abcd"),
+    )
     frames = [ax.patches[0] for ax in figure.axes]
     assert [(f.get_x(), f.get_y(), f.get_width()) for f in frames] == [
-        (-0.5, 0.5, 4), (-0.5, 1.5, 4), (1.5, 0.5, 1),
-    ]  # fmt: skip
+        (-0.5, 0.5, 4),
+        (-0.5, 1.5, 4),
+        (1.5, 0.5, 1),
+    ]
     figure.savefig(io.BytesIO())  # the layout is settled when it is drawn
     boxes = [ax.get_window_extent() for ax in figure.axes]
     cells = [box.width / columns for box, columns in zip(boxes, (4, 4, 3), strict=True)]
@@ -284,9 +288,7 @@ def test_territories_go_round_without_a_gap():
     winners = torch.tensor([0] * 90 + [1] * 180 + [0] * 90)
     figure, (ax,) = figures.row(1)
     vectors.territories(keys, "AB", winners, ax=ax)
-    wedges = sorted(
-        (w.theta1, w.theta2, w.get_hatch() or "") for w in ax.patches if hasattr(w, "theta1")
-    )
+    wedges = sorted((w.theta1, w.theta2, w.get_hatch() or "") for w in ax.patches if hasattr(w, "theta1"))
     assert [hatch for *_, hatch in wedges] == ["///", ""]
     assert sum(end - begin for begin, end, _ in wedges) == pytest.approx(360)
     plt.close(figure)

@@ -13,9 +13,23 @@ import torch
 from course.packing import MAX_BYTES, Node, PackingError, pack, unpack
 
 
-@pytest.mark.parametrize("value", [
-    None, True, 0, -7, 2**80, 1.5, math.inf, "é", [], [1, [2, (3,)]], (), {"a": 1, 2: (None,)},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        0,
+        -7,
+        2**80,
+        1.5,
+        math.inf,
+        "é",
+        [],
+        [1, [2, (3,)]],
+        (),
+        {"a": 1, 2: (None,)},
+    ],
+)
 def test_plain_values_come_back(value):
     back = unpack(pack(value))
     assert back == value
@@ -31,11 +45,20 @@ def test_nan_comes_back_as_nan():
     assert math.isnan(unpack(pack(math.nan)))
 
 
-@pytest.mark.parametrize("tensor", [
-    torch.tensor(3.5), torch.zeros(0, 3), torch.arange(6).reshape(2, 3), torch.tensor([True, False]),
-    torch.randn(2, 3, 4).permute(2, 0, 1), torch.randn(4, 6)[:, ::2], torch.randn(3, 1).expand(3, 4),
-    torch.tensor([math.nan, -math.inf]), torch.randn(3, dtype=torch.float64),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.tensor(3.5),
+        torch.zeros(0, 3),
+        torch.arange(6).reshape(2, 3),
+        torch.tensor([True, False]),
+        torch.randn(2, 3, 4).permute(2, 0, 1),
+        torch.randn(4, 6)[:, ::2],
+        torch.randn(3, 1).expand(3, 4),
+        torch.tensor([math.nan, -math.inf]),
+        torch.randn(3, dtype=torch.float64),
+    ],
+)
 def test_tensors_come_back_with_dtype_values_and_order_of_memory(tensor):
     back = unpack(pack(tensor))
     assert back.dtype == tensor.dtype
@@ -74,10 +97,18 @@ def test_damaged_bytes_raise_packing_error_and_nothing_else():
             unpack(bytes(damaged))
 
 
-@pytest.mark.parametrize("record", [
-    {"$": "tensor", "key": "9"}, {"$": "module"}, {"no": 1}, {"$": "node", "kind": 3, "fields": {}},
-    {"$": "tuple", "items": 5}, {"$": "dict", "items": [[1]]}, {"$": "dict", "items": [[[], 1]]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"$": "tensor", "key": "9"},
+        {"$": "module"},
+        {"no": 1},
+        {"$": "node", "kind": 3, "fields": {}},
+        {"$": "tuple", "items": 5},
+        {"$": "dict", "items": [[1]]},
+        {"$": "dict", "items": [[[], 1]]},
+    ],
+)
 def test_malformed_records_raise_packing_error(record):
     text = json.dumps(record).encode()
     with pytest.raises(PackingError):

@@ -26,15 +26,24 @@ def call(function, *inputs, **options):
     return run(program, {"f": function})
 
 
-@pytest.mark.parametrize("used", [
-    lambda x: torch.softmax(x, -1), lambda x: F.softmax(x, -1), lambda x: x.softmax(-1),
-    lambda x: torch.nn.Softmax(-1)(x), lambda x: torch.nn.LogSoftmax(-1)(x).exp(),
-    lambda x: getattr(torch, "soft" + "max")(x, -1), lambda x: torch.special.softmax(x, -1),
-    lambda x: torch.ops.aten._softmax(x, -1, False), lambda x: torch.ops.aten.softmax.int(x, -1),
-    lambda x: x @ x.mT, lambda x: torch.Tensor.matmul(x, x.mT),
-    lambda x: torch.func.vmap(lambda r: torch.softmax(r, -1))(x),
-    lambda x: torch.jit.trace(lambda r: torch.softmax(r, -1), x)(x),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "used",
+    [
+        lambda x: torch.softmax(x, -1),
+        lambda x: F.softmax(x, -1),
+        lambda x: x.softmax(-1),
+        lambda x: torch.nn.Softmax(-1)(x),
+        lambda x: torch.nn.LogSoftmax(-1)(x).exp(),
+        lambda x: getattr(torch, "soft" + "max")(x, -1),
+        lambda x: torch.special.softmax(x, -1),
+        lambda x: torch.ops.aten._softmax(x, -1, False),
+        lambda x: torch.ops.aten.softmax.int(x, -1),
+        lambda x: x @ x.mT,
+        lambda x: torch.Tensor.matmul(x, x.mT),
+        lambda x: torch.func.vmap(lambda r: torch.softmax(r, -1))(x),
+        lambda x: torch.jit.trace(lambda r: torch.softmax(r, -1), x)(x),
+    ],
+)
 def test_a_forbidden_function_is_seen_in_any_spelling(used):
     assert call(used, torch.randn(3, 3), forbidden=FORBIDDEN).used
 
@@ -43,10 +52,18 @@ def test_what_is_not_forbidden_is_not_noted():
     assert not call(lambda x: x.exp() / x.exp().sum(-1, keepdim=True), torch.randn(3, 3), forbidden=FORBIDDEN).used
 
 
-@pytest.mark.parametrize(("name", "found"), [
-    ("log_softmax", True), ("LogSoftmax", True), ("_log_softmax", True), ("softmax", True), ("softmax_", True),
-    ("hardsoftmaxish", False), ("exp", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("log_softmax", True),
+        ("LogSoftmax", True),
+        ("_log_softmax", True),
+        ("softmax", True),
+        ("softmax_", True),
+        ("hardsoftmaxish", False),
+        ("exp", False),
+    ],
+)
 def test_names_are_compared_without_underscores_and_case(name, found):
     assert is_forbidden(name, FORBIDDEN) == found
 
@@ -63,9 +80,15 @@ def test_a_detached_result_is_told():
     assert seen.detached == [0]
 
 
-@pytest.mark.parametrize("change", [
-    lambda x: x.add_(1), lambda x: x.data.zero_(), lambda x: x.numpy().fill(3), lambda x: x.__setitem__(0, 9),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.add_(1),
+        lambda x: x.data.zero_(),
+        lambda x: x.numpy().fill(3),
+        lambda x: x.__setitem__(0, 9),
+    ],
+)
 def test_a_change_in_place_is_seen_however_it_is_made(change):
     assert "x0" in call(change, torch.randn(4)).changed
 
@@ -74,10 +97,15 @@ def test_an_untouched_argument_is_not_reported():
     assert not call(lambda x: x + 1, torch.tensor([1.0, torch.nan, -torch.inf])).changed
 
 
-@pytest.mark.parametrize(("raising", "kind"), [
-    (lambda x: x / "a", "TypeError"), (lambda x: sys.exit(3), "SystemExit"), (lambda x: exec("raise 3"), "TypeError"),
-    (lambda x: (_ for _ in ()).throw(KeyboardInterrupt), "KeyboardInterrupt"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raising", "kind"),
+    [
+        (lambda x: x / "a", "TypeError"),
+        (lambda x: sys.exit(3), "SystemExit"),
+        (lambda x: exec("raise 3"), "TypeError"),
+        (lambda x: (_ for _ in ()).throw(KeyboardInterrupt), "KeyboardInterrupt"),
+    ],
+)
 def test_whatever_is_raised_is_an_observation(raising, kind):
     assert call(raising, torch.randn(2)).raised["type"] == kind
 

@@ -58,12 +58,18 @@ def test_a_report_of_nothing_is_well_formed():
 @pytest.mark.parametrize(
     "report",
     [
-        full(exercise=HOSTILE), full(headline=HOSTILE), full(see=HOSTILE), full(notes=[HOSTILE]),
-        full(footnote=HOSTILE), full(rows=[Row(HOSTILE, "wrong")]), full(rows=[Row("row", "wrong", HOSTILE)]),
-        full(rows=[Row("row", "wrong", "", [HOSTILE])]), full(headline=f"`{HOSTILE}` and *{HOSTILE}*"),
+        full(exercise=HOSTILE),
+        full(headline=HOSTILE),
+        full(see=HOSTILE),
+        full(notes=[HOSTILE]),
+        full(footnote=HOSTILE),
+        full(rows=[Row(HOSTILE, "wrong")]),
+        full(rows=[Row("row", "wrong", HOSTILE)]),
+        full(rows=[Row("row", "wrong", "", [HOSTILE])]),
+        full(headline=f"`{HOSTILE}` and *{HOSTILE}*"),
     ],
     ids=["exercise", "headline", "see", "note", "footnote", "name", "points", "details", "marked up"],
-)  # fmt: skip
+)
 def test_what_a_student_writes_is_shown_and_never_obeyed(report):
     html = report.to_html()
     assert {element.tag for element in parsed(html).iter()} <= TAGS
@@ -128,8 +134,17 @@ def test_every_text_can_be_read_on_its_ground(status):
 def test_text_says_all_that_html_says():
     report = full()
     text, html = report.to_text(), text_of(report.to_html())
-    words = ["softmax", "2.5 of 7 points", "in each row", "2 of 2", "0.5 of 5", "line 1", "line 2", "A note.",
-             "The hidden cases are more."]  # fmt: skip
+    words = [
+        "softmax",
+        "2.5 of 7 points",
+        "in each row",
+        "2 of 2",
+        "0.5 of 5",
+        "line 1",
+        "line 2",
+        "A note.",
+        "The hidden cases are more.",
+    ]
     for word in words:
         assert word in text
         assert word in html

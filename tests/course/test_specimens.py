@@ -101,9 +101,11 @@ def test_a_normalised_mixture_has_outputs_that_sum_to_0():
 def test_an_assembled_module_ties_freezes_and_nests():
     module = specimens.assembled(
         {"tokens.weight": [5, 3], "blocks.0.bias": [3], "scale": []},
-        frozen=["blocks.0.bias"], tied={"out.weight": "tokens.weight"}, buffers={"blocks.0.mask": [4, 4]},
+        frozen=["blocks.0.bias"],
+        tied={"out.weight": "tokens.weight"},
+        buffers={"blocks.0.mask": [4, 4]},
         lists={"more": [[2], [2, 2]]},
-    )  # fmt: skip
+    )
     sizes = {name: p.numel() for name, p in module.named_parameters() if p.requires_grad}
     assert sizes == {"tokens.weight": 15, "scale": 1, "more.0": 2, "more.1": 4}
     assert module.out.weight is module.tokens.weight

@@ -23,7 +23,7 @@ from ..conftest import LESSONS, ROOT
 # Right answers that call earlier exercises, where the lesson's own solution does not
 CALLING = {
     "01_dot_products": {
-        "cosine_similarity": '''
+        "cosine_similarity": """
 def cosine_similarity(a, b):
     def cosine(u, v):
         if not u.any() or not v.any():
@@ -34,24 +34,24 @@ def cosine_similarity(a, b):
     width = a.shape[-1]
     pairs = zip(a.reshape(-1, width), b.reshape(-1, width), strict=True)
     return torch.stack([cosine(u, v) for u, v in pairs]).reshape(a.shape[:-1])
-''',
-        "similarity_scores": '''
+""",
+        "similarity_scores": """
 def similarity_scores(queries, keys):
     if queries.ndim > 2:
         return torch.stack([similarity_scores(q, k) for q, k in zip(queries, keys, strict=True)])
     return torch.stack([torch.stack([dot(query, key) for key in keys]) for query in queries])
-''',
+""",
     },
     "02_softmax": {
-        "softmax_with_temperature": '''
+        "softmax_with_temperature": """
 def softmax_with_temperature(x, temperature, dim=-1):
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}")
     return log_softmax(x / temperature, dim).exp()
-''',
+""",
     },
     "03_queries_keys_values": {
-        "query_for": '''
+        "query_for": """
 def query_for(keys, targets):
     wanted = torch.zeros(len(keys), dtype=keys.dtype, device=keys.device)
     wanted[targets] = 1.0
@@ -62,10 +62,10 @@ def query_for(keys, targets):
             break
         query = 2 * query
     return query
-''',
+""",
     },
     "04_scaling": {
-        "ScaledDotProductAttention": '''
+        "ScaledDotProductAttention": """
 class ScaledDotProductAttention(nn.Module):
     def __init__(self, dropout=0.0):
         super().__init__()
@@ -75,7 +75,7 @@ class ScaledDotProductAttention(nn.Module):
         _, weights = scaled_dot_product_attention(query, key, value)
         weights = self.dropout(weights)
         return weights @ value, weights
-''',
+""",
     },
 }
 
@@ -111,9 +111,7 @@ def notebook(lesson: str) -> Notebook:
 
 
 EXERCISES = [
-    (lesson, name)
-    for lesson in LESSONS
-    for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
+    (lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
 ]
 
 

@@ -13,7 +13,7 @@ from grading.judge.inprocess import examine_here
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 
-TESTS = '''
+TESTS = """
 import torch
 from grading.judge.exercise import call, exercise
 
@@ -54,7 +54,7 @@ def quadruple_oracle(x):
 @quadruple.criterion("values", points=3)
 def _(draw):
     yield call(draw.normal(3, 4))
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -183,11 +183,14 @@ def test_no_report_tells_a_hidden_value(lesson):
     assert not any(number in str(verdict.to_json()) for number in numbers)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (("points=2, see", "points=5, see"), "sum to 2, not 5"),
-    (('shows="gradients"', 'shows="speed"'), "speed"),
-    (("@double.oracle\n", ""), "no oracle"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("points=2, see", "points=5, see"), "sum to 2, not 5"),
+        (('shows="gradients"', 'shows="speed"'), "speed"),
+        (("@double.oracle\n", ""), "no oracle"),
+    ],
+)
 def test_what_an_author_must_mend_is_told(tmp_path, change, message):
     path = tmp_path / "01_small.py"
     path.write_text(TESTS.replace(*change))

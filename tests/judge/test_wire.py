@@ -23,24 +23,50 @@ def test_an_observation_arrives():
     assert seen.raised == error
 
 
-@pytest.mark.parametrize("text", [
-    None, 3, "", "5.0", "'not base64!'", "__import__('os').system('true')", "b'bytes'", "'" + "A" * 40 + "'",
-    repr(base64.b64encode(b"\xff" * 64).decode()), "(" * 10_000, "'" + "A" * (2 * MAX_BYTES) + "'",
-    repr(base64.b64encode(pack([1, 2])).decode()), repr(base64.b64encode(pack({"points": 5.0})).decode()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        3,
+        "",
+        "5.0",
+        "'not base64!'",
+        "__import__('os').system('true')",
+        "b'bytes'",
+        "'" + "A" * 40 + "'",
+        repr(base64.b64encode(b"\xff" * 64).decode()),
+        "(" * 10_000,
+        "'" + "A" * (2 * MAX_BYTES) + "'",
+        repr(base64.b64encode(pack([1, 2])).decode()),
+        repr(base64.b64encode(pack({"points": 5.0})).decode()),
+    ],
+)
 def test_what_is_no_observation_is_malformed(text):
     with pytest.raises(Malformed):
         read(text, 1)
 
 
-@pytest.mark.parametrize("fields", [
-    {"values": [1]}, {"values": {3: 1}}, {"devices": "cpu"}, {"devices": [1]}, {"gradients": {"x": 3}},
-    {"gradients": {"x": torch.ones(2, dtype=torch.int64)}}, {"detached": ["a"]}, {"detached": [True]},
-    {"used": [3]}, {"used": ["x"] * 2000}, {"raised": "ValueError"}, {"raised": {"type": "E"}},
-    {"raised": {"type": "E", "bases": "E", "message": "", "line": ""}},
-    {"raised": {"type": "E", "bases": [], "message": "m" * 5000, "line": ""}}, {"verdict": 5.0},
-    {"raised": Node("ref", {"name": "x"})},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"values": [1]},
+        {"values": {3: 1}},
+        {"devices": "cpu"},
+        {"devices": [1]},
+        {"gradients": {"x": 3}},
+        {"gradients": {"x": torch.ones(2, dtype=torch.int64)}},
+        {"detached": ["a"]},
+        {"detached": [True]},
+        {"used": [3]},
+        {"used": ["x"] * 2000},
+        {"raised": "ValueError"},
+        {"raised": {"type": "E"}},
+        {"raised": {"type": "E", "bases": "E", "message": "", "line": ""}},
+        {"raised": {"type": "E", "bases": [], "message": "m" * 5000, "line": ""}},
+        {"verdict": 5.0},
+        {"raised": Node("ref", {"name": "x"})},
+    ],
+)
 def test_a_field_of_another_form_is_malformed(fields):
     with pytest.raises(Malformed):
         read(sent(**fields), 1)

@@ -134,12 +134,14 @@ def test_a_moodle_download_is_collected(collect: Any, tmp_path: Path, caplog: py
 
 
 def test_a_canvas_download_is_collected_and_the_last_version_counts(collect: Any) -> None:
-    found = collect({
-        f"smithjane_12345_600_{LESSON}.ipynb": notebook("first"),
-        f"smithjane_late_12345_678_{LESSON}-1.ipynb": notebook("second"),
-        f"smithjane_late_12345_1200_{LESSON}-2.ipynb": notebook("third"),
-        f"jonesbo_9_601_Copy of {LESSON} (1).ipynb": notebook("bo"),
-    })  # fmt: skip
+    found = collect(
+        {
+            f"smithjane_12345_600_{LESSON}.ipynb": notebook("first"),
+            f"smithjane_late_12345_678_{LESSON}-1.ipynb": notebook("second"),
+            f"smithjane_late_12345_1200_{LESSON}-2.ipynb": notebook("third"),
+            f"jonesbo_9_601_Copy of {LESSON} (1).ipynb": notebook("bo"),
+        }
+    )
     assert found == {"smithjane": "third", "jonesbo": "bo"}
 
 
@@ -148,19 +150,23 @@ def test_students_are_found_in_the_gradebook(collect: Any, course: Any) -> None:
         gradebook.update_or_create_student("s001", first_name="Jane", last_name="Smith", lms_user_id="12345")
         gradebook.update_or_create_student("s002", first_name="Ana María", last_name="Pérez")
         gradebook.update_or_create_student("s003", first_name="Bo", last_name="Jones", email="bo@example.org")
-    found = collect({
-        f"renamed_12345_600_{LESSON}.ipynb": notebook("by number"),
-        f"Ana Maria Perez_8_assignsubmission_file_/{LESSON}.ipynb": notebook("by name"),
-        f"jonesbo_9_601_{LESSON}.ipynb": notebook("by sorted name"),
-    })  # fmt: skip
+    found = collect(
+        {
+            f"renamed_12345_600_{LESSON}.ipynb": notebook("by number"),
+            f"Ana Maria Perez_8_assignsubmission_file_/{LESSON}.ipynb": notebook("by name"),
+            f"jonesbo_9_601_{LESSON}.ipynb": notebook("by sorted name"),
+        }
+    )
     assert found == {"s001": "by number", "s002": "by name", "s003": "by sorted name"}
 
 
 def test_two_people_of_one_name_are_kept_apart(collect: Any, caplog: pytest.LogCaptureFixture) -> None:
-    found = collect({
-        f"Jane Smith_1_assignsubmission_file_/{LESSON}.ipynb": notebook("one"),
-        f"Jane Smith_2_assignsubmission_file_/{LESSON}.ipynb": notebook("two"),
-    })  # fmt: skip
+    found = collect(
+        {
+            f"Jane Smith_1_assignsubmission_file_/{LESSON}.ipynb": notebook("one"),
+            f"Jane Smith_2_assignsubmission_file_/{LESSON}.ipynb": notebook("two"),
+        }
+    )
     assert found == {"jane_smith_1": "one", "jane_smith_2": "two"}
     assert "Several people are called jane_smith" in caplog.text
 
@@ -182,8 +188,11 @@ def test_archives_in_archives_and_broken_ones(collect: Any, tmp_path: Path, capl
     }
     found = collect({"class.zip": zipped(tmp_path / "outer.zip", outer), "bo.tar.gz": tar.read_bytes()})
     assert found == {"jane_smith": "inner", "eve_fine": "eve", "bo": "tar", "escaped": "escaped"}
-    assert not [path for path in tmp_path.rglob("escaped") if "extracted" not in path.parts and path.is_dir()
-                and "submitted" not in path.parts]  # fmt: skip
+    assert not [
+        path
+        for path in tmp_path.rglob("escaped")
+        if "extracted" not in path.parts and path.is_dir() and "submitted" not in path.parts
+    ]
     assert "hand-in.zip was not unpacked (BadZipFile" in caplog.text
 
 
@@ -193,9 +202,11 @@ def test_an_archive_that_grows_too_large_is_not_unpacked(
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w") as archive:
         archive.writestr("0.ipynb", b"0")
         archive.infolist()[0].file_size = 2**40  # what its directory claims
-    found = collect({
-        "bomb.zip": (tmp_path / "bomb.zip").read_bytes(),
-        f"jane/{LESSON}.ipynb": notebook("jane"),
-    })  # fmt: skip
+    found = collect(
+        {
+            "bomb.zip": (tmp_path / "bomb.zip").read_bytes(),
+            f"jane/{LESSON}.ipynb": notebook("jane"),
+        }
+    )
     assert found == {"jane": "jane"}
     assert "bomb.zip was not unpacked (ValueError: it would unpack to" in caplog.text

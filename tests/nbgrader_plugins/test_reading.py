@@ -168,9 +168,13 @@ def test_strange_cells_and_sources_are_survived(sanitize: Any, solved: Any) -> N
 
 
 METADATA = [
-    None, [], "x", {"widgets": {"application/x+json": {"a": {}}}}, {"kernelspec": None, "language_info": 7},
+    None,
+    [],
+    "x",
+    {"widgets": {"application/x+json": {"a": {}}}},
+    {"kernelspec": None, "language_info": 7},
     {"kernelspec": {"name": ["x"]}},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("metadata", METADATA)

@@ -20,10 +20,14 @@ def dies(box: Box, code: str, seconds: float | None = None) -> str:
     return str(why.value)
 
 
-@pytest.mark.parametrize("greedy", [
-    "held = bytearray(3 * 2**30)", "import torch; held = torch.ones(3 * 2**28)",
-    "import mmap; held = mmap.mmap(-1, 3 * 2**30)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "greedy",
+    [
+        "held = bytearray(3 * 2**30)",
+        "import torch; held = torch.ones(3 * 2**28)",
+        "import mmap; held = mmap.mmap(-1, 3 * 2**30)",
+    ],
+)
 def test_memory_of_one_process(box: Box, greedy: str) -> None:
     said = box.text(greedy)
     assert any(words in said for words in ("MemoryError", "can't allocate memory", "Cannot allocate memory")), said
@@ -32,15 +36,18 @@ def test_memory_of_one_process(box: Box, greedy: str) -> None:
 
 def test_memory_of_all_processes(start: Callable[..., Box]) -> None:
     box = start(memory=256 * MIB)
-    said = dies(box, (
-        "import os, time\n"
-        "for _ in range(4):\n"
-        "    if os.fork() == 0:\n"
-        "        held = bytearray(os.urandom(4096)) * (120 * 256)\n"
-        "        time.sleep(100)\n"
-        "        os._exit(0)\n"
-        "time.sleep(100)"
-    ))  # fmt: skip
+    said = dies(
+        box,
+        (
+            "import os, time\n"
+            "for _ in range(4):\n"
+            "    if os.fork() == 0:\n"
+            "        held = bytearray(os.urandom(4096)) * (120 * 256)\n"
+            "        time.sleep(100)\n"
+            "        os._exit(0)\n"
+            "time.sleep(100)"
+        ),
+    )
     assert said == "the kernel ran out of memory (256 MiB for all its processes)"
 
 
@@ -97,12 +104,16 @@ def test_open_files(start: Callable[..., Box]) -> None:
     assert "Too many open files" in start(open_files=64).text("held = [open('/dev/null') for _ in range(100)]")
 
 
-@pytest.mark.parametrize("busy", [
-    "while True: pass",
-    "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True:\n    try:\n        while True: pass\n"
-    "    except BaseException: pass",
-    "import os\nfor _ in range(3): os.fork()\nwhile True: pass",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "busy",
+    [
+        "while True: pass",
+        "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+        "while True:\n    try:\n        while True: pass\n"
+        "    except BaseException: pass",
+        "import os\nfor _ in range(3): os.fork()\nwhile True: pass",
+    ],
+)
 def test_processor_time(start: Callable[..., Box], busy: str) -> None:
     box = start(cpu_seconds=1)
     assert dies(box, busy) == "the kernel used up its processor time (1 seconds)"
@@ -138,11 +149,14 @@ class TestInterrupt:
         assert not box.session.alive
 
 
-@pytest.mark.parametrize(("deadly", "words"), [
-    ("import os; os._exit(3)", "the kernel ended itself with exit code 3"),
-    ("import ctypes; ctypes.string_at(0)", "the kernel crashed: segmentation fault"),
-    ("import os; os.abort()", "the kernel crashed:"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("deadly", "words"),
+    [
+        ("import os; os._exit(3)", "the kernel ended itself with exit code 3"),
+        ("import ctypes; ctypes.string_at(0)", "the kernel crashed: segmentation fault"),
+        ("import os; os.abort()", "the kernel crashed:"),
+    ],
+)
 def test_a_kernel_that_dies_says_how(box: Box, deadly: str, words: str) -> None:
     assert dies(box, deadly).startswith(words)
 

@@ -48,9 +48,11 @@ def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: boo
 
 @both
 def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool) -> None:
-    outputs = start(ordinary=ordinary).run(
-        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('$x^2$')\nNone"
-    ).outputs
+    outputs = (
+        start(ordinary=ordinary)
+        .run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('$x^2$')\nNone")
+        .outputs
+    )
     assert [output.output_type for output in outputs] == ["display_data"]
     assert "image/png" in outputs[0].data
 

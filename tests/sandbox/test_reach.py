@@ -38,12 +38,29 @@ def calling(number, *arguments):
 DENIED = ("PermissionError", "OSError", "FileNotFoundError")
 
 
-@pytest.mark.parametrize("path", [
-    "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/run", "/sys/fs", "/sys/class",
-    "/proc/1/root/etc/passwd", str(ROOT / "grading"), str(ROOT / "pyproject.toml"), str(ROOT / "source"),
-    str(ROOT / "grader_tests"), str(ROOT / "tests"), str(ROOT / "gradebook.db"), str(ROOT / "submitted"),
-    str(ROOT / ".git"), __file__,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "/etc/hostname",
+        "/root",
+        "/home",
+        "/var",
+        "/run",
+        "/sys/fs",
+        "/sys/class",
+        "/proc/1/root/etc/passwd",
+        str(ROOT / "grading"),
+        str(ROOT / "pyproject.toml"),
+        str(ROOT / "source"),
+        str(ROOT / "grader_tests"),
+        str(ROOT / "tests"),
+        str(ROOT / "gradebook.db"),
+        str(ROOT / "submitted"),
+        str(ROOT / ".git"),
+        __file__,
+    ],
+)
 def test_files_of_the_host_are_not_there(box: Box, path: str) -> None:
     listed = "sorted(os.listdir(p)) if os.path.isdir(p) else os.path.exists(p)"
     inside = box.value(f"import os; p = {path!r}; value = {listed}")
@@ -113,11 +130,15 @@ def test_no_descriptor_is_inherited_but_the_channels(box: Box, canary_file: str)
 
 
 def test_modules_hold_nothing_of_grading(box: Box) -> None:
-    assert box.value(
-        "import gc, sys\n"
-        "names = set(sys.modules) | {getattr(f, '__module__', None) or '' for f in gc.get_objects() if callable(f)}\n"
-        "value = sorted(str(n) for n in names if str(n).split('.')[0] in ('grading', 'grader_tests', 'nbgrader'))"
-    ) == []
+    assert (
+        box.value(
+            "import gc, sys\n"
+            "functions = [f for f in gc.get_objects() if callable(f)]\n"
+            "names = set(sys.modules) | {getattr(f, '__module__', None) or '' for f in functions}\n"
+            "value = sorted(str(n) for n in names if str(n).split('.')[0] in ('grading', 'grader_tests', 'nbgrader'))"
+        )
+        == []
+    )
     assert box.value("import sys; value = [n for n in sys.modules if n.split('.')[0] == 'sandbox']") == []
     for name in ("grading", "grader_tests", "nbgrader_config"):
         assert "ModuleNotFoundError" in box.text(f"import {name}")
@@ -178,10 +199,28 @@ def test_other_processes_cannot_be_seen_or_touched(box: Box) -> None:
 
 
 def test_ways_out_are_shut(box: Box) -> None:
-    x86 = {"ptrace": 101, "process_vm_readv": 310, "unshare": 272, "mount": 165, "umount2": 166, "pivot_root": 155,
-           "chroot": 161, "setns": 308, "bpf": 321, "userfaultfd": 323, "perf_event_open": 298, "keyctl": 250,
-           "add_key": 248, "io_uring_setup": 425, "kexec_load": 246, "init_module": 175, "open_by_handle_at": 304,
-           "memfd_create": 319, "clone3": 435, "open_tree": 428}  # fmt: skip
+    x86 = {
+        "ptrace": 101,
+        "process_vm_readv": 310,
+        "unshare": 272,
+        "mount": 165,
+        "umount2": 166,
+        "pivot_root": 155,
+        "chroot": 161,
+        "setns": 308,
+        "bpf": 321,
+        "userfaultfd": 323,
+        "perf_event_open": 298,
+        "keyctl": 250,
+        "add_key": 248,
+        "io_uring_setup": 425,
+        "kexec_load": 246,
+        "init_module": 175,
+        "open_by_handle_at": 304,
+        "memfd_create": 319,
+        "clone3": 435,
+        "open_tree": 428,
+    }
     if os.uname().machine == "x86_64":
         tried = box.value(f"{TRY}\nvalue = {{name: calling(number, 0, 0, 0, 0, 0) for name, number in {x86}.items()}}")
         assert set(tried.values()) <= {"Operation not permitted", "Function not implemented"}, tried
@@ -208,10 +247,20 @@ def test_it_has_no_privilege_and_no_way_to_one(box: Box) -> None:
         assert status["Groups"].split() == []
 
 
-@pytest.mark.parametrize("place", [
-    "/", "/usr", "/etc", "/dev", "/proc", "/sandbox", "/sandbox/library/course", sys.prefix,
-    os.path.dirname(os.__file__),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/",
+        "/usr",
+        "/etc",
+        "/dev",
+        "/proc",
+        "/sandbox",
+        "/sandbox/library/course",
+        sys.prefix,
+        os.path.dirname(os.__file__),
+    ],
+)
 def test_nothing_shown_can_be_written(box: Box, place: str) -> None:
     assert box.value(f"{TRY}\nvalue = trying(lambda: open({place!r} + '/mine', 'w'))") in DENIED
 
@@ -260,9 +309,19 @@ def test_files_handed_in_shadow_nothing(start: Callable[..., Box], tmp_path: Pat
     handed_in = tmp_path / "handed in"
     (handed_in / "numpy").mkdir(parents=True)
     shadows = [
-        "torch.py", "course.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "random.py", "colorsys.py",
-        "numpy/__init__.py", "ipykernel_launcher.py", "startup.ipy", "ipython_config.py", "matplotlibrc",
-    ]  # fmt: skip
+        "torch.py",
+        "course.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "conftest.py",
+        "random.py",
+        "colorsys.py",
+        "numpy/__init__.py",
+        "ipykernel_launcher.py",
+        "startup.ipy",
+        "ipython_config.py",
+        "matplotlibrc",
+    ]
     for name in shadows:
         (handed_in / name).write_text("open('/tmp/ran', 'w').write('x')\nraise SystemExit\n")
     box = start(release=handed_in)
@@ -325,7 +384,7 @@ def test_an_environment_in_tmp_is_shown_in_the_kernels_own_tmp() -> None:
             "client = BlockingKernelClient(transport='ipc', ip=f'{kernel.directory}/k', shell_port=1, iopub_port=2,\n"
             "                              stdin_port=3, hb_port=4, control_port=5)\n"
             f"client.session.key = b'key'\nclient.start_channels()\nclient.wait_for_ready({LONG})\n"
-            "client.execute_interactive('import os, sys, torch; open(\"/tmp/mine\", \"w\");'\n"
+            'client.execute_interactive(\'import os, sys, torch; open("/tmp/mine", "w");\'\n'
             f"    'print(os.listdir(\"/tmp\"), sys.executable, os.path.exists(sys.executable))', timeout={LONG})\n"
             "client.stop_channels(); kernel.close()\n"
         )

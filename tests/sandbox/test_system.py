@@ -101,8 +101,9 @@ def run(script: str) -> str:
     with tempfile.TemporaryDirectory() as home:
         os.chmod(home, 0o777)
         environment = {"PATH": os.environ["PATH"], "HOME": home, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        ran = subprocess.run([sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True,
-                             timeout=4 * LONG)  # fmt: skip
+        ran = subprocess.run(
+            [sys.executable, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=4 * LONG
+        )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -142,16 +143,26 @@ def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
         return
     lines = run(ORDINARY + CONFINED).splitlines()
     assert lines == [
-        "capabilities 0000000000000000 0000000000000000 1 2", "processes ['1']", "reach []",
-        "OSError", "ProcessLookupError", "OSError", "BlockingIOError", "the kernel was ended by the grader",
-    ]  # fmt: skip
+        "capabilities 0000000000000000 0000000000000000 1 2",
+        "processes ['1']",
+        "reach []",
+        "OSError",
+        "ProcessLookupError",
+        "OSError",
+        "BlockingIOError",
+        "the kernel was ended by the grader",
+    ]
 
 
 @linux_only
-@pytest.mark.parametrize(("lack", "missing", "remedy"), [
-    (FILTERED, "network (unshare: Operation not permitted)", "--security-opt seccomp=unconfined"),
-    (ORDINARY + NO_NAMESPACES, "users (unshare: No space left on device)", "user.max_user_namespaces"),
-], ids=["system calls are filtered", "no user namespaces"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lack", "missing", "remedy"),
+    [
+        (FILTERED, "network (unshare: Operation not permitted)", "--security-opt seccomp=unconfined"),
+        (ORDINARY + NO_NAMESPACES, "users (unshare: No space left on device)", "user.max_user_namespaces"),
+    ],
+    ids=["system calls are filtered", "no user namespaces"],
+)
 def test_below_the_minimum_nothing_is_run(lack: str, missing: str, remedy: str) -> None:
     said = run(lack + REFUSED)
     assert "refused: This machine does not let student code be confined." in said
