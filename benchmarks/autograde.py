@@ -29,7 +29,7 @@ import nbformat
 from jupyter_client.manager import KernelManager
 
 from grading.build import build_lesson
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.nbgrader_plugins.execute import JudgedExecute, _Run
 from grading.nbgrader_plugins.session import Session
 from grading.run.nbgrader import autograde
@@ -69,7 +69,7 @@ def our_course(root: Path, lesson: str) -> None:
 def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:
     """Right answers in several styles; returns the students' names."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    exercises = load_lesson(ROOT / "grader_tests" / lesson)
     names = [f"s{number:02}" for number in range(students)]
     for number, name in enumerate(names):
         hand_in(root, lesson, name, write_answers(release, right(exercises, number)))

@@ -39,7 +39,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.sample import hand_in, right, write_answers
 from tests.canaries import PORT, Canaries, register, told, with_secret
 from tests.corpus import Case, cases
@@ -133,7 +133,7 @@ class Batch:
         """What the gradebook and the graded notebook tell of one submission."""
         case = outcome.case
         grades = points(root, case.name)
-        for name, exercise in load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises.items():
+        for name, exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.items():
             wanted = case.points.get(name, exercise.points if case.others == "right" else 0)
             got = grades.get(name, (0.0, 0.0))[0]
             # An answer that is right stays so, whatever an attack on another one costs it here
@@ -161,7 +161,7 @@ def batches(made: Path) -> list[Batch]:
     for root in (stock, ours):
         succeeded(supervised(["nbgrader", "generate_assignment", LESSON], root, FIRST))
         release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-        answers = right(load_lesson(ROOT / "grader_tests" / f"{LESSON}.py"), 1)
+        answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 1)
         for neighbour in (EARLIER, LATER):
             hand_in(root, LESSON, neighbour, with_secret(write_answers(release, answers)))
             register(root, neighbour)

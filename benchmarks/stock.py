@@ -18,7 +18,8 @@ from course.compare import Tolerance, allowed_error, leaves
 from course.packing import pack
 from grading.build import grade_id
 from grading.judge.examine import Prepared, prepare
-from grading.judge.exercise import Exercise, load_lesson
+from grading.judge.exercise import Exercise
+from grading.judge.lesson import load_lesson
 
 CONFIG = """
 c = get_config()
@@ -66,7 +67,7 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     notebook = nbformat.read(ours / "source" / lesson / f"{lesson}.ipynb", as_version=4)
-    exercises = load_lesson(ours / "grader_tests" / f"{lesson}.py").exercises
+    exercises = load_lesson(ours / "grader_tests" / lesson).exercises
     notebook.cells = [cell for cell in notebook.cells if demos or "demo" not in cell.metadata.get("tags", [])]
     for cell in notebook.cells:
         name = grade_id(cell).removeprefix("check_")
@@ -78,8 +79,8 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
 def _asserts(exercise: Exercise) -> str:
     plain = [_case(p, exercise) for p in prepare(exercise, 0) if p.case.holds is None]
     blobs = [base64.b64encode(pack(case)).decode() for case in plain]
-    lines = exercise.stand_in.splitlines()
-    oracle = "\n".join([*lines[:-1], f"_oracle = {exercise.answer.__name__}"])
+    right = exercise.alternatives[0]
+    oracle = f"_names = {{}}\nexec({right.cell!r}, _names)\n_oracle = _names[{right.subject!r}]"
     return ASSERTS.format(oracle=oracle, blobs=blobs, name=exercise.name)
 
 

@@ -11,8 +11,8 @@ number. A margin is the distance of the threshold from the mean, in standard dev
 from __future__ import annotations
 
 import argparse
+import importlib
 import statistics
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,10 @@ import torch
 
 from course.specimens import Bigram
 from grading.check import namespace
+from grading.judge.answers import GIVEN
 from grading.judge.case import Draw
-from grading.judge.exercise import load_lesson, mix
+from grading.judge.exercise import mix
+from grading.judge.lesson import load_lesson, package_of
 
 ROOT = Path(__file__).parents[1]
 LESSON = "08_training"
@@ -68,20 +70,22 @@ class Measured:
 
 def loops(tests: Any) -> tuple[dict[str, Loop], dict[str, Loop]]:
     """(right, wrong) answers to `train`, by name."""
-    train = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises["train"]
+    train = load_lesson(ROOT / "grader_tests" / LESSON).exercises["train"]
+
+    loop = train.bases[0].define(dict(GIVEN))["Loop"]
 
     def with_options(**options: Any) -> Loop:
-        class Chosen(tests.Loop):  # type: ignore[misc, name-defined]
+        class Chosen(loop):  # type: ignore[misc, valid-type]
             def make_optimizer(self) -> torch.optim.Optimizer:
                 return torch.optim.AdamW(self.model.parameters(), lr=self.peak, **options)
 
         return lambda *given: Chosen(*given).run()
 
     right = {"the lesson's solution": namespace(ROOT, LESSON)[0]["train"], "the oracle": train.answer}
-    right |= {answer.__name__: answer for answer in train.alternatives}
+    right |= {a.name: a.answer for a in train.alternatives}
     right |= {"AdamW, weight_decay=0.3": with_options(weight_decay=0.3)}
     right |= {"AdamW, betas=(0.8, 0.9)": with_options(betas=(0.8, 0.9))}
-    return right, {m.name: m.answer for m in train.mistakes if tests.LEARNS in m.shows}
+    return right, {m.name: m.answer for m in train.mistakes if train.criteria[0].name in m.shows}
 
 
 def excess(tests: Any, loop: Loop, seed: int) -> float:
@@ -103,8 +107,7 @@ def main(arguments: list[str] | None = None) -> list[str]:
     if options.seeds < 2:
         parser.error("a standard deviation takes two seeds")
     torch.set_num_threads(1)
-    load_lesson(ROOT / "grader_tests" / f"{LESSON}.py")
-    tests = sys.modules[f"grader_tests_{LESSON}"]
+    tests = importlib.import_module(f"{package_of(ROOT / 'grader_tests')}.{LESSON}.train.cases")
     groups = loops(tests)
     print(
         f"train(model, data, {tests.STEPS}, {tests.BATCH}, generator, {tests.PEAK}), {options.seeds} seeds; "

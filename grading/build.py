@@ -25,7 +25,8 @@ from course.probe import Observation, run
 
 from .judge.case import Case, in_words, program
 from .judge.examine import prepare_case
-from .judge.exercise import Exercise, load_lesson
+from .judge.exercise import Exercise
+from .judge.lesson import load_lesson
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 EXAMPLE_SEED = 0
@@ -69,7 +70,7 @@ def build_lesson(root: Path, name: str) -> bool:
     """Build one assignment; returns whether anything changed. Raises BuildError."""
     text = root / "source" / f"{name}.py"
     notebook = read_lesson(text)
-    tests = root / "grader_tests" / f"{name}.py"
+    tests = root / "grader_tests" / name
     _hold_to_the_rules(notebook, text, list(load_lesson(tests).exercises.values()))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())

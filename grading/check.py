@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from .build import build_lesson, grade_id, lessons, read_lesson
+from .judge.answers import GIVEN, Answer
 from .judge.case import Case, Draw
-from .judge.exercise import Cases, Exercise, Lesson, load_lesson
+from .judge.exercise import Cases, Exercise
 from .judge.inprocess import examine_here
+from .judge.lesson import Lesson, load_lesson
 from .judge.present import report
 from .judge.verdict import ExerciseVerdict
 from .mutants import mutants
-from .sample import as_answer
 
 SEEDS = (0, 1, 2)
 SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", re.M | re.S)
@@ -68,7 +69,7 @@ def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any
 
 
 def check_lesson(root: Path, name: str, only: str = "", *, mutate: bool = True, verbose: bool = False) -> list[Outcome]:
-    lesson = load_lesson(root / "grader_tests" / f"{name}.py")
+    lesson = load_lesson(root / "grader_tests" / name)
     solved, solutions = namespace(root, name)
     stubs, _ = namespace(root, name, solved=False)
     return [
@@ -105,9 +106,10 @@ def check_exercise(
 
     must_be_right("the solution", solved[exercise.name], cells)
     must_be_right("the oracle", exercise.answer, rules=_where_defined(free))
-    must_be_right("its source alone", *_from_source(exercise, exercise.answer, solved), rules=_where_defined(free))
     for alternative in exercise.alternatives:
-        must_be_right(f"alternative {alternative.__name__}", *_from_source(exercise, alternative, solved))
+        must_be_right(f"alternative {alternative.name}", *_from_source(alternative, solved))
+    for base in exercise.bases:
+        must_be_right(f"{base.name}, of which mistakes are edits", base.answer, rules=free)
     stub = judge(stubs[exercise.name], 0)
     if stub.earned or stub.status != "not started":
         found.problems.append(f"the stub earns {stub.earned:g} and is {stub.status!r}")
@@ -143,11 +145,9 @@ def _where_defined(exercise: Exercise) -> Exercise:
     return replace(exercise, criteria=criteria)
 
 
-def _from_source(exercise: Exercise, answer: Any, solved: dict[str, Any]) -> tuple[Any, list[str]]:
-    """An answer as a student hands it in: made from its own source in the notebook's names, and read."""
-    code, names = as_answer(exercise, answer), dict(solved)
-    exec(compile(code, f"<{answer.__name__}>", "exec"), names)  # noqa: S102 - the course's own text
-    return names[exercise.name], [code]
+def _from_source(answer: Answer, solved: dict[str, Any]) -> tuple[Any, list[str]]:
+    """An answer as a student hands it in: made in the notebook's names, and read."""
+    return answer.define(dict(solved) | GIVEN)[answer.subject], [answer.cell]
 
 
 def _killed(exercise: Exercise, lesson: Lesson, solved: dict[str, Any], code: str) -> bool:
@@ -180,8 +180,8 @@ def check_all(root: Path, names: list[str], only: str = "", *, mutate: bool = Tr
     """Print what was found; returns the number of problems."""
     problems = 0
     for name in names or lessons(root):
-        if not (root / "grader_tests" / f"{name}.py").exists():
-            print(f"{name}: no grader_tests/{name}.py")
+        if not (root / "grader_tests" / name).exists():
+            print(f"{name}: no grader_tests/{name}")
             problems += 1
             continue
         print(name, flush=True)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .judge.exercise import load_lesson
+from .judge.lesson import load_lesson
 from .judge.verdict import MIME, ExerciseVerdict
 
 Scores = Mapping[tuple[str, str], tuple[float, float]]
@@ -131,5 +131,5 @@ def _points(score: tuple[float, float] | None) -> str:
 
 
 def _text(root: Path, lesson: str, exercise: str, mistake: str) -> str:
-    known = load_lesson(root / "grader_tests" / f"{lesson}.py").exercises.get(exercise)
+    known = load_lesson(root / "grader_tests" / lesson).exercises.get(exercise)
     return next((m.text for m in known.mistakes if m.name == mistake), "") if known else ""

@@ -7,19 +7,18 @@ solution cells of the release as a student would.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from .build import grade_id
-from .judge.exercise import Exercise, Lesson, load_lesson
-from .judge.source import Source, standing_alone
+from .judge.exercise import Exercise
+from .judge.lesson import Lesson, load_lesson
+from .judge.source import Source
 
 PREFIX = "sample-"
 
@@ -29,7 +28,7 @@ Answers = dict[str, str]
 def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
     """Names and notebooks of the sample class for one lesson that has been released."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    loaded = load_lesson(root / "grader_tests" / f"{lesson}.py")
+    loaded = load_lesson(root / "grader_tests" / lesson)
     for name, answers in _students(loaded).items():
         yield PREFIX + name, write_answers(release, answers)
     yield f"{PREFIX}ivo-colab", as_colab_saves(write_answers(release, right(loaded, 0)))
@@ -59,12 +58,7 @@ def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> Notebook
 
 def right(lesson: Lesson, style: int) -> Answers:
     """A right answer to every exercise; the same style number gives the same answers."""
-    return {e.name: as_answer(e, e.alternatives[style % len(e.alternatives)]) for e in lesson.exercises.values()}
-
-
-def as_answer(exercise: Exercise, answer: Any) -> str:
-    """The source of one of grader_tests' functions or classes, as a student's cell under the exercise's name."""
-    return re.sub(rf"\b{answer.__name__}\b", exercise.name, standing_alone(answer))
+    return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
 
 
 def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
@@ -117,7 +111,7 @@ def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answe
         number = choose(place)
         if number is None:
             continue
-        usual = (code for m in exercise.mistakes if _allowed(exercise, code := as_answer(exercise, m.answer)))
+        usual = (m.cell for m in exercise.mistakes if _allowed(exercise, m.code))
         answers[exercise.name] = next(islice(usual, number, None), answers[exercise.name])
     return answers
 

@@ -28,7 +28,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from grading.build import grade_id
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.sample import right, write_answers
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ class Case:
 
     def misjudged(self, earned: Mapping[str, float]) -> dict[str, float]:
         """Exercises whose points are not what they must be."""
-        exercises = load_lesson(ROOT / "grader_tests" / f"{self.lesson}.py").exercises
+        exercises = load_lesson(ROOT / "grader_tests" / self.lesson).exercises
         wrong = {}
         for name, exercise in exercises.items():
             wanted = self.points.get(name, exercise.points if self.others == "right" else 0)
@@ -94,7 +94,7 @@ class Case:
 
     def notebook(self, release: NotebookNode) -> NotebookNode:
         """The released notebook with this case's answers, cells and edits."""
-        lesson = load_lesson(ROOT / "grader_tests" / f"{self.lesson}.py")
+        lesson = load_lesson(ROOT / "grader_tests" / self.lesson)
         answers = right(lesson, 0) if self.others == "right" else {}
         extra: list[tuple[str, str, str]] = []
         for title, code in _cells(self.path / "answers.py"):

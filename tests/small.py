@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +40,7 @@ from grading.judge import grade
 grade({name})
 ### END HIDDEN TESTS
 """
-TESTS = """
+CONTRACT = """
 from grading.judge.exercise import call, exercise
 
 {name} = exercise("{name}", points=5, see="To {name}")
@@ -57,27 +59,30 @@ def _(draw):
 @{name}.criterion("gradients", points=2)
 def _(draw):
     yield call(draw.normal(4)).with_gradients()
-
-
-@{name}.mistake("That is the *square*.", shows="values")
-def squares(x):
-    return x * x
-
-
-@{name}.mistake("The gradient is lost.", shows="gradients")
-def loses_the_gradient(x):
-    return {right}.detach()
-
-
-@{name}.alternative
-def by_a_sum(x):
+"""
+ALTERNATIVES = """
+# %% by_a_sum
+def {name}(x):
     return {other}
 
 
-@{name}.alternative
-def by_name(x):
+# %% by_name
+def {name}(x):
     result = {right}
     return result
+"""
+MISTAKES = """
+from .contract import {name}
+
+right = {name}.alternative("by_name")
+
+{name}.mistake("squares", shows="values").whole('''
+def {name}(x):
+    return x * x
+''').says("That is the *square*.")
+right.mistake("loses_the_gradient", {{"return result": "return result.detach()"}}, shows="gradients").says(
+    "The gradient is lost."
+)
 """
 RIGHT = {"double": ("(2 * x)", "x + x"), "halve": ("(x / 2)", "x - x * 0.5")}
 
@@ -101,5 +106,16 @@ def make_course(root: Path) -> Path:
             "grade": json.dumps(grade),
         }
         (root / "source" / f"{lesson}.py").write_text(TEXT.format(**filled).lstrip())
-        (root / "grader_tests" / f"{lesson}.py").write_text(TESTS.format(**filled).lstrip())
+        described = (text.format(**filled) for text in (CONTRACT, ALTERNATIVES, MISTAKES))
+        write_lesson(root / "grader_tests" / lesson, {name: tuple(described)})
     return root
+
+
+def write_lesson(folder: Path, exercises: Mapping[str, tuple[str, ...]]) -> Path:
+    """Write grader tests: for each exercise its contract, and its alternatives and mistakes where there are any."""
+    for name, texts in exercises.items():
+        (folder / name).mkdir(parents=True)
+        for file, text in zip_longest(("contract", "alternatives", "mistakes"), texts, fillvalue=""):
+            (folder / name / f"{file}.py").write_text(text.lstrip("\n"))
+    (folder / "__init__.py").write_text(f"EXERCISES = {tuple(exercises)!r}\n")
+    return folder

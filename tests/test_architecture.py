@@ -29,7 +29,7 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
 
 
 def test_grader_tests_import_the_description_of_exercises_only():
-    for path in (ROOT / "grader_tests").glob("*.py"):
+    for path in (ROOT / "grader_tests").rglob("*.py"):
         ours = [
             line
             for line in path.read_text(encoding="utf-8").splitlines()

@@ -12,8 +12,8 @@ from benchmarks import training_margins
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
 from benchmarks.supervise import succeeded, supervised
-from grading.judge.exercise import load_lesson
-from grading.sample import as_answer, hand_in, right, write_answers
+from grading.judge.lesson import load_lesson
+from grading.sample import hand_in, right, write_answers
 
 from .conftest import ROOT
 
@@ -87,8 +87,8 @@ def test_nbgrader_alone_gives_right_answers_their_points_and_wrong_ones_none(cla
     make_course(stock, ours, LESSON, demos=False)
     succeeded(supervised(["nbgrader", "generate_assignment", LESSON], stock, 120))
     release = nbformat.read(stock / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    lesson = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py")
-    wrong = {name: as_answer(e, e.mistakes[0].answer) for name, e in lesson.exercises.items()}
+    lesson = load_lesson(ROOT / "grader_tests" / LESSON)
+    wrong = {name: e.mistakes[0].cell for name, e in lesson.exercises.items()}
     for student, answers in {"ada": right(lesson, 0), "bob": right(lesson, 1), "cem": wrong}.items():
         hand_in(stock, LESSON, student, write_answers(release, answers))
     succeeded(supervised(["nbgrader", "autograde", LESSON], stock, 240))

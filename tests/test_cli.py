@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from grading import cli
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.report import verdicts
 from grading.run.classroom import release_lessons
 from grading.run.nbgrader import scores
@@ -64,7 +64,7 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = make_course(tmp_path_factory.mktemp("class") / "course")
     release_lessons(root, [ONE], Console(quiet=True))
     release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
-    hand_in(root, ONE, "ada", write_answers(release, right(load_lesson(root / "grader_tests" / f"{ONE}.py"), 0)))
+    hand_in(root, ONE, "ada", write_answers(release, right(load_lesson(root / "grader_tests" / ONE), 0)))
     return root
 
 

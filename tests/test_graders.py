@@ -6,15 +6,13 @@ import nbformat
 import pytest
 
 from grading.check import check_lesson
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.run.nbgrader import autograde, scores
 from grading.sample import hand_in, right, write_answers
 
 from .conftest import LESSONS, ROOT
 
-EXERCISES = [
-    (lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
-]
+EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
@@ -29,7 +27,7 @@ def test_a_grader_is_proved(lesson, name):
 def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, classroom):
     root = classroom(lesson)
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    known = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    known = load_lesson(ROOT / "grader_tests" / lesson)
     for style in range(3):
         hand_in(root, lesson, f"style-{style}", write_answers(release, right(known, style)))
         autograde(root, lesson, f"style-{style}")
@@ -38,5 +36,5 @@ def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, class
 
 def test_a_lesson_totals_twenty_points():
     for lesson in LESSONS:
-        exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises.values()
+        exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
         assert sum(e.points for e in exercises) == 20, lesson

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbgrader.utils import determine_grade, is_grade
 
 from grading.build import grade_id
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.sample import right, write_answers
 
 from .conftest import LESSONS, ROOT
@@ -56,7 +56,7 @@ def test_the_untouched_release_runs_and_earns_nothing(classroom, lesson):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_half_solved_release_runs_whatever_is_in_it(classroom, lesson):
     folder = classroom(lesson) / "release" / lesson
-    exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    exercises = load_lesson(ROOT / "grader_tests" / lesson)
     answers = right(exercises, 0)
     for number, name in enumerate(list(answers)[1:]):
         answers[name] = HALF_DONE[number % len(HALF_DONE)].format(name=name)
@@ -70,7 +70,7 @@ def test_a_half_solved_release_runs_whatever_is_in_it(classroom, lesson):
 @pytest.mark.parametrize(("answers", "passes"), [("untouched", False), ("wrong", False), ("right", True)])
 def test_nbgrader_validate_passes_only_what_is_right(classroom, tmp_path, answers, passes):
     lesson = LESSONS[0]
-    exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+    exercises = load_lesson(ROOT / "grader_tests" / lesson)
     chosen = {} if answers == "untouched" else right(exercises, 0)
     if answers == "wrong":
         chosen[next(iter(chosen))] = HALF_DONE[0].format(name=next(iter(chosen)))

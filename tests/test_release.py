@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from grading.build import build_lesson, export_examples, read_lesson, same_examples
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 
 from .conftest import LESSONS, ROOT
 
@@ -34,7 +34,7 @@ def test_the_committed_release_is_what_the_source_makes(classroom, lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_committed_examples_are_what_grader_tests_make(lesson):
-    made = export_examples(ROOT / "grader_tests" / f"{lesson}.py")
+    made = export_examples(ROOT / "grader_tests" / lesson)
     committed = (ROOT / "course" / "examples" / f"{lesson}.examples").read_bytes()
     assert same_examples(made, committed), f"{lesson}: run `make build`"
 
@@ -110,13 +110,12 @@ def _solution_lines(lesson: str) -> Iterator[str]:
 
 def _grader_lines(lesson: str) -> Iterator[str]:
     """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
-    for exercise in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises.values():
-        answers = [exercise.answer, *exercise.alternatives, *(m.answer for m in exercise.mistakes)]
-        for code in [*answers, *(c.draw for c in exercise.criteria)]:
-            text = code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
-            for line in inspect.getsource(text).splitlines():
-                if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
-                    yield line.strip()
+    for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
+        code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
+        code += [answer.code for answer in (*exercise.alternatives, *exercise.bases, *exercise.mistakes)]
+        for line in "\n".join(code).splitlines():
+            if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
+                yield line.strip()
 
 
 def _taught(lesson: str) -> set[str]:

@@ -1,20 +1,19 @@
 """An exercise: its oracle, criteria, known mistakes, right alternatives, visible examples and hints.
 
-`grader_tests/NN_lesson.py` describes each exercise once; the judge grades by it, the build exports the visible part,
-`grading check` proves it, the report and the docs list it. docs/authors.md shows how one is written.
+`grader_tests/NN_lesson/<exercise>/` describes each exercise once; the judge grades by it, the build exports the visible
+part, `grading check` proves it, the report and the docs list it. docs/authors.md shows how one is written.
+
+Does not cover: how that description is read from its folder (`lesson.py`).
 """
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
+from .answers import Answer, EditError, block, edited, patched
 from .case import (
     SUBJECT,
     Case,
@@ -31,21 +30,18 @@ from .case import (
     specimen,
     student,
 )
-from .source import standing_alone
 
 __all__ = [
     "SUBJECT",
     "Case",
     "Draw",
     "Exercise",
-    "Lesson",
     "Script",
     "call",
     "device",
     "exercise",
     "generator",
     "helper",
-    "load_lesson",
     "method",
     "non_contiguous",
     "ref",
@@ -72,18 +68,54 @@ class Example:
 
 
 @dataclass(eq=False)
-class Mistake:
+class Mistake(Answer):
     """A wrong answer that people give, and what to tell them.
 
     shows  the criteria that it must lose
+    text   tells the learner what is wrong and what to look at, not the solution
     see    heading of the lesson where to look
     """
 
-    name: str
-    text: str
-    answer: Any
-    shows: tuple[str, ...]
-    see: str
+    shows: tuple[str, ...] = ()
+    text: str = ""
+    see: str = ""
+
+    def patch(self, lines: str) -> Mistake:
+        """Make it of the right answer by a patch of whole lines (see `answers.patched`)."""
+        try:
+            self.code = patched(self.code, lines)
+        except EditError as error:
+            raise EditError(f"mistake {self.name} of {self.subject}: {error}") from None
+        return self
+
+    def whole(self, code: str) -> Mistake:
+        """Write it out whole, where it is another algorithm."""
+        self.code = block(code)
+        return self
+
+    def says(self, text: str, see: str = "") -> None:
+        """What the learner is told; `see` where it is another heading than the exercise's."""
+        self.text, self.see = text, see or self.see
+
+
+@dataclass(eq=False)
+class Right(Answer):
+    """A right answer, of which mistakes may be edits."""
+
+    exercise: Exercise | None = None
+
+    def mistake(self, name: str, edit: Mapping[str, str] | None = None, *, shows: str | Iterable[str]) -> Mistake:
+        """A known mistake: this text with every key of `edit` replaced by its value, or patched (`Mistake.patch`).
+
+        shows  the criteria that it must lose, each by the first words of its name
+        """
+        assert self.exercise is not None
+        made = self.exercise.mistake(name, shows=shows)
+        try:
+            made.code = edited(self.code, edit or {})
+        except EditError as error:
+            raise EditError(f"mistake {name} of {self.subject}: {error}") from None
+        return made
 
 
 @dataclass(eq=False)
@@ -94,18 +126,16 @@ class Exercise:
     points: int
     forbidden: tuple[str, ...] = ()
     see: str = ""
+    hints: tuple[str, ...] = ()
     answer: Any = None
     criteria: list[Criterion] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
+    alternatives: list[Right] = field(default_factory=list)
+    bases: list[Right] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    alternatives: list[Any] = field(default_factory=list)
-    hints: tuple[str, ...] = ()
 
     def oracle(self, answer: Any) -> Any:
-        """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden.
-
-        It must stand alone (torch, nn, F and math are given), since follow-through sends its source.
-        """
+        """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden."""
         self.answer = answer
         return answer
 
@@ -118,34 +148,51 @@ class Exercise:
 
         return add
 
-    def example(self, name: str) -> Callable[[Any], Any]:
-        """Visible cases, with numbers small enough for paper. The decorated generator takes no argument."""
+    def example(self, name: str, *cases: Case) -> Callable[[Callable[[], Iterable[Case]]], Any]:
+        """Visible cases, with numbers small enough for paper: given here, or yielded by the decorated generator."""
+        made = Example(name, lambda: cases)
+        self.examples.append(made)
 
-        def add(make: Any) -> Any:
-            self.examples.append(Example(name, make))
+        def add(make: Callable[[], Iterable[Case]]) -> Any:
+            made.make = make
             return make
 
         return add
 
-    def mistake(self, text: str, *, shows: str | Iterable[str], see: str = "") -> Callable[[Any], Any]:
-        """A known wrong answer. `text` tells the learner what is wrong and what to look at, not the solution."""
+    def alternative(self, name: str) -> Right:
+        """The right answer of this title in alternatives.py, to make mistakes of. Raises LookupError."""
+        for right in self.alternatives:
+            if right.name == name:
+                return right
+        raise LookupError(f"{self.name} has no alternative {name!r}; it has {[a.name for a in self.alternatives]}")
 
-        def add(answer: Any) -> Any:
-            names = (shows,) if isinstance(shows, str) else tuple(shows)
-            self.mistakes.append(Mistake(answer.__name__, text, answer, names, see or self.see))
-            return answer
+    def base(self, code: str) -> Right:
+        """A right answer for mistakes to be made of; unlike an alternative it may use what is forbidden."""
+        right = Right(self.name, f"base {len(self.bases) + 1}", block(code), exercise=self)
+        self.bases.append(right)
+        return right
 
-        return add
+    def mistake(self, name: str, *, shows: str | Iterable[str]) -> Mistake:
+        """A known mistake that is no edit of a right answer; `Mistake.whole` gives its text."""
+        if any(known.name == name for known in self.mistakes):
+            raise ValueError(f"{self.name}: two mistakes are called {name}")
+        starts = (shows,) if isinstance(shows, str) else tuple(shows)
+        made = Mistake(self.name, name, "", tuple(map(self._criterion, starts)), see=self.see)
+        self.mistakes.append(made)
+        return made
 
-    def alternative(self, answer: Any) -> Any:
-        """A right answer in another style; must earn full marks."""
-        self.alternatives.append(answer)
-        return answer
+    def _criterion(self, start: str) -> str:
+        """The name of the one criterion that begins so. Raises ValueError."""
+        names = [c.name for c in self.criteria]
+        found = [name for name in names if name == start] or [name for name in names if name.startswith(start)]
+        if len(found) != 1:
+            raise ValueError(f"{self.name}: {len(found)} criteria begin with {start!r}, not one; there are {names}")
+        return found[0]
 
     @property
     def stand_in(self) -> str:
-        """Source that defines a right answer under the exercise's own name."""
-        return f"{standing_alone(self.answer)}\n\n{self.name} = {self.answer.__name__}"
+        """Source that defines a right answer: an alternative, so that the oracle never leaves the judge."""
+        return self.alternatives[0].code
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""
@@ -160,18 +207,9 @@ class Exercise:
                 yield example.name, bind(case, self.name, self.answer)
 
 
-@dataclass(eq=False)
-class Lesson:
-    """The exercises of one lesson, in their order."""
-
-    name: str
-    exercises: dict[str, Exercise]
-
-
-_loading: list[Exercise] = []
-
-
-def exercise(name: str, *, points: int, forbidden: Iterable[str] = (), see: str = "") -> Exercise:
+def exercise(
+    name: str, *, points: int, forbidden: Iterable[str] = (), see: str = "", hints: Iterable[str] = ()
+) -> Exercise:
     """Declare an exercise.
 
     points     integer, over all its criteria
@@ -179,37 +217,11 @@ def exercise(name: str, *, points: int, forbidden: Iterable[str] = (), see: str 
                each is matched against whole names without underscores and case (`log_softmax` also stops
                `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*)
     see        heading in the lesson that a report points to
+    hints      in stages: a question, then the idea, then the shape of the code; never the solution
     """
-    made = Exercise(name, points, tuple(forbidden), see)
-    _loading.append(made)
-    return made
+    return Exercise(name, points, tuple(forbidden), see, tuple(hints))
 
 
 def mix(*parts: object) -> int:
     """A seed from several parts, the same on every machine (unlike `hash`)."""
     return zlib.crc32("\x1f".join(map(str, parts)).encode())
-
-
-@lru_cache(maxsize=64)
-def load_lesson(path: Path) -> Lesson:
-    """Read `grader_tests/NN_lesson.py`. Raises FileNotFoundError, or ValueError for what an author must mend."""
-    spec = importlib.util.spec_from_file_location(f"grader_tests_{path.stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError(f"no grader tests at {path}")
-    _loading.clear()
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # inspect.getsource looks a class up there
-    spec.loader.exec_module(module)
-    lesson = Lesson(path.stem, {made.name: made for made in _loading})
-    _loading.clear()
-    for made in lesson.exercises.values():
-        total = sum(c.points for c in made.criteria)
-        if made.answer is None:
-            raise ValueError(f"{path.name}: exercise {made.name} has no oracle")
-        if abs(total - made.points) > 1e-9:
-            raise ValueError(f"{path.name}: the criteria of {made.name} sum to {total:g}, not {made.points}")
-        names = {c.name for c in made.criteria}
-        for mistake in made.mistakes:
-            if unknown := set(mistake.shows) - names:
-                raise ValueError(f"{path.name}: {made.name}.{mistake.name} shows {unknown}, which is no criterion")
-    return lesson

@@ -16,7 +16,8 @@ from course.report import Points, Report, display
 
 from . import wire
 from .examine import NoAnswer, examine
-from .exercise import Exercise, Lesson, load_lesson
+from .exercise import Exercise
+from .lesson import Lesson, load_lesson
 from .present import report
 from .source import Source
 from .verdict import ExerciseVerdict
@@ -26,7 +27,7 @@ GRADER_TESTS = Path(__file__).parents[2] / "grader_tests"
 
 def find_exercise(name: str, tests: Path = GRADER_TESTS) -> tuple[Lesson, Exercise]:
     """Raises LookupError where no lesson has an exercise of this name."""
-    for path in sorted(tests.glob("[0-9]*.py")):
+    for path in sorted(tests.glob("[0-9]*/")):
         lesson = load_lesson(path)
         if name in lesson.exercises:
             return lesson, lesson.exercises[name]

@@ -8,12 +8,8 @@ compares an answer with `torch.softmax` costs nothing. A second guard stands aro
 from __future__ import annotations
 
 import ast
-import copy
-import inspect
 import symtable
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import Any
 
 from course.probe import is_forbidden
 
@@ -132,46 +128,6 @@ def free_names(definition: ast.AST) -> set[str]:
         inside = table.get_type() != "module"
         found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (s.is_global() or not inside)}
     return found
-
-
-MARKERS = ("oracle", "mistake", "alternative")  # decorators of `Exercise`
-
-
-def standing_alone(answer: Any) -> str:
-    """The source of a function or class of a module, with the imports and definitions of the module that it needs."""
-    module = inspect.getmodule(answer)
-    if module is None:
-        raise ValueError(f"{answer!r} has no module")
-    body, source = _read_module(inspect.getsource(module))
-    needed = source.reachable(answer.__name__)
-    wanted = set().union(*map(source._free, needed))
-    lines = [ast.unparse(kept) for statement in body if (kept := _kept(statement, wanted, source, needed))]
-    return "\n\n".join(lines)
-
-
-@lru_cache(maxsize=16)
-def _read_module(text: str) -> tuple[list[ast.stmt], Source]:
-    """A module's statements, without the decorators of `Exercise`, and what they define."""
-    body, source = ast.parse(text).body, Source([])
-    for statement in body:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            statement.decorator_list = [d for d in statement.decorator_list if not _marks(d)]
-        source._note(statement)
-    return body, source
-
-
-def _marks(decorator: ast.expr) -> bool:
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(called, ast.Attribute) and called.attr in MARKERS
-
-
-def _kept(statement: ast.stmt, wanted: set[str], source: Source, needed: set[str]) -> ast.stmt | None:
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        ours = isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(("grading", "__future__"))
-        kept = copy.copy(statement)
-        kept.names = [n for n in statement.names if (n.asname or n.name).split(".")[0] in wanted]
-        return kept if kept.names and not ours else None
-    return statement if any(statement in source.definitions[name] for name in needed) else None
 
 
 def parse(cell: str) -> list[ast.stmt]:

@@ -26,7 +26,8 @@ from traitlets import Bool, Dict, Enum, Float, Int
 
 from course.probe import Observation, Program
 from grading.judge.examine import NoAnswer, examine
-from grading.judge.exercise import Exercise, Lesson, load_lesson
+from grading.judge.exercise import Exercise
+from grading.judge.lesson import Lesson, load_lesson
 from grading.judge.present import report
 from grading.judge.source import Source
 from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
@@ -65,7 +66,7 @@ class JudgedExecute(Execute):
             return nb, resources
         try:
             with _one_thread():
-                lesson = load_lesson(self._root() / "grader_tests" / f"{name}.py")
+                lesson = load_lesson(self._root() / "grader_tests" / name)
                 self._grade(nb, lesson, resources)
         except SandboxUnavailable:
             raise  # nothing is graded without the sandbox, unless that is asked for

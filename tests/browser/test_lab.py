@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 
 from .conftest import ROOT, foreign_requests
 
@@ -86,7 +86,7 @@ def test_equations_are_typeset_and_the_notebook_asks_nobody_for_anything(noteboo
 def test_an_answer_that_is_typed_becomes_right(notebook):
     notebook.write_and_run("def softmax(", WRONG)
     expect(notebook.report("softmax")).to_contain_text("◐ partly right", timeout=30_000)
-    exercise = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises["softmax"]
+    exercise = load_lesson(ROOT / "grader_tests" / LESSON).exercises["softmax"]
     named = next(m for m in exercise.mistakes if m.name == "normalises_the_first_dimension")
     expect(notebook.report("softmax")).to_contain_text(re.sub("[`*]", "", named.text))
     notebook.write_and_run("def softmax(", RIGHT)

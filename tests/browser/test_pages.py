@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from course.report import MARKS, Report, Row
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.run.nbgrader import autograde, feedback
 from grading.sample import hand_in, right, write_answers
 
@@ -42,7 +42,7 @@ def returned(classroom, browser: Browser) -> Path:
     """The feedback on a hand-in with a known mistake, an error, and things that are too wide for any page."""
     root, student = classroom(LESSON), "wide"
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    exercises = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py")
+    exercises = load_lesson(ROOT / "grader_tests" / LESSON)
     hand_in(root, LESSON, student, write_answers(release, {**right(exercises, 0), **ANSWERS}))
     autograde(root, LESSON, student)
     feedback(root, LESSON, student)
@@ -77,7 +77,7 @@ def test_feedback_needs_no_network_and_complains_of_nothing(page):
 
 
 def test_feedback_shows_points_reports_and_the_named_mistake(page):
-    exercises = load_lesson(ROOT / "grader_tests" / f"{LESSON}.py").exercises
+    exercises = load_lesson(ROOT / "grader_tests" / LESSON).exercises
     expected = {
         "softmax": ("partly right", "wrong"),
         "log_softmax": ("right",),

@@ -19,7 +19,7 @@ from jupyter_client.manager import start_new_kernel
 from course import checking, specimens
 from course.checking import lessons
 from course.report import MARKS
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 
 ROOT = Path(__file__).parents[2]
 RIGHT = """
@@ -147,7 +147,7 @@ def test_begin_names_the_lessons_that_there_are(learner):
 def test_every_lesson_begins_and_its_exercises_are_those_of_the_grader(learner):
     for lesson in lessons():
         learner.run(f"begin({lesson!r})")
-        exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
+        exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises
         assert list(checking._load(lesson)["exercises"]) == list(exercises)
         assert set(exercises) <= set(learner.names)
         assert sum(e.points for e in exercises.values()) == 20
@@ -297,13 +297,13 @@ def test_a_call_in_a_report_can_be_typed():
 
 @pytest.mark.parametrize("lesson", lessons())
 def test_known_mistakes_are_named_and_right_answers_of_every_style_are_right(learner, lesson):
-    exercises = load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
+    exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises
     learner.run(f"begin({lesson!r})")
     named = unnamed = 0
     for exercise in exercises.values():
         texts = [mistake.text for mistake in exercise.mistakes]
         for alternative in exercise.alternatives:
-            report = learner.check(exercise.name, alternative)
+            report = learner.check(exercise.name, alternative.answer)
             assert report.startswith(head("right") + exercise.name), report
         for mistake in exercise.mistakes:
             report = learner.check(exercise.name, mistake.answer)
@@ -324,7 +324,7 @@ def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_l
             return e / e.sum(0, keepdim=True)
         check(softmax)
     """)
-    exercise = load_lesson(ROOT / "grader_tests" / "02_softmax.py").exercises["softmax"]
+    exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
     known = next(m for m in exercise.mistakes if m.name == "normalises_the_first_dimension")
     assert f"\n  {known.text}\n" in text
     assert "dtype" in text
@@ -558,10 +558,10 @@ def test_progress_follows_the_checks(softmax_lesson):
 
 
 def test_progress_is_complete_when_all_exercises_are(learner):
-    exercises = load_lesson(ROOT / "grader_tests" / "01_dot_products.py").exercises
+    exercises = load_lesson(ROOT / "grader_tests" / "01_dot_products").exercises
     learner.run("begin('01_dot_products')")
     for exercise in exercises.values():
-        learner.check(exercise.name, exercise.alternatives[0])
+        learner.check(exercise.name, exercise.alternatives[0].answer)
     assert learner.run("progress()").startswith("✓ right: 01_dot_products, 20 of 20 points\n  4 of 4 exercises pass")
 
 

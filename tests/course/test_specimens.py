@@ -10,8 +10,8 @@ import torch
 
 from course import figures, specimens
 from course.probe import prepare
-from grading.judge.exercise import load_lesson
 from grading.judge.inprocess import examine_here
+from grading.judge.lesson import load_lesson
 
 GRADER_TESTS = Path(__file__).parents[2] / "grader_tests"
 LEAKING, CLEAN = "ACDEFG", "BH"
@@ -200,7 +200,7 @@ def test_nothing_that_exercises_take_or_pictures_are_drawn_with_answers_one(less
     lying_about = [v for n, v in vars(specimens).items() if callable(v) and v.__module__ == specimens.__name__]
     for module in (figures.masks, figures.heads, figures.rotation, figures.training):
         lying_about += [v for v in vars(module).values() if callable(v) and v.__module__ == module.__name__]
-    for exercise in load_lesson(GRADER_TESTS / f"{lesson}.py").exercises.values():
+    for exercise in load_lesson(GRADER_TESTS / lesson).exercises.values():
         for answer in lying_about:
             verdict = examine_here(exercise, {exercise.name: answer})
             assert verdict.earned < exercise.points, f"{answer.__name__} passes for {exercise.name}"

@@ -13,8 +13,8 @@ from functools import cache
 import pytest
 
 from grading.check import namespace
-from grading.judge.exercise import load_lesson
 from grading.judge.inprocess import examine_here
+from grading.judge.lesson import load_lesson
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 
@@ -84,7 +84,7 @@ class Notebook:
     """A lesson with right answers to everything, of which any can be taken out for another."""
 
     def __init__(self, lesson: str) -> None:
-        self.lesson = load_lesson(ROOT / "grader_tests" / f"{lesson}.py")
+        self.lesson = load_lesson(ROOT / "grader_tests" / lesson)
         self.names, cells = namespace(ROOT, lesson)
         for code in CALLING.get(lesson, {}).values():
             exec(code, self.names)
@@ -110,9 +110,7 @@ def notebook(lesson: str) -> Notebook:
     return Notebook(lesson)
 
 
-EXERCISES = [
-    (lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / f"{lesson}.py").exercises
-]
+EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
@@ -130,7 +128,7 @@ def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
                 assert verdict.earned == caller.points, f"{mistake.name} costs points in {caller.name}"
                 followed[caller.name] += verdict.followed_through == [name]
             alone = others[turn % len(others)]
-            with book.answered(alone.name, alone.alternatives[turn % len(alone.alternatives)]):
+            with book.answered(alone.name, alone.alternatives[turn % len(alone.alternatives)].answer):
                 verdict = book.judged(alone, [(exercise, lost)])
                 assert verdict.earned == alone.points, f"{mistake.name} costs points in {alone.name}"
     # Callers that no mistake reaches would prove nothing

@@ -8,13 +8,13 @@ import pytest
 
 from course.probe import run
 from grading.judge.examine import NoAnswer, examine
-from grading.judge.exercise import load_lesson
 from grading.judge.inprocess import examine_here
-from grading.judge.source import Source
+from grading.judge.lesson import load_lesson
 from grading.judge.verdict import ExerciseVerdict
 
-TESTS = """
-import torch
+from ..small import write_lesson
+
+DOUBLE = """
 from grading.judge.exercise import call, exercise
 
 double = exercise("double", points=2, see="Doubling")
@@ -32,18 +32,24 @@ def _(draw):
 @double.criterion("gradients", points=1)
 def _(draw):
     yield call(draw.normal(3)).with_gradients()
-
-@double.mistake("You add 2.", shows="values")
-def adds_two(x):
-    return x + 2
-
-@double.mistake("You cut the gradient.", shows="gradients")
-def cuts_the_gradient(x):
-    return 2 * x.detach()
-
-@double.alternative
-def by_adding(x):
+"""
+BY_ADDING = """
+# %% by_adding
+def double(x):
     return x + x
+"""
+MISTAKES = """
+from .contract import double
+
+right = double.base('''
+def double(x):
+    return 2 * x
+''')
+right.mistake("adds_two", {"2 * x": "x + 2"}, shows="values").says("You add 2.")
+right.mistake("cuts_the_gradient", {"2 * x": "2 * x.detach()"}, shows="gradients").says("You cut the gradient.")
+"""
+QUADRUPLE = """
+from grading.judge.exercise import call, exercise
 
 quadruple = exercise("quadruple", points=3, forbidden=("mul",))
 
@@ -57,11 +63,15 @@ def _(draw):
 """
 
 
+def written(folder, **changes):
+    """The lesson's folder, with parts of one description replaced."""
+    double = {"contract": DOUBLE, "alternatives": BY_ADDING, "mistakes": MISTAKES} | changes
+    return write_lesson(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
+
+
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory):
-    path = tmp_path_factory.mktemp("grader_tests") / "01_small.py"
-    path.write_text(textwrap.dedent(TESTS))
-    return load_lesson(path)
+    return load_lesson(written(tmp_path_factory.mktemp("grader_tests")))
 
 
 def judged(lesson, name, code, **options):
@@ -186,18 +196,23 @@ def test_no_report_tells_a_hidden_value(lesson):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("points=2, see", "points=5, see"), "sum to 2, not 5"),
-        (('shows="gradients"', 'shows="speed"'), "speed"),
-        (("@double.oracle\n", ""), "no oracle"),
+        ({"contract": DOUBLE.replace("points=2, see", "points=5, see")}, "sum to 2, not 5"),
+        ({"contract": DOUBLE.replace("@double.oracle\n", "")}, "no oracle"),
+        ({"contract": DOUBLE.replace('exercise("double"', 'exercise("twice"')}, "declares 0 exercises named double"),
+        ({"mistakes": MISTAKES.replace('shows="gradients"', 'shows="speed"')}, "begin with 'speed'"),
+        ({"mistakes": MISTAKES.replace('"cuts_the_gradient"', '"adds_two"')}, "two mistakes are called adds_two"),
+        ({"mistakes": MISTAKES.replace('2 * x": "x', '3 * x": "x')}, "stands 0 times"),
+        ({"mistakes": MISTAKES.replace('says("You add 2.")', 'says("")')}, "adds_two says nothing"),
+        ({"mistakes": MISTAKES.replace('"2 * x": "x + 2"', "")}, "is a right answer unchanged"),
     ],
 )
 def test_what_an_author_must_mend_is_told(tmp_path, change, message):
-    path = tmp_path / "01_small.py"
-    path.write_text(TESTS.replace(*change))
     with pytest.raises(ValueError, match=message):
-        load_lesson(path)
+        load_lesson(written(tmp_path, **change))
 
 
-def test_source_is_read_up_to_the_answer_only(lesson):
-    source = Source(["def quadruple(x): return x + x + x + x", "import torch\ny = torch.mul(2, 3)"], lesson.exercises)
-    assert not source.not_allowed("quadruple", ("mul",))
+def test_two_courses_with_a_lesson_of_one_name_do_not_get_each_others_answers(tmp_path):
+    one = load_lesson(written(tmp_path / "one"))
+    other = load_lesson(written(tmp_path / "other", alternatives=BY_ADDING.replace("x + x", "2 * x")))
+    assert "x + x" in one.exercises["double"].stand_in
+    assert "2 * x" in other.exercises["double"].stand_in

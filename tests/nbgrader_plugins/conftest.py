@@ -19,11 +19,15 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, PyFileConfigLoader
 
+from ..small import write_lesson
+
 ROOT = Path(__file__).parents[2]
 LESSON = "02_halves"
 DOUBLE = 'def double(x):\n    """Twice x."""\n    return 2 * x'
 HALVE = 'def halve(x):\n    """Half of x."""\n    return x / 2'
-GRADER_TESTS = """
+GRADER_TESTS = {
+    "double": (
+        """
 from grading.judge.exercise import call, exercise
 
 double = exercise("double", points=3, see="Doubling")
@@ -42,12 +46,23 @@ def _(draw):
 @double.criterion("gradients", points=1)
 def _(draw):
     yield call(draw.normal(4)).with_gradients()
+""",
+        """
+# %% by_adding
+def double(x):
+    return x + x
+""",
+        """
+from .contract import double
 
-
-@double.mistake("You multiplied `x` by itself: that is the *square*.", shows="values")
-def squares(x):
-    return x * x
-
+double.alternative("by_adding").mistake("squares", {"x + x": "x * x"}, shows="values").says(
+    "You multiplied `x` by itself: that is the *square*."
+)
+""",
+    ),
+    "halve": (
+        """
+from grading.judge.exercise import call, exercise
 
 halve = exercise("halve", points=5, see="Halving")
 
@@ -60,7 +75,9 @@ def halved(x):
 @halve.criterion("values", points=5)
 def _(draw):
     yield call(draw.normal(2, 3))
-"""
+""",
+    ),
+}
 
 
 CLASS = ("ada", "ben", "bob", "cleo", "dan", "eve", "fay", "gus", "hal")
@@ -159,8 +176,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = root / "source" / LESSON
     folder.mkdir(parents=True)
     nbformat.write(lesson_notebook(), folder / f"{LESSON}.ipynb")
-    (root / "grader_tests").mkdir()
-    (root / "grader_tests" / f"{LESSON}.py").write_text(GRADER_TESTS)
+    write_lesson(root / "grader_tests" / LESSON, GRADER_TESTS)
     with pytest.MonkeyPatch.context() as patch:  # nbgrader runs `alembic` to make a gradebook
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         converted(GenerateAssignment, root)

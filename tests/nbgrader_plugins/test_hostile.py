@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.report import verdicts
 from grading.run.nbgrader import scores
 from grading.sample import hand_in, right, write_answers
@@ -38,7 +38,7 @@ def batch(classroom, tmp_path_factory):
     """After all hostile submissions were graded: the course, the command, what was heard, what was left running."""
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    honest = right(load_lesson(ROOT / "grader_tests" / f"{LESSON}.py"), 1)
+    honest = right(load_lesson(ROOT / "grader_tests" / LESSON), 1)
     for kind in KINDS:
         for case in cases(kind):
             case.hand_in(root)

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from grading.build import BuildError
-from grading.judge.exercise import load_lesson
+from grading.judge.lesson import load_lesson
 from grading.report import verdicts
 from grading.run.classroom import demonstrate, grade_class, release_lessons, write_feedback
 from grading.run.nbgrader import scores, waiting
@@ -51,7 +51,7 @@ def course(released: Path, tmp_path: Path) -> Path:
 def solved(root: Path, lesson: str, **answers: str) -> nbformat.NotebookNode:
     """The release with right answers, but for those given."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    known = right(load_lesson(root / "grader_tests" / f"{lesson}.py"), 0)
+    known = right(load_lesson(root / "grader_tests" / lesson), 0)
     return write_answers(release, known | answers)
 
 

@@ -1,0 +1,150 @@
+"""The contract of `cosine_similarity`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import a_pair
+
+cosine_similarity = exercise(
+    "cosine_similarity",
+    points=6,
+    see="Exercise 2: `cosine_similarity(a, b)`",
+    forbidden=("cosine_similarity",),
+    hints=(
+        "What is left of a vector once you divide it by its own length? What does the dot product of "
+        "two such vectors tell? And which vectors cannot be divided by their length?",
+        "Vectors lie along the *last* dimension: take lengths and sums over `dim=-1` only, and keep "
+        "that dimension for as long as you divide by it (`keepdim=True`). For a vector of zeros put "
+        "some other number in the place of its length *before* you divide: any will do, since 0 "
+        "divided by it is 0, and no NaN is ever made.",
+        "The shape of the code: `length_a = <length of a along the last dimension, kept>`, the same "
+        "for b; `length_a = torch.where(<it is zero>, <something harmless>, length_a)`, the same for "
+        "b; `return <sum over the last dimension of> (a / length_a) * (b / length_b)`.",
+    ),
+)
+
+
+@cosine_similarity.oracle
+def cosine_similarity_oracle(a, b):
+    # The square root has no finite derivative at 0, so that a gradient which does not exist is
+    # NaN here, and not judged; the other vector's, which is 0 there, is.
+    length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
+    length_a = torch.where(length_a == 0, torch.ones_like(length_a), length_a)
+    length_b = torch.where(length_b == 0, torch.ones_like(length_b), length_b)
+    return (a / length_a.unsqueeze(-1) * (b / length_b.unsqueeze(-1))).sum(-1)
+
+
+cosine_similarity.example("the one on paper", call(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])))
+cosine_similarity.example(
+    "three pairs at once: opposite, perpendicular, between",
+    call(
+        torch.tensor([[3.0, 4.0], [1.0, 2.0], [5.0, 0.0]]),
+        torch.tensor([[-6.0, -8.0], [-2.0, 1.0], [2.0, 2.0]]),
+    ),
+)
+cosine_similarity.example(
+    "leading dimensions broadcast: (2, 1, 3) and (4, 3) give (2, 4)",
+    call(
+        torch.tensor([[[1.0, 2.0, 2.0]], [[0.0, 3.0, -4.0]]]),
+        torch.tensor([[2.0, 1.0, -2.0], [0.0, 0.5, 0.0], [-1.0, -2.0, -2.0], [6.0, 2.0, 3.0]]),
+    ),
+)
+cosine_similarity.example(
+    "a vector of zeros",
+    call(
+        torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]]),
+        torch.tensor([[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]]),
+    ),
+)
+cosine_similarity.example(
+    "a short vector has a direction too", call(torch.tensor([0.00003, 0.00004]), torch.tensor([0.00004, 0.00003]))
+)
+cosine_similarity.example(
+    "float64 in, float64 out",
+    call(torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)),
+)
+cosine_similarity.example(
+    "gradients flow back, and are finite at zero",
+    call(torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[3.0, -1.0], [1.0, 1.0]])).with_gradients(
+        undefined="finite"
+    ),
+)
+
+
+@cosine_similarity.criterion("one pair of vectors", points=1)
+def _(draw):
+    for length, sign in ((5, 1.0), (4, -1.0), (64, 1.0)):
+        a, b = a_pair(draw, length, sign=sign)
+        yield call(3.0 * a, 0.2 * b)
+    yield call(torch.tensor([draw.number(0.5, 2.0)]), torch.tensor([draw.number(-2.0, -0.5)]))
+
+
+@cosine_similarity.criterion("many pairs, and broadcasting", points=1)
+def _(draw):
+    yield call(draw.normal(5, 3), draw.normal(5, 3, scale=4.0))
+    yield call(draw.normal(2, 4, 3, 6), draw.normal(2, 4, 3, 6))
+    yield call(draw.normal(4, 1, 5), draw.normal(6, 5))
+    yield call(draw.normal(7), draw.normal(2, 3, 7))
+    yield call(draw.normal(2, 1, 4, 3), draw.normal(5, 1, 3))
+    yield call(draw.normal(1, 5, 1, 3), draw.normal(3))  # dimensions of size 1 that must stay
+    yield call(non_contiguous(draw.normal(3, 4, 5)), non_contiguous(draw.normal(4, 5)))
+    yield call(*(draw.normal(3, 2, 5).transpose(0, 1) for _ in "ab"))
+
+
+@cosine_similarity.criterion("vectors of zeros", points=1)
+def _(draw):
+    zero, some = torch.zeros(4), draw.normal(4)
+    yield call(zero, some)
+    yield call(some, zero)
+    yield call(zero, zero)
+    a, b = draw.normal(6, 3), draw.normal(6, 3)
+    a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
+    yield call(a, b)
+    yield call(a.unsqueeze(1), b[:5])
+    # Zeros in a vector, or numbers that sum to zero, do not make it a vector of zeros
+    yield call(
+        torch.tensor([[0.0, 2.0, 1.0], [1.0, -1.0, 0.0], [2.0, 0.0, 0.0]]),
+        torch.tensor([[1.0, 3.0, 0.0], [3.0, 1.0, -4.0], [-1.0, 2.0, 0.0]]),
+    )
+
+
+@cosine_similarity.criterion("short and long vectors", points=0.5)
+def _(draw):
+    a, b = a_pair(draw, 3, 5)
+    yield call(1e-5 * a, 1e-5 * b).described("vectors of a length around 0.00001")
+    yield call(1e-5 * a, 1e5 * b).described("one vector very short, the other very long")
+    yield call(1e14 * a, 1e14 * b).described("vectors of a length around 1e14")
+    a, b = a_pair(draw, 5)
+    yield call(1e-5 * a, 1e-5 * b).described("two vectors of a length around 0.00001")
+
+
+@cosine_similarity.criterion("float64 stays float64", points=0.5)
+def _(draw):
+    yield call(*a_pair(draw, 5, dtype=torch.float64))
+    yield call(draw.normal(3, 1, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
+    # What float32 would round away
+    yield call(*a_pair(draw, 4, 5, dtype=torch.float64)).within(1e-10, 1e-11)
+
+
+@cosine_similarity.criterion("gradients", points=1)
+def _(draw):
+    yield call(*a_pair(draw, 5)).with_gradients()
+    yield call(draw.normal(4, 1, 3, scale=2.0), draw.normal(5, 3)).with_gradients()
+    yield call(draw.normal(2, 3, dtype=torch.float64), draw.normal(3, dtype=torch.float64)).with_gradients()
+
+
+@cosine_similarity.criterion("gradients near a vector of zeros", points=0.5)
+def _(draw):
+    a, b = draw.normal(5, 3), draw.normal(5, 3)
+    a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
+    yield call(a, b).with_gradients(undefined="finite")
+    yield call(a.unsqueeze(1), b[:4]).with_gradients(undefined="finite")
+
+
+@cosine_similarity.criterion("arguments stay as they were", points=0.5)
+def _(draw):
+    yield call(draw.normal(4, 3), draw.normal(4, 3)).unchanged()
+    a, b = draw.normal(4, 3), draw.normal(4, 3)
+    a[2], b[1] = 0.0, 0.0
+    yield call(a, b).unchanged()

@@ -1,0 +1,323 @@
+"""Known mistakes in `cosine_similarity`."""
+
+from .contract import cosine_similarity
+
+right = cosine_similarity.base("""
+def cosine_similarity(a, b):
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+    return (unit_a * unit_b).sum(-1)
+""")
+
+dividing_twice = cosine_similarity.base("""
+def cosine_similarity(a, b):
+    length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
+    return (
+        (a * b).sum(-1)
+        / torch.where(length_a == 0, 1, length_a)
+        / torch.where(length_b == 0, 1, length_b)
+    )
+""")
+
+by_lengths = cosine_similarity.base("""
+def cosine_similarity(a, b):
+    length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
+    length_a = torch.where(length_a == 0, 1, length_a)
+    length_b = torch.where(length_b == 0, 1, length_b)
+    return (a * b).sum(-1) / (length_a * length_b)
+""")
+
+right1 = cosine_similarity.base("""
+def cosine_similarity(a, b):
+    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+""")
+
+cosine_similarity.mistake("normalises_one_side_only", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    length_a = a.norm(dim=-1, keepdim=True)
+    return (a / torch.where(length_a == 0, 1, length_a) * b).sum(-1)
+""").says(
+    "You divide by one of the two lengths only. Then a long vector still looks more alike than a "
+    "short one: your result should not change when either vector is made ten times as long.",
+    see="8. Seen in the wild",
+)
+cosine_similarity.mistake("divides_by_one_length_twice", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    length_b = b.norm(dim=-1)
+    return (a * b).sum(-1) / torch.where(length_b == 0, 1, length_b).square()
+""").says(
+    "You divide by the same vector's length twice. Swap the two arguments: the cosine must stay the same.",
+    see="8. Seen in the wild",
+)
+cosine_similarity.mistake("forgets_the_square_root", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    squares_a, squares_b = (a * a).sum(-1), (b * b).sum(-1)
+    squares_a = torch.where(squares_a == 0, 1, squares_a)
+    return (a * b).sum(-1) / (squares_a * torch.where(squares_b == 0, 1, squares_b))
+""").says("You divide by the *squares* of the lengths: the length is the square root of the sum of squares.")
+cosine_similarity.mistake("returns_the_dot_product", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1)
+""").says("You return the dot product: the lengths are not divided out.")
+dividing_twice.mistake("measures_length_by_magnitudes", shows=("one pair", "many pairs")).patch("""
+- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
++ length_a, length_b = a.abs().sum(-1), b.abs().sum(-1)
+""").says(
+    "You measure length as the sum of magnitudes. The length of an arrow is the square root of the sum of *squares*."
+)
+right.mistake("returns_a_distance", {"(unit_a": "1 - (unit_a"}, shows=("one pair", "many pairs")).says(
+    "You return a distance, 1 minus the cosine. Asked for is the cosine itself: 1 for the same "
+    "direction, −1 for the opposite one."
+)
+cosine_similarity.mistake("squeezes_it_into_zero_to_one", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    return ((F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1) + 1) / 2
+""").says(
+    "You squeeze the cosine into 0 to 1, by adding 1 and halving. Asked for is the cosine itself, from −1 to 1.",
+    see="7. Is it a bug?",
+)
+cosine_similarity.mistake("returns_the_angle", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    cosine = (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+    return torch.acos(cosine.clamp(-1, 1))
+""").says("You return the angle. Asked for is its cosine, so stop one step earlier.")
+right.mistake("cuts_off_at_zero", {"(-1)": "(-1).clamp(min=0)"}, shows=("one pair", "many pairs")).says(
+    "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what "
+    "tells opposite from alike.",
+    see="7. Is it a bug?",
+)
+right.mistake("loses_the_sign", {"(-1)": "(-1).abs()"}, shows=("one pair", "many pairs")).says(
+    "Every negative cosine has become positive. The sign is the message: opposite vectors have the cosine −1.",
+    see="7. Is it a bug?",
+)
+dividing_twice.mistake(
+    "takes_the_bunch_for_one_vector",
+    {"a.norm(dim=-1)": "a.norm()", "b.norm(dim=-1)": "b.norm()", "(a * b).sum(-1)": "(a * b).sum()"},
+    shows="many pairs",
+).says(
+    "You take lengths or sums over the whole tensor, so that a bunch of vectors is treated as "
+    "one. Name the dimension: `dim=-1`."
+)
+dividing_twice.mistake(
+    "takes_one_length_for_all", {"(dim=-1), b.norm(dim=-1)": "(), b.norm()"}, shows="many pairs"
+).says("The sums run along each vector, but the lengths are those of the whole tensor: give `norm` a `dim` as well.")
+cosine_similarity.mistake("works_along_the_first_dimension", shows="many pairs").whole("""
+def cosine_similarity(a, b):
+    unit_a, unit_b = F.normalize(a, dim=0), F.normalize(b, dim=0)
+    return (unit_a * unit_b).sum(0)
+""").says("You work along the first dimension; the vectors lie along the last, `dim=-1`.")
+cosine_similarity.mistake("works_along_dimension_1", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    return (F.normalize(a) * F.normalize(b)).sum(-1)
+""").says(
+    "You work along dimension 1 (the default of `F.normalize`, too). The vectors lie along the "
+    "last dimension, which is number 1 for a matrix only: say `dim=-1`."
+)
+right.mistake("keeps_the_last_dimension", {"(-1)": "(-1, keepdim=True)"}, shows=("one pair", "many pairs")).says(
+    "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, "
+    "not for the result: `(..., K)` becomes `(...)`."
+)
+right.mistake("squeezes_everything", {"(-1)": "(-1, keepdim=True).squeeze()"}, shows="many pairs").says(
+    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong "
+    "to the batch: say which one should go, `squeeze(-1)`."
+)
+cosine_similarity.mistake("divides_zero_by_zero", shows=("vectors", "gradients near")).whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
+""").says(
+    "A vector of zeros gives NaN: its length is 0, and 0 / 0 is not a number. The answer there is 0.",
+    see="A vector of zeros has no direction",
+)
+cosine_similarity.mistake("guards_the_first_length_only", shows=("vectors", "gradients near")).whole("""
+def cosine_similarity(a, b):
+    length_a = a.norm(dim=-1)
+    length_a = torch.where(length_a == 0, 1, length_a)
+    return (a * b).sum(-1) / (length_a * b.norm(dim=-1))
+""").says(
+    "You guard the length of `a` against zero, not that of `b`. Either vector may be all zeros.",
+    see="A vector of zeros has no direction",
+)
+cosine_similarity.mistake("moves_the_nan_to_the_gradient", shows="gradients near").whole("""
+def cosine_similarity(a, b):
+    return torch.nan_to_num((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)))
+""").says(
+    "Where vectors are zero the value is 0, but the gradient is NaN: 0 / 0 is still computed, and "
+    "only then replaced. Mend the length *before* you divide by it.",
+    see="A vector of zeros has no direction",
+)
+by_lengths.mistake("takes_the_root_of_zero", shows="gradients near").patch("""
+- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
++ length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
+""").says(
+    "The values are right, but at a vector of zeros the gradient is NaN: you mend the length after "
+    "its square root, and the root itself has an infinite slope at 0. Mend what stands under the "
+    "root, or use `norm`, which takes care of it.",
+    see="A vector of zeros has no direction",
+)
+right.mistake("says_one_where_both_are_zero", shows="vectors").patch("""
+- return (unit_a * unit_b).sum(-1)
++ both = (a == 0).all(-1) & (b == 0).all(-1)
++ return torch.where(both, 1, (unit_a * unit_b).sum(-1))
+""").says(
+    "Two vectors of zeros get the cosine 1 from you. Equal they are, but they have no direction: "
+    "the answer is 0 where *either* is all zeros."
+)
+by_lengths.mistake("one_zero_spoils_the_bunch", shows="vectors").patch("""
+- length_a = torch.where(length_a == 0, 1, length_a)
+- length_b = torch.where(length_b == 0, 1, length_b)
+- return (a * b).sum(-1) / (length_a * length_b)
++ lengths = length_a * length_b
++ if (lengths == 0).any():
++     return torch.zeros_like(lengths)
++ return (a * b).sum(-1) / lengths
+""").says(
+    "One vector of zeros in a bunch makes all the answers 0. Decide for each pair by itself: "
+    "`torch.where` instead of `if`."
+)
+cosine_similarity.mistake("adds_a_constant_to_the_lengths", shows="short").whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-8)
+""").says(
+    "The small constant in your denominator bends the answer for short vectors: two arrows of "
+    "length 0.00001 have an angle like any others. Treat exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+cosine_similarity.mistake("clamps_the_product_of_lengths", shows="short").whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-8)
+""").says(
+    "A least value for the product of lengths (`clamp`) bends the answer for short vectors: the "
+    "product of two lengths of 0.00001 is far below it. Treat exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+cosine_similarity.mistake("overflows_before_the_root", shows="short").whole("""
+def cosine_similarity(a, b):
+    squares = (a * a).sum(-1) * (b * b).sum(-1)
+    return (a * b).sum(-1) / torch.where(squares == 0, 1, squares).sqrt()
+""").says(
+    "Long vectors give 0: you multiply the two *squared* lengths before you take the root, and "
+    "that is more than the dtype can hold. Take each root first."
+)
+right.mistake("computes_in_float32", shows="float64").patch("""
+  def cosine_similarity(a, b):
++     a, b = a.float(), b.float()
+""").says(
+    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
+)
+cosine_similarity.mistake("takes_the_lengths_for_constants", shows="gradients").whole("""
+def cosine_similarity(a, b):
+    length_a, length_b = (
+        a.detach().norm(dim=-1, keepdim=True),
+        b.detach().norm(dim=-1, keepdim=True),
+    )
+    unit_a, unit_b = (
+        a / torch.where(length_a == 0, 1, length_a),
+        b / torch.where(length_b == 0, 1, length_b),
+    )
+    return (unit_a * unit_b).sum(-1)
+""").says(
+    "The values are right, the gradients are not: you take the lengths as constants (`detach`, "
+    "`no_grad`, `.item()`), yet they change with the vectors."
+)
+right.mistake("leaves_the_tensors", shows="gradients").patch("""
+  def cosine_similarity(a, b):
++     a, b = a.detach(), b.detach()
+""").says(
+    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
+    "`.detach()`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
+)
+cosine_similarity.mistake("normalises_in_place", shows="arguments").whole("""
+def cosine_similarity(a, b):
+    length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
+    a /= torch.where(length_a == 0, 1, length_a)
+    b /= torch.where(length_b == 0, 1, length_b)
+    return (a * b).sum(-1)
+""").says(
+    "Your function normalises its arguments in place (`a /= …`, or writing into `a[...]`): the "
+    "caller's vectors are changed. Make new tensors."
+)
+cosine_similarity.mistake("normalises_the_other_side_only", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    length_b = b.norm(dim=-1, keepdim=True)
+    return (a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
+""").says(
+    "You divide by the length of `b` only. Then a long `a` still looks more alike than a short "
+    "one: your result should not change when either vector is made ten times as long.",
+    see="8. Seen in the wild",
+)
+cosine_similarity.mistake("takes_the_mean_of_the_products", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).mean(-1)
+""").says("Your result is the cosine divided by K: you take the mean of the products where their sum is asked for.")
+right1.mistake("subtracts_the_means", shows=("one pair", "many pairs")).patch("""
+- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
++ a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
+""").says("You subtract each vector's mean first. That is the correlation; the cosine takes the vectors as they are.")
+right.mistake("compares_every_pair", shows="many pairs").patch("""
+- return (unit_a * unit_b).sum(-1)
++ return unit_a @ (unit_b.mT if b.ndim > 1 else unit_b)
+""").says(
+    "You compare every vector of `a` with every one of `b`. Here they are compared place by place, "
+    "the first with the first: `(..., K)` and `(..., K)` give `(...)`."
+)
+cosine_similarity.mistake("adds_a_millionth_to_the_lengths", shows="short").whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-6)
+""").says(
+    "The small constant in your denominator is not small beside the product of two short lengths: "
+    "two arrows of length 0.00001 have an angle like any others. Treat exactly zero on its own "
+    "instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+cosine_similarity.mistake("adds_a_tiny_constant_to_the_lengths", shows="short").whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-12)
+""").says(
+    "Even a very small constant in the denominator bends the answer for short vectors, whose "
+    "lengths multiply to something smaller still. Treat exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+cosine_similarity.mistake("adds_a_constant_to_each_length", shows="short").whole("""
+def cosine_similarity(a, b):
+    return (a * b).sum(-1) / ((a.norm(dim=-1) + 1e-8) * (b.norm(dim=-1) + 1e-8))
+""").says(
+    "A small constant added to *each* length bends the answer for short vectors, too. Treat "
+    "exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+cosine_similarity.mistake("computes_the_cosine_in_float32", shows="float64").whole("""
+def cosine_similarity(a, b):
+    unit_a, unit_b = F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)
+    return (unit_a * unit_b).sum(-1).to(a.dtype)
+""").says(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then."
+)
+right1.mistake("answers_with_a_float64_cosine", shows=("one pair", "many pairs")).patch("""
+- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
++ a, b = a.double(), b.double()
+""").says(
+    "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
+    "float64 is fine, if you convert back.)"
+)
+by_lengths.mistake("loses_the_dimension_of_the_lengths", shows=("many pairs", "gradients")).patch("""
+- length_b = torch.where(length_b == 0, 1, length_b)
+- return (a * b).sum(-1) / (length_a * length_b)
++ return (a / length_a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
+""").says(
+    "The lengths do not line up with their vectors: `norm` and `sum` drop the dimension that they run along, and the "
+    "division needs it back. Say `keepdim=True`."
+)
+cosine_similarity.mistake("divides_by_the_sum_of_lengths", shows=("one pair", "many pairs")).whole("""
+def cosine_similarity(a, b):
+    lengths = a.norm(dim=-1) + b.norm(dim=-1)
+    return (a * b).sum(-1) / torch.where(lengths == 0, 1, lengths)
+""").says("You divide by the *sum* of the two lengths. It is their product: each vector is divided by its own.")
+right1.mistake("refuses_shapes_that_broadcast", shows="many pairs").patch("""
+- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
++ if a.shape != b.shape:
++     raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+""").says(
+    "Your function takes shapes that are equal only. The leading dimensions broadcast: (4, 1, K) and (6, K) give "
+    "(4, 6)."
+)

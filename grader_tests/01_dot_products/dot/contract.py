@@ -1,0 +1,107 @@
+"""The contract of `dot`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import a_pair
+
+dot = exercise(
+    "dot",
+    points=4,
+    see="Exercise 1: `dot(a, b)`",
+    forbidden=(
+        ".*dot",
+        "inner",
+        ".*matmul",
+        ".*mm",
+        "(add)?mv",
+        "einsum",
+        "((lazy)?bi|tri|lazy|mkldnn)?linear",
+    ),
+    hints=(
+        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do first, place by place? What "
+        "do you do with the three numbers that you get? And what should happen if one of the two is "
+        "not a plain list of numbers?",
+        "Two steps: `a * b` gives the products, and a tensor has a method that adds up all its "
+        "numbers. Before them come the checks, for `a * b` would stretch shapes that do not fit: look "
+        "at how many dimensions each argument has, and at whether the two shapes are equal.",
+        "The shape of the code: `if <a or b is not one-dimensional>: raise ValueError(f'a has the "
+        "shape {tuple(a.shape)}, …')`, the same for shapes that differ, and then one line that "
+        "returns <the sum of> <the products>.",
+    ),
+)
+
+
+@dot.oracle
+def dot_oracle(a, b):
+    if a.ndim != 1 or b.ndim != 1 or a.shape != b.shape:
+        raise ValueError(f"a has the shape {tuple(a.shape)} and b {tuple(b.shape)}; both must be (K,)")
+    return torch.linalg.vecdot(a, b)
+
+
+dot.example("the one on paper", call(torch.tensor([2.0, 0.0, -1.0]), torch.tensor([3.0, 7.0, 4.0])))
+dot.example(
+    "four numbers, and a negative result",
+    call(torch.tensor([1.0, -2.0, 0.5, 3.0]), torch.tensor([-4.0, 1.0, 6.0, -2.0])),
+)
+dot.example(
+    "float64 in, float64 out",
+    call(torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)),
+)
+dot.example(
+    "gradients flow back", call(torch.tensor([1.0, -2.0, 3.0]), torch.tensor([4.0, 5.0, -6.0])).with_gradients()
+)
+dot.example(
+    "shapes that differ are refused", call(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 2.0])).raising("a", "b")
+)
+dot.example("a column is refused", call(torch.tensor([1.0, 2.0]), torch.tensor([[3.0], [4.0]])).raising("a", "b"))
+
+
+@dot.criterion("multiplies place by place and adds up", points=1.5)
+def _(draw):
+    for length, sign in ((7, 1.0), (5, -1.0), (1, -1.0), (300, 1.0)):
+        yield call(*a_pair(draw, length, sign=sign))
+    a, b = a_pair(draw, 6)
+    yield call(non_contiguous(a), non_contiguous(b))
+    a, b = a_pair(draw, 8)
+    yield call(1e15 * a, -1e14 * b).described("dot of two vectors of 8 numbers around 1e15")
+    a, b = a_pair(draw, 40)
+    yield call(1e-3 * a, 1e-2 * b).described("dot of two vectors of 40 numbers around 0.01")
+
+
+@dot.criterion("float64 stays float64", points=0.5)
+def _(draw):
+    yield call(*a_pair(draw, 9, dtype=torch.float64))
+    # The large terms cancel, which float64 survives with eight digits to spare and float32 does not
+    large = torch.tensor([1e6, 0.0, 1e6], dtype=torch.float64)
+    middle = torch.tensor([0.0, draw.number(1.0, 2.0), 0.0], dtype=torch.float64)
+    yield call(large + middle, torch.tensor([1.0, 3.0, -1.0], dtype=torch.float64))
+
+
+@dot.criterion("refuses shapes that differ", points=0.5)
+def _(draw):
+    yield call(draw.normal(4), draw.normal(3)).raising("a", "b")
+    yield call(draw.normal(1), draw.normal(5)).raising("a", "b")  # would broadcast
+    yield call(draw.normal(4), draw.normal(4, 1)).raising("a", "b")  # would broadcast; equal lengths
+    yield call(draw.normal(1, 3), draw.normal(3)).raising("a", "b")  # would broadcast; equal numbers of elements
+    yield call(draw.normal(3), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
+
+
+@dot.criterion("refuses what is not one-dimensional", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 3), draw.normal(2, 3)).raising("a", "b")
+    yield call(draw.normal(1, 4), draw.normal(1, 4)).raising("a", "b")
+    yield call(draw.normal(5, 1), draw.normal(5, 1)).raising("a", "b")
+    yield call(torch.tensor(draw.number(1.0, 2.0)), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
+
+
+@dot.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(*a_pair(draw, 6)).with_gradients()
+    yield call(*a_pair(draw, 3, dtype=torch.float64)).with_gradients()
+
+
+@dot.criterion("arguments stay as they were", points=0.5)
+def _(draw):
+    yield call(*a_pair(draw, 5)).unchanged()

@@ -1,0 +1,167 @@
+"""Known mistakes in `dot`."""
+
+from .contract import dot
+
+right = dot.base("""
+def dot(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    return (a * b).sum()
+""")
+
+right3 = dot.base("""
+def dot(a, b):
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+    length = min(len(a), len(b))
+    return (a[:length] * b[:length]).sum()
+""")
+
+right.mistake("returns_the_products", {"(a * b).sum()": "a * b"}, shows="multiplies").says(
+    "You return the products, place by place, but not their sum: a dot product is *one* number."
+)
+right.mistake("takes_the_mean", {"sum": "mean"}, shows="multiplies").says(
+    "Your result is the dot product divided by the number of places: you take the mean of the "
+    "products where their sum is asked for."
+)
+right.mistake("adds_instead_of_multiplying", {"a * b": "a + b"}, shows="multiplies").says(
+    "You add the numbers place by place; the dot product *multiplies* them, and adds afterwards."
+)
+right.mistake("multiplies_the_sums", {"(a * b).sum()": "a.sum() * b.sum()"}, shows="multiplies").says(
+    "You multiply the two sums. The sum of the products is another thing: multiply place by place first, then add."
+)
+right3.mistake("returns_in_the_first_round", shows="multiplies").patch("""
+- length = min(len(a), len(b))
+- return (a[:length] * b[:length]).sum()
++ total = 0
++ for x, y in zip(a, b, strict=True):
++     total = total + x * y
++     return total
+""").says(
+    "Only the first place counts in your result. Does the `return` stand inside the loop, so that "
+    "it ends the function in the first round?"
+)
+right.mistake("skips_the_last_place", {"a * b": "a[:-1] * b[:-1]"}, shows="multiplies").says(
+    "The last place is missing from your sum: `range(K - 1)` ends one too early, `range(K)` counts from 0 to K − 1."
+)
+right.mistake("loses_the_signs", {"a * b": "(a * b).abs()"}, shows="multiplies").says(
+    "The signs are lost in your result: a place where the signs differ counts *against* the rest."
+)
+right.mistake("keeps_the_dimension", {"()": "(dim=0, keepdim=True)"}, shows="multiplies").says(
+    "Your result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`."
+)
+right.mistake("divides_the_lengths_out", {"()": "() / (a.norm() * b.norm())"}, shows="multiplies").says(
+    "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
+    "dot product keeps them."
+)
+right.mistake("returns_a_python_number", {"()": "().item()"}, shows=("multiplies", "gradients")).says(
+    "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: "
+    "gradients can flow through a tensor only."
+)
+right.mistake("makes_a_new_tensor", shows="gradients").patch("""
+- return (a * b).sum()
++ return torch.tensor((a * b).sum().item(), dtype=a.dtype)
+""").says(
+    "The value is right, but no gradient flows through it: you take plain numbers out of the "
+    "tensors (`.item()`, `.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a "
+    "new tensor from them."
+)
+right.mistake("always_answers_in_float32", {"a * b": "a.float() * b.float()"}, shows="float64").says(
+    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
+)
+right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"}, shows="multiplies").says(
+    "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
+    "float64 is fine, if you convert back.)"
+)
+dot.mistake("lets_any_shapes_pass", shows=("refuses shapes", "refuses what")).whole("""
+def dot(a, b):
+    return (a * b).sum()
+""").says(
+    "The arguments are not checked. PyTorch stretches shapes that do not fit, as with `(3,)` and "
+    "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply.",
+    see="1. Multiply, then add",
+)
+right.mistake("compares_lengths_only", shows=("refuses shapes", "refuses what")).patch("""
+- if a.ndim != 1 or b.shape != a.shape:
++ if len(a) != len(b):
+""").says(
+    "You compare lengths (or numbers of elements), not shapes: `(3,)` and `(3, 1)` have equal "
+    "lengths and still do not fit. Compare `shape`, and look at `ndim`.",
+    see="1. Multiply, then add",
+)
+right.mistake(
+    "lets_two_matrices_pass", {"a.ndim != 1 or b.shape != a.shape": "a.shape != b.shape"}, shows="refuses what"
+).says(
+    "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: "
+    "`dot` takes one-dimensional tensors only."
+)
+right.mistake("lets_different_lengths_pass", {"b.shape != a.shape": "b.ndim != 1"}, shows="refuses shapes").says(
+    "Matrices are refused, as they should be. But two vectors of different lengths pass, and "
+    "PyTorch either stretches one of them or stops with an error of its own: compare the two "
+    "shapes as well."
+)
+right.mistake("says_too_little", shows=("refuses shapes", "refuses what")).patch("""
+- raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
++ raise ValueError("the shapes do not fit")
+""").says(
+    "You refuse the right things, but the message does not say enough: it must name `a` or `b` "
+    "and the shape that it had, so that whoever reads it knows where to look."
+)
+dot.mistake("asserts", shows=("refuses shapes", "refuses what")).whole("""
+def dot(a, b):
+    assert a.ndim == 1 and a.shape == b.shape
+    return (a * b).sum()
+""").says(
+    "You refuse the right things with the wrong kind of error: an `assert` raises AssertionError, "
+    "and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
+)
+right3.mistake(
+    "multiplies_in_place", {"length = min(len(a), len(b))": "a *= b", "a[:length] * b[:length]": "a"}, shows="arguments"
+).says(
+    "Your function changes its argument: `a *= b` and methods that end in `_` write into the "
+    "tensor that the caller still needs. Make a new tensor."
+)
+right.mistake("overwrites_the_total", {"(a * b).sum()": "a[-1] * b[-1]"}, shows="multiplies").says(
+    "Only the last place counts in your result: in every round the total is overwritten. Add to "
+    "it (`total = total + …`)."
+)
+right.mistake("skips_the_first_place", {"a * b": "a[1:] * b[1:]"}, shows="multiplies").says(
+    "The first place is missing from your sum: places are counted from 0, so a loop over "
+    "`range(1, K)` starts one too late."
+)
+right.mistake("computes_in_float32_and_converts", shows="float64").patch("""
+- return (a * b).sum()
++ return (a.float() * b.float()).sum().to(a.dtype)
+""").says(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then."
+)
+right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=("refuses shapes", "refuses what")).says(
+    "You refuse the right things with the wrong kind of error. The types are right, their shapes are not: that is a "
+    "ValueError, not a TypeError."
+)
+right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=("refuses shapes", "refuses what")).says(
+    "You refuse the right things with the wrong kind of error: a ValueError says that an argument was wrong, a "
+    "RuntimeError only that something went wrong."
+)
+right.mistake("returns_none_for_wrong_shapes", shows=("refuses shapes", "refuses what")).patch("""
+- raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
++ return None
+""").says(
+    "You notice the wrong shapes and return `None`. Whoever called goes on with it and fails elsewhere: raise a "
+    "ValueError."
+)
+right.mistake("forgets_to_return", shows=("multiplies", "gradients")).patch("""
+- return (a * b).sum()
+""").says("Your function returns nothing: the number is computed, or printed, and then forgotten. Say `return`.")
+right.mistake("cuts_off_the_second_vector", {"a * b": "a * b.detach()"}, shows="gradients").says(
+    "The gradient reaches one of the two vectors only: the other one is detached (`detach`, `.data`, `.item()`)."
+)
+right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}, shows="multiplies").says(
+    "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
+    "directions agree is missing."
+)
+right3.mistake("stops_with_the_shorter", {"b.shape != a.shape": "b.ndim != 1"}, shows="refuses shapes").says(
+    "Vectors of different lengths pass, and the longer one is cut: `zip` stops with the shorter. Raise a ValueError "
+    "before you multiply."
+)

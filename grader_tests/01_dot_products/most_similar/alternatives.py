@@ -1,0 +1,54 @@
+"""Right answers to `most_similar` in other styles."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+# %% by_matrix_product_of_units
+def most_similar(queries, keys):
+    return torch.argmax(F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).transpose(-1, -2), dim=-1)
+
+
+# %% by_the_built_in
+def most_similar(queries, keys):
+    return torch.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=-1).max(dim=-1).indices
+
+
+# %% key_by_key
+def most_similar(queries, keys):
+    best = queries.new_full(queries.shape[:-1], -2.0)
+    place = torch.zeros(queries.shape[:-1], dtype=torch.long)
+    lengths = queries.norm(dim=-1)
+    for s in range(keys.shape[-2]):
+        key = keys[..., s, :].unsqueeze(-2)
+        product = lengths * key.norm(dim=-1)
+        cosine = (queries * key).sum(-1) / product.where(product > 0, torch.ones_like(product))
+        better = cosine > best
+        best, place = torch.where(better, cosine, best), torch.where(better, s, place)
+    return place
+
+
+# %% in_plain_python
+def most_similar(queries, keys):
+    def cosine(x, y):
+        lengths = math.hypot(*x) * math.hypot(*y)
+        return math.fsum(p * q for p, q in zip(x, y, strict=True)) / lengths if lengths else 0.0
+
+    def best(query, candidates):
+        scores = [cosine(query, key) for key in candidates]
+        return scores.index(max(scores))
+
+    q = queries.reshape(-1, *queries.shape[-2:]).tolist()
+    k = keys.reshape(-1, *keys.shape[-2:]).tolist()
+    found = [[best(query, candidates) for query in asking] for asking, candidates in zip(q, k, strict=True)]
+    return torch.tensor(found, dtype=torch.int64).reshape(queries.shape[:-1])
+
+
+# %% by_a_stable_sort
+def most_similar(queries, keys):
+    lengths = keys.norm(dim=-1)
+    cosines = torch.einsum("...tk,...sk->...ts", queries, keys)
+    cosines = cosines / lengths.masked_fill(lengths == 0, 1)[..., None, :]
+    return cosines.sort(dim=-1, descending=True, stable=True).indices[..., 0]

@@ -1,0 +1,168 @@
+"""The contract of `most_similar`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from .cases import clear_winners
+
+most_similar = exercise(
+    "most_similar",
+    points=5,
+    see="Exercise 4: `most_similar(queries, keys)`",
+    hints=(
+        "Suppose you had the cosine of every query with every key, `(..., T, S)`. In which direction "
+        "do you look for the winner: along the queries or along the keys? And do you want the "
+        "winner's cosine, or its place?",
+        "You have written cosines that broadcast. Make the queries `(..., T, 1, K)` and the keys "
+        "`(..., 1, S, K)`, and they meet in `(..., T, S)`. Or divide the vectors by their lengths "
+        "first and take all dot products at once.",
+        "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the "
+        "place of the largest along the last dimension>`. `unsqueeze(d)` puts in a dimension of size "
+        "1.",
+    ),
+)
+
+
+@most_similar.oracle
+def most_similar_oracle(queries, keys):
+    lengths = keys.norm(dim=-1, keepdim=True)
+    units = keys / torch.where(lengths == 0, torch.ones_like(lengths), lengths)
+    # A query's own length (above zero) changes none of its comparisons
+    scores = torch.einsum("...tk,...sk->...ts", queries, units)
+    best = scores.amax(dim=-1, keepdim=True)
+    places = torch.arange(keys.shape[-2]).expand(scores.shape)
+    return torch.where(scores == best, places, keys.shape[-2]).amin(dim=-1)
+
+
+most_similar.example(
+    "the one on paper",
+    call(torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[5.0, 5.0], [3.0, 0.0], [-1.0, 2.0]])),
+)
+most_similar.example(
+    "a batch of two",
+    call(
+        torch.tensor([[[1.0, 2.0]], [[-1.0, 3.0]]]),
+        torch.tensor([[[9.0, 4.0], [0.0, 5.0], [1.0, 1.0]], [[2.0, 9.0], [1.0, 1.0], [-1.0, 2.0]]]),
+    ),
+)
+most_similar.example(
+    "a key of zeros loses to one that fits, and beats one that points away",
+    call(
+        torch.tensor([[1.0, 0.0], [-1.0, 0.0]]),
+        torch.tensor([[0.0, 0.0], [-2.0, 1.0], [-1.0, -3.0]]),
+    ),
+)
+most_similar.example(
+    "of equal keys the first", call(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0], [4.0, 0.0], [4.0, 0.0]]))
+)
+
+
+@most_similar.criterion("finds the direction that fits best", points=1.5)
+def _(draw):
+    yield call(*clear_winners(draw, queries=9, keys=5, width=3))
+    yield call(*clear_winners(draw, queries=12, keys=7, width=2))
+    yield call(*clear_winners(draw, queries=1, keys=4, width=6))
+    yield call(*clear_winners(draw, queries=3, keys=1, width=4))
+    yield call(*clear_winners(draw, queries=5, keys=5, width=5))
+    yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).described(
+        "the keys once more, as queries"
+    )
+    q, k = clear_winners(draw, queries=6, keys=4, width=3)
+    yield call(non_contiguous(q), non_contiguous(k))
+    # Directions 0.0003 apart, seen from about a right angle away, and from both sides: the cosines
+    # differ by as much, which is a lot in float32
+    turns = 0.8 + 0.0003 * draw.permutation(40)
+    k = torch.stack([turns.cos(), turns.sin()], dim=-1) * draw.uniform(40, 1, low=0.5, high=2.0)
+    yield call(torch.tensor([[-3.0, 3.0], [3.0, -2.0]]), k).described("keys of nearly one direction")
+
+
+@most_similar.criterion("batches", points=1)
+def _(draw):
+    yield call(*clear_winners(draw, 2, queries=6, keys=5, width=3))
+    yield call(*clear_winners(draw, 3, 2, queries=4, keys=5, width=6))
+    yield call(*clear_winners(draw, 1, 2, queries=1, keys=3, width=4))
+    q, k = clear_winners(draw, 2, queries=5, keys=4, width=3)
+    yield call(q.double(), k.double())
+    q, k = clear_winners(draw, 3, 2, queries=5, keys=4, width=3)
+    yield call(q.transpose(0, 1), k.transpose(0, 1))
+
+
+@most_similar.criterion("vectors of zeros", points=1)
+def _(draw):
+    def with_a_zero_key(at):
+        def change(q, k):
+            k = k.clone()
+            k[at] = 0.0
+            return q, k
+
+        return change
+
+    yield call(*clear_winners(draw, queries=8, keys=4, width=3, change=with_a_zero_key(0)))
+    yield call(*clear_winners(draw, queries=8, keys=4, width=3, change=with_a_zero_key(2)))
+
+    def all_others_point_away(q, k):
+        k = -(q[:1] + 0.1 * k)
+        k[2] = 0.0
+        return q, k
+
+    yield call(*clear_winners(draw, queries=1, keys=5, width=3, change=all_others_point_away)).described(
+        "one key of zeros among keys that point away from the query"
+    )
+    # All cosines of a query of zeros are 0: which key it finds is open, that it finds one is not
+    q, k = clear_winners(draw, queries=5, keys=4, width=3)
+    q[3] = 0.0
+
+    def holds(seen, exact):
+        found, right = seen.values["result"], exact.values["result"]
+        if found.dtype != torch.int64 or found.shape != right.shape:
+            return f"the result has dtype {found.dtype} and shape {tuple(found.shape)}"
+        if not 0 <= int(found[3]) < 4:
+            return "a query of zeros gets an index that is no key's"
+        others = torch.arange(5) != 3
+        return None if torch.equal(found[others], right[others]) else "a query of zeros disturbs the others"
+
+    yield call(q, k).holding(holds).described("most_similar((5, 3), (4, 3)), one query all zeros")
+
+
+@most_similar.criterion("the first of equal keys", points=0.5)
+def _(draw):
+    # Lengths are powers of two, so that no rounding tells equal keys apart
+    q = torch.tensor([[2.0, 2.0, -2.0, 2.0], [0.0, 0.0, 4.0, 0.0], [-1.0, 1.0, 1.0, 1.0]])
+    k = torch.tensor(
+        [
+            [4.0, -4.0, 4.0, 4.0],
+            [1.0, 1.0, -1.0, 1.0],
+            [0.0, 0.0, 2.0, 0.0],
+            [1.0, 1.0, -1.0, 1.0],
+            [0.0, 0.0, 2.0, 0.0],
+            [-8.0, 8.0, 8.0, 8.0],
+            [1.0, 1.0, -1.0, 1.0],
+            [-8.0, 8.0, 8.0, 8.0],
+        ]
+    )
+    order = draw.permutation(len(k))
+    yield call(q, k[order])
+    yield call(q, k[order.flip(0)])
+    yield call(q[:2], k[1:2].expand(6, 4).clone())
+    # Enough equal keys for a sort that is not stable to show it
+    yield call(q, torch.cat([k[2:3].expand(40, 4), k[1:2].expand(50, 4)]))
+
+
+@most_similar.criterion("short and long vectors", points=0.5)
+def _(draw):
+    def mixed(q, k):
+        # Each key has a query that it fits, the shortest one too
+        q = torch.cat([q, k + 0.1 * k.norm(dim=-1, keepdim=True) * q[:5] / q[:5].norm(dim=-1, keepdim=True)])
+        return q * 1e-7, k * torch.tensor([[1e-5], [1e13], [1.0], [1e-3], [1e10]])
+
+    yield call(*clear_winners(draw, queries=7, keys=5, width=3, change=mixed))
+    # The shortest key has the query's direction, and the others are far from opposite
+    k = torch.tensor([[1e-5, 0.0, 0.0], [600.0, 800.0, 0.0], [5.0, -6.0, 6.0], [0.4, 0.0, 0.9]])
+    q = torch.tensor([[2e-7, 0.0, 0.0], [3.0, 0.1, 0.1]])
+    yield call(q, k[draw.permutation(4)])
+
+
+@most_similar.criterion("arguments stay as they were", points=0.5)
+def _(draw):
+    yield call(*clear_winners(draw, queries=4, keys=5, width=3)).unchanged()

@@ -1,0 +1,102 @@
+"""The contract of `similarity_scores`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import a_pair
+
+similarity_scores = exercise(
+    "similarity_scores",
+    points=5,
+    see="Exercise 3: `similarity_scores(queries, keys)`",
+    hints=(
+        "For one query and one key you know the answer. Which of the two should be the row of the "
+        "result, which the column? What shape does that make, for 3 queries and 6 keys of 4 numbers "
+        "each?",
+        "A matrix product dots the rows of the left matrix with the *columns* of the right one. The "
+        "keys lie in rows: turn them over, but only their last two dimensions.",
+        "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. "
+        "`transpose` takes the two dimensions to be swapped, and counts from the end with negative "
+        "numbers.",
+    ),
+)
+
+
+@similarity_scores.oracle
+def similarity_scores_oracle(queries, keys):
+    return torch.einsum("...tk,...sk->...ts", queries, keys)
+
+
+similarity_scores.example(
+    "the one on paper", call(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 5.0], [-1.0, 1.0]]))
+)
+similarity_scores.example(
+    "two queries, three keys, and gradients",
+    call(
+        torch.tensor([[1.0, 0.0, -2.0, 1.0], [0.5, 3.0, 1.0, -1.0]]),
+        torch.tensor([[2.0, 1.0, 0.0, 1.0], [-1.0, 2.0, 4.0, 0.0], [1.0, 1.0, -1.0, 3.0]]),
+    ).with_gradients(),
+)
+similarity_scores.example(
+    "a batch of two",
+    call(
+        torch.tensor([[[1.0, 2.0]], [[-1.0, 3.0]]]),
+        torch.tensor([[[3.0, 4.0], [0.0, 5.0], [-1.0, 1.0]], [[2.0, 0.0], [1.0, 1.0], [4.0, -2.0]]]),
+    ),
+)
+similarity_scores.example(
+    "float64 in, float64 out",
+    call(
+        torch.tensor([[0.1, 0.2]], dtype=torch.float64),
+        torch.tensor([[3.0, 4.0]], dtype=torch.float64),
+    ),
+)
+
+
+@similarity_scores.criterion("a matrix of queries, a matrix of keys", points=1.5)
+def _(draw):
+    yield call(draw.normal(3, 4), draw.normal(5, 4))
+    yield call(draw.normal(6, 3), draw.normal(2, 3))
+    yield call(draw.normal(1, 5), draw.normal(4, 5))
+    yield call(draw.normal(4, 3), draw.normal(1, 3))
+    yield call(draw.normal(3, 1), draw.normal(4, 1))
+    yield call(draw.normal(4, 4), draw.normal(4, 4)).described("as many queries as keys as numbers in each")
+    yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5)))
+    q, k = a_pair(draw, 4, 3)
+    yield call(1e15 * q, 1e14 * k).described("vectors of 3 numbers around 1e15")
+
+
+@similarity_scores.criterion("batches", points=1.5)
+def _(draw):
+    yield call(draw.normal(2, 3, 4), draw.normal(2, 5, 4))
+    yield call(draw.normal(2, 3, 4, 6), draw.normal(2, 3, 5, 6))
+    yield call(draw.normal(3, 1, 2, 1, 5), draw.normal(3, 1, 2, 4, 5))
+    yield call(draw.normal(1, 4, 3), draw.normal(1, 2, 3))
+    yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3)).described(
+        "a batch of 3 with 3 queries and 3 keys of 3 numbers"
+    )
+    yield call(non_contiguous(draw.normal(2, 4, 3)), non_contiguous(draw.normal(2, 5, 3)))
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1))
+
+
+@similarity_scores.criterion("float64 stays float64", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
+    yield call(draw.normal(2, 3, 4, dtype=torch.float64), draw.normal(2, 5, 4, dtype=torch.float64))
+    # What float32 would round away
+    q, k = a_pair(draw, 4, 6, dtype=torch.float64)
+    yield call(q, k).within(1e-10, 1e-11)
+
+
+@similarity_scores.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).with_gradients()
+    yield call(draw.normal(2, 3, 4), draw.normal(2, 5, 4)).with_gradients()
+
+
+@similarity_scores.criterion("arguments stay as they were", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).unchanged()
+    yield call(draw.normal(4, 4), draw.normal(4, 4)).unchanged()

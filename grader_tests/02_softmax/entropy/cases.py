@@ -1,0 +1,13 @@
+"""What the cases of `entropy` are made of, and how some are judged."""
+
+
+def along(dim, p):
+    """Weights with the sum 1 along `dim` instead of the last dimension."""
+    return p.movedim(-1, dim).contiguous()
+
+
+def with_zeros(p, *places):
+    """`p`, with some weights of each row (of the last dimension) 0 and the rest scaled up to 1."""
+    for row, gone in zip(p.view(-1, p.shape[-1]), places, strict=True):
+        row[list(gone)] = 0.0
+    return p / p.sum(-1, keepdim=True)

@@ -1,0 +1,169 @@
+"""Known mistakes in `entropy`."""
+
+from .contract import entropy
+
+as_the_oracle = entropy.base("""
+def entropy(p, dim=-1):
+    # The derivative of its terms is infinite at 0, so that what does not exist is not judged
+    return torch.special.entr(p).sum(dim)
+""")
+
+right = entropy.base("""
+def entropy(p, dim=-1):
+    return -(p * torch.log(torch.where(p > 0, p, 1.0))).sum(dim)
+""")
+
+by_entr = entropy.alternative("by_entr")
+
+by_xlogy = entropy.alternative("by_xlogy")
+
+right.mistake("multiplies_zero_by_infinity", {"torch.where(p > 0, p, 1.0)": "p"}, shows="weights").says(
+    "A weight of 0 gives `nan`: `0 * log(0)` is 0 times −∞ for a computer. Its contribution is 0.",
+    see="8. Entropy: how many words is it looking at?",
+)
+right.mistake("forgets_the_minus", {"-(p": "(p"}, shows="the average").says(
+    "The sign is wrong: logarithms of weights are never positive, so entropy, which is never "
+    "negative, has a minus in front.",
+    see="8. Entropy: how many words is it looking at?",
+)
+right.mistake("measures_in_bits", {"torch.log": "torch.log2"}, shows="the average").says(
+    "You measure in bits: `log2`. Asked for are nats, the natural logarithm, `torch.log`.",
+    see="8. Entropy: how many words is it looking at?",
+)
+right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, shows="the average").says(
+    "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.",
+    see="8. Entropy: how many words is it looking at?",
+)
+right.mistake("takes_the_mean", {"sum": "mean"}, shows="the average").says(
+    "You divide by the number of weights (a mean where a sum is meant). The weights themselves are "
+    "the shares of this average: only add up.",
+    see="8. Entropy: how many words is it looking at?",
+)
+by_xlogy.mistake(
+    "adds_the_surprises", {"torch.xlogy(p, p)": "torch.log(torch.where(p > 0, p, 1.0))"}, shows="the average"
+).says(
+    "You add the surprises up without weighting them: each counts as often as it happens, so it is "
+    "multiplied by its weight.",
+    see="8. Entropy: how many words is it looking at?",
+)
+as_the_oracle.mistake(
+    "returns_the_contributions",
+    {"torch.special.entr(p).sum(dim)": "-p * torch.log(torch.where(p > 0, p, 1.0))"},
+    shows=("the average", "along"),
+).says("You return the contributions, weight by weight, and not their sum.")
+right.mistake("adds_up_everything", {"(dim)": "()"}, shows=("the average", "along")).says(
+    "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
+    see="4. Which dimension?",
+)
+right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows=("the average", "along")).says(
+    "You average over the lists of the batch. Each list has an entropy of its own."
+)
+right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="along").says(
+    "`dim` is ignored: your sums always run along the last dimension.", see="4. Which dimension?"
+)
+right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows=("the average", "along")).says(
+    "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
+)
+right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=("the average", "along")).says(
+    "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
+)
+right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, shows="along").says(
+    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong to the batch."
+)
+by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, shows="the average").says(
+    "You return e to the power H, the number of words that share the attention. Asked for is H itself.",
+    see="8. Entropy: how many words is it looking at?",
+)
+by_entr.mistake(
+    "divides_by_the_greatest", {"(dim=dim)": "(dim) / math.log(max(p.shape[dim], 2))"}, shows="the average"
+).says(
+    "You divide by ln(n), so that the greatest entropy is 1. Asked for are nats, in which the greatest is ln(n).",
+    see="8. Entropy: how many words is it looking at?",
+)
+entropy.mistake("takes_weights_for_scores", shows="the average").whole("""
+def entropy(p, dim=-1):
+    weights = torch.softmax(p, dim)
+    return -(weights * weights.log()).sum(dim)
+""").says(
+    "You take `p` for scores and send it through softmax first. These are weights already: they sum to 1 along `dim`."
+)
+as_the_oracle.mistake(
+    "one_zero_hides_the_list",
+    {"torch.special.entr(p).sum(dim)": "torch.nan_to_num(-(p * torch.log(p)).sum(dim))"},
+    shows="weights",
+).says(
+    "One weight of 0 makes its whole list `nan`, and you put 0 in its place: the entropy of (½, ½, "
+    "0) is ln 2, not 0. Mend the *contribution* of a zero, before the sum.",
+    see="8. Entropy: how many words is it looking at?",
+)
+right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + 1e-8"}, shows="gradients at tiny").says(
+    "A small constant inside the logarithm keeps it finite, and bends it: for weights that are "
+    "smaller than the constant the gradient is wrong. Treat exactly 0 on its own instead.",
+    see="10. Seen in the wild",
+)
+right.mistake("cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=1e-8)"}, shows="gradients at tiny").says(
+    "Weights are cut off at a small number before the logarithm: below it the gradient is wrong. "
+    "Treat exactly 0 on its own instead.",
+    see="10. Seen in the wild",
+)
+by_entr.mistake("adds_up_in_float32", {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, shows="float64").says(
+    "Float64 weights must give a float64 result: keep the dtype of `p`."
+)
+by_entr.mistake("leaves_the_graph", {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, shows="gradients").says(
+    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
+    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
+)
+right.mistake("takes_the_surprise_for_a_constant", {").": ".detach())."}, shows="gradients").says(
+    "The values are right, the gradient is not: you take the surprise for a constant (`detach`, "
+    "`no_grad`), but it changes with the weight."
+)
+entropy.mistake("mends_zeros_in_place", shows="arguments").whole("""
+def entropy(p, dim=-1):
+    p.data[p.data == 0] = 1.0
+    return -(p * torch.log(p)).sum(dim)
+""").says(
+    "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like "
+    "`clamp_`, write into the tensor that the caller still needs. Make a new tensor."
+)
+as_the_oracle.mistake("sums_along_dimension_1_by_default", {"-1": "1"}, shows="the average").says(
+    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
+    "which a plain list has, too."
+)
+by_entr.mistake(
+    "adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows=("the average", "along")
+).says(
+    "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
+    "fine, if you convert back.)"
+)
+right.mistake(
+    "takes_the_weight_for_a_constant", {"p *": "p.detach() *"}, shows=("gradients", "gradients at tiny")
+).says(
+    "The values are right, the gradients are not: you take the weight before the logarithm for a "
+    "constant. Both change with `p`."
+)
+by_xlogy.mistake("adds_the_complements", shows=("the average", "along")).patch("""
+- return -torch.xlogy(p, p).sum(dim)
++ return (torch.special.entr(p) + torch.special.entr(1 - p)).sum(dim)
+""").says(
+    "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
+    "yes-or-no question; here the other weights already stand for the complement."
+)
+by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, shows=("the average", "along")).says(
+    "You take the largest of the contributions where their sum is asked for."
+)
+by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, shows=("the average", "along")).says(
+    "You return 1 minus the sum of squares, another measure of how spread out weights are. "
+    "Entropy is the average of −log p."
+)
+by_entr.mistake(
+    "adds_up_in_float32_and_converts", {"(p).sum(dim=dim)": "(p.float()).sum(dim).to(p.dtype)"}, shows="float64"
+).says(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
+    "digits that float64 has more are lost by then."
+)
+by_entr.mistake(
+    "normalises_before", {"(p).sum(dim=dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, shows="gradients"
+).says(
+    "The values are right, the gradients are not: you divide by the sum first. It is 1, but it "
+    "changes with each weight, and the gradient sees that. Take `p` as it is."
+)

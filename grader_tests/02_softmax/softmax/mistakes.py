@@ -1,0 +1,264 @@
+"""Known mistakes in `softmax`."""
+
+from .contract import softmax
+
+right = softmax.base("""
+def softmax(x, dim=-1):
+    exponentials = torch.exp(x - x.amax(dim, keepdim=True))
+    return exponentials / exponentials.sum(dim, keepdim=True)
+""")
+
+ready_made = softmax.base("""
+def softmax(x, dim=-1):
+    return torch.softmax(x, dim)
+""")
+
+right.mistake("subtracts_no_maximum", {"x - x.amax(dim, keepdim=True)": "x"}, shows="scores of any size").says(
+    "Large scores give `nan` or `inf`: in float32 `exp` overflows from 88.7 on, and rounds to 0 "
+    "below −104. Subtract the largest score of each list before you exponentiate.",
+    see="3. A thousand is too much",
+)
+right.mistake(
+    "one_maximum_for_the_whole_tensor", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="scores of any size"
+).says(
+    "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
+    "exponential is rounded to 0, and 0 / 0 is `nan`: each list needs its own maximum.",
+    see="10. Seen in the wild",
+)
+right.mistake("subtracts_nothing_below_zero", {"))": ").clamp(min=0))"}, shows="scores of any size").says(
+    "What you subtract is never below 0. A list of very negative scores is then not shifted at "
+    "all, all its exponentials are rounded to 0, and 0 / 0 is `nan`.",
+    see="10. Seen in the wild",
+)
+right.mistake("subtracts_the_mean", {"x.amax": "x.mean"}, shows="scores of any size").says(
+    "You subtract the mean of each list. One score that stands out lies far above the mean, and "
+    "its exponential still overflows.",
+    see="3. A thousand is too much",
+)
+right.mistake("subtracts_the_minimum", shows=("scores of any size", "scores of minus", "gradients at large")).patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x - x.amin(dim, keepdim=True))
+""").says(
+    "You subtract the *smallest* score, which makes all exponents positive, and large ones larger "
+    "still. The largest score should become 0.",
+    see="3. A thousand is too much",
+)
+right.mistake("cuts_large_scores_off", shows="scores of any size").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x.clamp(-80, 80))
++ exponentials = torch.where(x.isneginf(), 0.0, exponentials)
+""").says(
+    "You cut large scores off. That keeps `exp` finite, but scores beyond the limit all become "
+    "equal, and their differences are what counts.",
+    see="3. A thousand is too much",
+)
+softmax.mistake("trusts_in_float64", shows="scores of any size").whole("""
+def softmax(x, dim=-1):
+    exponentials = torch.exp(x.double())
+    return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
+""").says(
+    "float64 only moves the cliff: its `exp` overflows at 709.8. Subtract the largest score "
+    "instead; then no format overflows.",
+    see="3. A thousand is too much",
+)
+softmax.mistake("covers_the_overflow_up", shows="scores of any size").whole("""
+def softmax(x, dim=-1):
+    exponentials = torch.exp(x)
+    return torch.nan_to_num(exponentials / exponentials.sum(dim, keepdim=True))
+""").says(
+    "You replace the `nan` of large scores by 0 afterwards. The overflow is covered up, and the "
+    "word with the highest score, which should get most, gets nothing.",
+    see="3. A thousand is too much",
+)
+right.mistake(
+    "normalises_the_first_dimension",
+    {
+        "x.amax(dim, keepdim=True)": "x.amax(0, keepdim=True)",
+        "exponentials.sum(dim, keepdim=True)": "exponentials.sum(0, keepdim=True)",
+    },
+    shows=("positive", "along"),
+).says(
+    "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
+    see="4. Which dimension?",
+)
+right.mistake(
+    "ignores_the_dimension",
+    {
+        "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
+        "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
+    },
+    shows="along",
+).says("`dim` is ignored: your sums of 1 always run along the last dimension.", see="4. Which dimension?")
+right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, shows="along").says(
+    "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the "
+    "same list: a number that is subtracted changes no weight only if it is the same for the "
+    "whole list.",
+    see="4. Which dimension?",
+)
+right.mistake(
+    "takes_the_sum_along_the_last_dimension", {"exponentials.sum(dim": "exponentials.sum(-1"}, shows="along"
+).says(
+    "The maximum is taken along `dim`, the sum always along the last dimension. Both belong to the same list.",
+    see="4. Which dimension?",
+)
+right.mistake("divides_by_the_sum_of_everything", shows=("positive", "along")).patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return exponentials / exponentials.sum()
+""").says(
+    "You divide by the sum of *everything*: all the weights together make 1. Each list along `dim` "
+    "should make 1 by itself.",
+    see="4. Which dimension?",
+)
+right.mistake("forgets_keepdim", shows=("positive", "along")).patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return exponentials / exponentials.sum(dim)
+""").says(
+    "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
+    "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
+    see="4. Which dimension?",
+)
+softmax.mistake("returns_the_exponentials", shows=("positive", "along")).whole("""
+def softmax(x, dim=-1):
+    return torch.exp(x)
+""").says(
+    "You return the exponentials of the scores, which are positive but do not add up to 1: divide by their sum.",
+    see="2. Exponentiate, then divide",
+)
+softmax.mistake("does_not_divide", shows=("positive", "along")).whole("""
+def softmax(x, dim=-1):
+    return torch.exp(x - x.amax(dim, keepdim=True))
+""").says(
+    "Your highest score gets the weight 1, and the others come on top of it: you divide by the "
+    "largest exponential, or (after the shift, when it is 1) by nothing. Divide by the sum.",
+    see="2. Exponentiate, then divide",
+)
+right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, shows=("positive", "along")).says(
+    "You divide by the mean of the exponentials, so your weights add up to their number, not to 1.",
+    see="2. Exponentiate, then divide",
+)
+softmax.mistake("divides_the_scores_by_their_sum", shows=("positive", "along")).whole("""
+def softmax(x, dim=-1):
+    return x / x.sum(dim, keepdim=True)
+""").says(
+    "You divide the scores themselves by their sum. Negative scores get negative shares so: exponentiate first.",
+    see="1. Six scores, one unit of attention",
+)
+right.mistake("turns_the_order_upside_down", shows=("positive", "along")).patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ exponentials = torch.exp(x.amin(dim, keepdim=True) - x)
+""").says(
+    "The order is upside down: your highest score gets the smallest weight. A sign is wrong in the exponent.",
+    see="2. Exponentiate, then divide",
+)
+softmax.mistake("takes_powers_of_two", shows=("positive", "along")).whole("""
+def softmax(x, dim=-1):
+    powers = torch.exp2(x - x.amax(dim, keepdim=True))
+    return powers / powers.sum(dim, keepdim=True)
+""").says("You take powers of 2. The base is e: `torch.exp`.", see="2. Exponentiate, then divide")
+softmax.mistake("gives_each_score_a_sigmoid", shows=("positive", "along")).whole("""
+def softmax(x, dim=-1):
+    return torch.sigmoid(x)
+""").says(
+    "You give each score a weight of its own, between 0 and 1 (a sigmoid). The weights of a list "
+    "have to share one unit.",
+    see="2. Exponentiate, then divide",
+)
+softmax.mistake("returns_logarithms", shows=("positive", "along")).whole("""
+def softmax(x, dim=-1):
+    shifted = x - x.amax(dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+""").says(
+    "These are the logarithms of the weights. That is the next exercise; here the weights themselves are asked for."
+)
+right.mistake("squeezes_the_weights", shows="along").patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return (exponentials / exponentials.sum(dim, keepdim=True)).squeeze()
+""").says("`squeeze` removes dimensions of size 1 that belong to `x`. The result has the shape of `x`.")
+softmax.mistake("does_not_move_the_dimension_back", shows="along").whole("""
+def softmax(x, dim=-1):
+    x = x.movedim(dim, -1)
+    exponentials = torch.exp(x - x.amax(-1, keepdim=True))
+    return exponentials / exponentials.sum(-1, keepdim=True)
+""").says("You move `dim` to the end to work there, and do not move it back.")
+right.mistake("takes_minus_infinity_for_zero", shows="scores of minus").patch("""
+  def softmax(x, dim=-1):
++     x = torch.where(x.isneginf(), 0.0, x)
+""").says(
+    "A score of −∞ becomes a score of 0 on the way, which is no small one: its weight should be 0. "
+    "No line is needed for it, `exp` does the right thing.",
+    see="3. A thousand is too much",
+)
+right.mistake("puts_a_number_for_minus_infinity", shows="scores of any size").patch("""
+  def softmax(x, dim=-1):
++     x = torch.where(x.isneginf(), -1e9, x)
+""").says(
+    "You put a large negative number in the place of −∞. Beside scores that are lower still it "
+    "wins: −1e9 is a score like any other, −∞ is not.",
+    see="3. A thousand is too much",
+)
+right.mistake("adds_a_constant_to_the_exponentials", {"))": ")) + 1e-6"}, shows="scores of minus").says(
+    "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut "
+    "them off below. The weight should be 0 exactly, and the sum needs no help: it holds an "
+    "exponential of 1.",
+    see="3. A thousand is too much",
+)
+right.mistake("always_answers_in_float32", shows="float64").patch("""
+  def softmax(x, dim=-1):
++     x = x.float()
+""").says("Float64 scores must give float64 weights: keep the dtype of `x`, and convert nothing to float32.")
+ready_made.mistake("leaves_the_tensors", {"(x, dim)": "(x.detach(), dim)"}, shows="gradients").says(
+    "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
+    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`).",
+    see="5. What comes back through it",
+)
+right.mistake(
+    "takes_the_sum_for_a_constant",
+    {
+        "x.amax(dim, keepdim=True)": "x.amax(dim, keepdim=True).detach()",
+        "exponentials.sum(dim, keepdim=True)": "exponentials.sum(dim, keepdim=True).detach()",
+    },
+    shows="gradients",
+).says(
+    "The weights are right, the gradient is not: you take the sum for a constant (`detach`, "
+    "`no_grad`, `.item()`), but it changes with the scores. That is how one word's gain becomes "
+    "another's loss.",
+    see="5. What comes back through it",
+)
+right.mistake("works_in_place", shows="arguments").patch("""
+- exponentials = torch.exp(x - x.amax(dim, keepdim=True))
++ x -= x.amax(dim, keepdim=True)
++ exponentials = torch.exp(x)
+""").says(
+    "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_`, like "
+    "`exp_`, write into the tensor that the caller still needs. Make a new tensor."
+)
+right.mistake("takes_dimension_1_by_default", {"-1": "1"}, shows=("positive", "scores of any size")).says(
+    "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
+    "which a plain list has, too."
+)
+right.mistake("subtracts_the_largest_magnitude", {"x.amax": "x.abs().amax"}, shows="scores of any size").says(
+    "You subtract the largest *magnitude*. In a list of negative scores that lies on the wrong "
+    "side of all of them, and every exponential becomes 0: subtract the largest score itself.",
+    see="3. A thousand is too much",
+)
+ready_made.mistake("always_answers_in_float64", shows=("positive", "along", "scores of any size")).patch("""
+- return torch.softmax(x, dim)
++ return torch.softmax(x.double(), dim)
+""").says(
+    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
+    "fine, if you convert back.)"
+)
+ready_made.mistake("computes_the_weights_in_float32", shows=("float64", "scores of any size")).patch("""
+- return torch.softmax(x, dim)
++ return torch.softmax(x.float(), dim).to(x.dtype)
+""").says(
+    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
+    "the digits that float64 has more are lost by then."
+)
+right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", shows=("gradients", "gradients at large")).patch("""
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return exponentials / exponentials.sum(dim, keepdim=True).detach()
+""").says(
+    "The values are right, the gradients are not: you take the sum for a constant (`detach`, "
+    "`no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one."
+)

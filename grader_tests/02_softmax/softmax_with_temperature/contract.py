@@ -1,0 +1,136 @@
+"""The contract of `softmax_with_temperature`."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import (
+    INF,
+    NOT_ALLOWED,
+    changes_nothing,
+    exact_zeros,
+    levels,
+    with_gaps,
+)
+
+softmax_with_temperature = exercise(
+    "softmax_with_temperature",
+    points=4,
+    see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
+    forbidden=NOT_ALLOWED,
+    hints=(
+        "Where does the temperature stand in the formula: beside the scores, or beside the weights? "
+        "And which answer does `nan > 0` give, which does `nan <= 0`?",
+        "Divide the scores first; what comes then, you have already written. Check the temperature "
+        "before that, and ask the question so that `nan` fails it: `not temperature > 0` is true for "
+        "`nan`, `temperature <= 0` is not.",
+        "The shape of the code: `if not <temperature is above 0>: raise ValueError(f'temperature is "
+        "{temperature}; …')`, then `return softmax(<the scores divided>, dim)`.",
+    ),
+)
+
+
+@softmax_with_temperature.oracle
+def softmax_with_temperature_oracle(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be greater than 0")
+    return torch.softmax(x / temperature, dim)
+
+
+softmax_with_temperature.example("the one on paper", call(torch.tensor([0.0, math.log(3.0)]), 0.5))
+softmax_with_temperature.example(
+    "hot: nearly equal shares", call(torch.tensor([-1.0, 2.0, 0.5, 3.0]), temperature=10.0)
+)
+softmax_with_temperature.example(
+    "a temperature of 1 is plain softmax", call(torch.tensor([[2.0, 0.0, -1.0, 1.0], [0.5, -3.0, 0.5, 2.0]]), 1.0)
+)
+softmax_with_temperature.example(
+    "along the first dimension", call(torch.tensor([[2.0, 0.0, -1.0, 1.0], [0.5, -3.0, 0.5, 2.0]]), 2.0, dim=0)
+)
+softmax_with_temperature.example("very cold", call(torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.5, -INF]]), 0.001))
+softmax_with_temperature.example(
+    "float64 in, float64 out", call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64), 0.5)
+)
+softmax_with_temperature.example(
+    "gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]]), 2.0).with_gradients()
+)
+softmax_with_temperature.example("0 is refused", call(torch.tensor([1.0, 2.0]), 0.0).raising("temperature"))
+softmax_with_temperature.example(
+    "a negative temperature is refused", call(torch.tensor([1.0, 2.0]), -2.0).raising("temperature")
+)
+softmax_with_temperature.example("nan is refused", call(torch.tensor([1.0, 2.0]), math.nan).raising("temperature"))
+
+
+@softmax_with_temperature.criterion("divides the scores", points=0.5)
+def _(draw):
+    yield call(draw.normal(6), 0.5)
+    yield call(draw.normal(3, 5, scale=2.0), 2.5)
+    yield call(draw.normal(2, 3, 4), temperature=draw.number(0.2, 0.9))
+    yield call(draw.normal(2, 3, 4), temperature=draw.number(1.5, 9.0))
+    yield call(draw.normal(4, 3), 1.0)
+    yield call(draw.normal(3, 4), 3).described("a whole number as temperature")
+    yield call(non_contiguous(draw.normal(4, 5)), 0.7)
+    yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3)
+
+
+@softmax_with_temperature.criterion("along any dimension", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5, 4), 0.7, dim=1)
+    yield call(draw.normal(3, 5), 2.0, 0)
+    yield call(draw.normal(2, 3, 4, 5), 0.4, -3)
+    yield call(draw.normal(4, 2, 5, 3), 1.6, -2)
+    yield call(draw.normal(3, 1, 4), 1.7, 1)
+    yield call(draw.normal(4, 3) + levels(10.0, -10.0, 0.0).T, temperature=0.5, dim=0)
+
+
+@softmax_with_temperature.criterion("hot, cold, and scores of any size", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5, scale=3.0), 1e-3)
+    yield call(torch.tensor([[2.0, 2.0, -1.0, 1.0], [-0.5, -1.0, -0.5, -2.0]]), 1e-6)
+    # A logarithm of a weight that is divided by 0.001 brings its rounding along, a thousandfold
+    yield call(torch.tensor([1.0, 2.0, 5.0]).log() * 1e-3, 1e-3).within(5e-4, 1e-5)
+    yield call(draw.normal(3, 5), 1e6)
+    yield call(draw.normal(4), math.inf).described("a temperature without bound")
+    # The weights at temperature 1 are 0 here, but at this temperature they are not
+    yield call(draw.normal(2, 5) + torch.tensor([0.0, -300.0, 100.0, -150.0, 0.0]), 100.0)
+    yield call(draw.normal(3, 5) + levels(300.0, -300.0, 0.0), 0.75)
+    yield call(draw.normal(3, 5, scale=1e30), 1e4)
+    yield call(draw.normal(3, 5, scale=1e30), 1e-5)
+    one = with_gaps(draw.normal(3, 5), (2,), (0, 4), (0, 1, 2, 4))
+    for temperature in (0.3, 4.0):
+        yield call(one, temperature)
+        yield call(one, temperature).holding(exact_zeros)
+
+
+@softmax_with_temperature.criterion("refuses 0 and below", points=0.5)
+def _(draw):
+    for wrong in (0.0, -0.5, -2.0, 0, -3, -INF):
+        yield call(draw.normal(3, 4), wrong).raising("temperature")
+
+
+@softmax_with_temperature.criterion("refuses nan", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 4), math.nan).raising("temperature")
+
+
+@softmax_with_temperature.criterion("float64 stays float64", points=0.5)
+def _(draw):
+    # Powers of 2, so that a temperature that was made a float32 tensor is as good as any
+    yield call(draw.normal(3, 5, dtype=torch.float64), 0.5)
+    yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64), 2.0)
+
+
+@softmax_with_temperature.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5), 0.5).with_gradients()
+    yield call(draw.normal(2, 4, 3), 3.0).with_gradients()
+    yield call(draw.normal(2, 4, 3, dtype=torch.float64), 0.25, dim=1).with_gradients()
+    yield call(with_gaps(draw.normal(2, 5), (2,), (4,)), 0.5).with_gradients()
+
+
+@softmax_with_temperature.criterion("arguments stay as they were", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5), 0.5).unchanged()
+    yield call(with_gaps(draw.normal(2, 5), (2,), (4,)), 2.0).holding(changes_nothing)

@@ -1,0 +1,109 @@
+"""The contract of `attention`."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+attention = exercise(
+    "attention",
+    points=5,
+    see="Attention",
+    hints=(
+        "It is `simple_attention` with three roles instead of one. Where did `x` stand for the one who asks, where for "
+        "the one who is found, where for what is handed over?",
+        "Queries meet keys in the first product only, and values come in at the second. The scores have one row a query "
+        "and one column a key: (T, S).",
+        "`scores = query @ (key with its last two dimensions exchanged)`, softmax along the last dimension, the weights "
+        "times the values. Return the output first, then the weights.",
+    ),
+)
+
+
+@attention.oracle
+def attention_oracle(query, key, value):
+    weights = torch.softmax(torch.einsum("...tk,...sk->...ts", query, key), -1)
+    return torch.einsum("...ts,...sv->...tv", weights, value), weights
+
+
+@attention.example("the example for paper")
+def _():
+    keys = torch.tensor([[math.log(3), 0.0], [0.0, 5.0]])
+    yield call(torch.tensor([[1.0, 0.0]]), keys, torch.tensor([[4.0], [8.0]])).unchanged()
+
+
+attention.example(
+    "two queries, three keys, and the gradients",
+    call(
+        torch.tensor([[1.0], [-2.0]]),
+        torch.tensor([[0.0], [1.0], [2.0]]),
+        torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+    ).with_gradients(),
+)
+attention.example(
+    "a batch of two",
+    call(
+        torch.tensor([[[1.0, 0.0]], [[0.0, 2.0]]]),
+        torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [1.0, 1.0]]]),
+        torch.tensor([[[1.0], [2.0]], [[3.0], [-3.0]]]),
+    ),
+)
+
+
+@attention.criterion("output and weights", points=1)
+def _(draw):
+    yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3))
+    yield call(draw.normal(6, 3), draw.normal(2, 3), draw.normal(2, 5))
+    yield call(draw.normal(4, 4), draw.normal(4, 4), draw.normal(4, 4))
+
+
+@attention.criterion("any leading dimensions", points=1)
+def _(draw):
+    yield call(draw.normal(2, 5, 4), draw.normal(2, 7, 4), draw.normal(2, 7, 3))
+    yield call(draw.normal(7, 2, 3), draw.normal(7, 4, 3), draw.normal(7, 4, 5))
+    yield call(draw.normal(2, 3, 5, 4), draw.normal(2, 3, 6, 4), draw.normal(2, 3, 6, 7))
+    yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3), draw.normal(3, 3, 3))
+
+
+@attention.criterion("one query, one key, or vectors of one number", points=0.5)
+def _(draw):
+    yield call(draw.normal(1, 4), draw.normal(6, 4), draw.normal(6, 3))
+    yield call(draw.normal(5, 4), draw.normal(1, 4), draw.normal(1, 3))
+    yield call(draw.normal(1, 3, 1), draw.normal(1, 5, 1), draw.normal(1, 5, 1))
+    yield call(draw.normal(2, 1, 1), draw.normal(2, 1, 1), draw.normal(2, 1, 1))
+
+
+@attention.criterion("large scores", points=0.5)
+def _(draw):
+    yield call(draw.normal(5, 4, scale=20.0), draw.normal(7, 4, scale=20.0), draw.normal(7, 3))
+    # Queries of very different lengths: the rows' maxima lie hundreds apart
+    lengths = torch.tensor([0.1, 40.0, 1.0, 15.0, 400.0])[:, None]
+    yield call(draw.normal(2, 5, 4) * lengths, draw.normal(2, 6, 4, scale=5.0), draw.normal(2, 6, 3))
+    yield call(-draw.uniform(3, 4, low=20.0, high=30.0), draw.uniform(5, 4, low=2.0, high=3.0), draw.normal(5, 2))
+
+
+@attention.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)).with_gradients()
+    yield call(draw.normal(2, 3, 5), draw.normal(2, 6, 5), draw.normal(2, 6, 4)).with_gradients()
+
+
+@attention.criterion("float64 and tensors that are not contiguous", points=0.5)
+def _(draw):
+    wide = torch.float64
+    yield call(
+        draw.normal(2, 5, 4, dtype=wide), draw.normal(2, 3, 4, dtype=wide), draw.normal(2, 3, 6, dtype=wide)
+    ).with_gradients()
+    yield call(non_contiguous(draw.normal(5, 4)), non_contiguous(draw.normal(6, 4)), non_contiguous(draw.normal(6, 3)))
+    yield call(non_contiguous(draw.normal(2, 3, 4)), draw.normal(2, 6, 4), non_contiguous(draw.normal(2, 6, 5)))
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6))))
+    # What float32 would round away
+    yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).within(1e-10, 1e-11)
+
+
+@attention.criterion("arguments are left alone", points=0.5)
+def _(draw):
+    yield call(draw.normal(5, 4), draw.normal(3, 4), draw.normal(3, 6)).unchanged()
+    yield call(draw.normal(2, 4, 3), draw.normal(2, 4, 3), draw.normal(2, 4, 3)).unchanged()

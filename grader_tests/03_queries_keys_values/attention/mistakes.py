@@ -1,0 +1,218 @@
+"""Known mistakes in `attention`."""
+
+from .contract import attention
+
+right = attention.alternative("three_lines")
+
+right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}, shows="output").says(
+    "The weights are flatter than they should be: the scores were divided by √K. That is lesson 4, and "
+    "`F.scaled_dot_product_attention` does it unless you tell it `scale=1.0`."
+)
+right.mistake("normalises_over_the_queries", {"1": "2"}, shows="output").says(
+    "Each *column* of the weights sums to 1. Every query spends exactly 1 on the keys, so each row must: see `dim`."
+)
+right.mistake("softmax_along_dimension_1", {"-1": "1"}, shows="any leading").says(
+    "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count from the end."
+)
+right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows="output").says(
+    "The scores are keys times queries, (S, T). One row a query is wanted: queries times keys, (T, S)."
+)
+right.mistake("averages_the_keys", {"@ value": "@ key"}, shows="output").says(
+    "The weights are right, and they average the *keys*. What comes back is made of values."
+)
+right.mistake("compares_with_the_values", {"key.mT": "value.mT"}, shows=("output", "any leading")).says(
+    "The queries were compared with the values. A query is compared with keys; values only come in afterwards."
+)
+attention.mistake("returns_the_scores", shows="output").whole("""
+def attention(query, key, value):
+    scores = query @ key.mT
+    return torch.softmax(scores, dim=-1) @ value, scores
+""").says("The output is right, and in the place of the weights stand the scores: return them after the softmax.")
+attention.mistake("without_softmax", shows="output").whole("""
+def attention(query, key, value):
+    scores = query @ key.mT
+    return scores @ value, scores
+""").says("The softmax is missing: scores average nothing. Weights are positive, and each row sums to 1.")
+right.mistake(
+    "uses_a_sigmoid", {"torch.softmax(query @ key.mT, dim=-1)": "torch.sigmoid(query @ key.mT)"}, shows="output"
+).says(
+    "Every weight lies between 0 and 1, and the rows do not sum to 1: that is a sigmoid. The keys compete for each "
+    "query: use softmax."
+)
+right.mistake("weights_come_first", {"weights @ value, weights": "weights, weights @ value"}, shows="output").says(
+    "The two results are in the wrong order: output first, then weights."
+)
+attention.mistake("output_only", shows="output").whole("""
+def attention(query, key, value):
+    return torch.softmax(query @ key.mT, dim=-1) @ value
+""").says("Only the output is returned. The weights are asked for too: `return output, weights`.")
+right.mistake("transposes_the_front", {"key.mT": "key.transpose(0, 1)"}, shows="any leading").says(
+    "This takes two dimensions only, and a batch goes wrong: exchange the *last* two dimensions of the keys, `key.mT`."
+)
+right.mistake(
+    "takes_one_batch_only",
+    {"query @ key.mT": "torch.bmm(query, key.transpose(1, 2))", "weights @ value": "torch.bmm(weights, value)"},
+    shows=("output", "any leading"),
+).says(
+    "This takes exactly three dimensions. No batch at all, or two leading dimensions, must work too: count "
+    "dimensions from the end, and multiply with `@`."
+)
+right.mistake("squeezes_the_results", shows="one query").patch("""
+- return weights @ value, weights
++ return (weights @ value).squeeze(), weights.squeeze()
+""").says("A dimension of size 1 has vanished: `squeeze` takes away more than you meant.")
+right.mistake("exponentials_overflow", shows="large").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ e = torch.exp(query @ key.mT)
++ weights = e / e.sum(-1, keepdim=True)
+""").says(
+    "NaN, where scores are large: `exp` overflowed. Lesson 2 subtracted the maximum first, and `torch.softmax` does."
+)
+right.mistake("one_maximum_for_all", shows="large").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ e = torch.exp(scores - scores.max())
++ weights = e / e.sum(-1, keepdim=True)
+""").says(
+    "NaN, where the scores of one query lie far below those of another: one maximum was subtracted for the whole "
+    "tensor, and all of a row's exponentials became 0. Each row needs its own maximum."
+)
+right.mistake("detaches_the_scores", {"query @ key.mT": "(query @ key.mT).detach()"}, shows="gradients").says(
+    "The output is right, and no gradient reaches query and key: the scores or weights were detached. Nothing would "
+    "learn where to look."
+)
+right.mistake("returns_detached_weights", {", weights": ", weights.detach()"}, shows="gradients").says(
+    "The output's gradient is right, and the weights that are returned were detached. They are a result like the "
+    "other, and a loss may be put on them."
+)
+right.mistake("hides_the_future", shows="output").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
++ weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
+""").says("Later keys are hidden from each query. A causal mask is lesson 5; here every query sees every key.")
+right.mistake(
+    "always_float32_attention",
+    {"query @ key.mT": "query.float() @ key.float().mT", "weights @ value": "weights @ value.float()"},
+    shows="float64",
+).says("The result is float32 whatever comes in. Take the dtype of the arguments.")
+right.mistake("writes_into_the_query", shows="arguments").patch("""
+  weights = torch.softmax(query @ key.mT, dim=-1)
++ query.data.sub_(query.data.mean())
+""").says("An argument was changed in place. Work on new tensors.")
+right.mistake("turns_the_batch_over", {"key.mT": "key.permute(*reversed(range(key.ndim)))"}, shows="any leading").says(
+    "`key.T` turns *all* dimensions over, the batch included. Swap only the last two."
+)
+right.mistake("lets_the_built_in_scale_the_scores", shows="output").patch("""
+- return weights @ value, weights
++ return F.scaled_dot_product_attention(query, key, value), weights
+""").says(
+    "The weights are right, and the output was made with others: the built-in attention divides the scores by the "
+    "root of K unless told otherwise."
+)
+right.mistake("multiplies_in_the_wrong_order", {"weights @ value": "value @ weights"}, shows="output").says(
+    "The values stand to the left of the weights. A row of weights mixes the rows of `value`: weights first."
+)
+right.mistake("attends_by_cosine", shows="output").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ weights = torch.softmax(F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT, dim=-1)
+""").says(
+    "The lengths were divided out before comparing, which makes the scores cosines. A score is the plain dot product."
+)
+right.mistake("takes_the_best_key_only", shows="output").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ weights = F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+""").says(
+    "All the weight goes to the one key that fits best. Softmax gives every key its share, and a maximum has no "
+    "gradient."
+)
+right.mistake("divides_by_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2]"}, shows="output").says(
+    "The scores were divided by the number of keys. They are not scaled at all here."
+)
+right.mistake("leaves_the_queries_out", {"query @": "key @"}, shows="output").says(
+    "The keys are compared with themselves, and the queries do not occur. Who asks?"
+)
+attention.mistake("uses_as_many_keys_as_queries", shows="output").whole("""
+def attention(query, key, value):
+    count = query.shape[-2]
+    weights = torch.softmax(query @ key[..., :count, :].mT, dim=-1)
+    return weights @ value[..., :count, :], weights
+""").says("Only as many keys are used as there are queries. T and S are two numbers, and either may be the larger.")
+right.mistake(
+    "names_two_leading_dimensions",
+    {
+        "query @ key.mT": 'torch.einsum("bhtk,bhsk->bhts", query, key)',
+        "weights @ value": 'torch.einsum("bhts,bhsv->bhtv", weights, value)',
+    },
+    shows=("output", "any leading"),
+).says(
+    "Your einsum names every dimension of a batch with heads, so that it takes four dimensions only. Three dots "
+    "(`...`) stand for any number of leading ones."
+)
+right.mistake(
+    "names_one_leading_dimension",
+    {
+        "query @ key.mT": 'torch.einsum("btk,bsk->bts", query, key)',
+        "weights @ value": 'torch.einsum("bts,bsv->btv", weights, value)',
+    },
+    shows=("output", "any leading"),
+).says(
+    "Your einsum has one letter for the batch, so that it takes three dimensions only. Three dots (`...`) stand for "
+    "any number of leading ones."
+)
+right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(-50, 50)"}, shows="large").says(
+    "Scores were cut off at a limit before the softmax. Beyond it all keys look alike; softmax itself can take "
+    "scores of any size."
+)
+right.mistake("outputs_with_detached_weights", {"weights @": "weights.detach() @"}, shows="gradients").says(
+    "The numbers are right, and the output was made with weights that were cut off from the gradient: nothing could "
+    "learn where to look."
+)
+right.mistake("detaches_the_values", {"@ value": "@ value.detach()"}, shows="gradients").says(
+    "The gradient reaches query and key, and not the values."
+)
+right.mistake("detaches_the_keys", {"key.mT": "key.detach().mT"}, shows="gradients").says(
+    "The gradient reaches query and value, and not the keys."
+)
+right.mistake(
+    "always_float64_attention",
+    {"query @ key.mT": "query.double() @ key.double().mT", "weights @ value": "weights @ value.double()"},
+    shows="output",
+).says("The results are float64 whatever comes in. Take the dtype of the arguments.")
+right.mistake("attends_in_float32_between", shows="float64").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ weights = torch.softmax((query @ key.mT).float(), dim=-1).to(query.dtype)
+""").says(
+    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
+    "means float64 all the way."
+)
+attention.mistake("views_batches_that_are_not_contiguous", shows="float64").whole("""
+def attention(query, key, value):
+    q, k, v = query.view(-1, *query.shape[-2:]), key.view(-1, *key.shape[-2:]), value.view(-1, *value.shape[-2:])
+    weights = torch.softmax(q @ k.mT, dim=-1)
+    return (weights @ v).view(*query.shape[:-1], -1), weights.view(*query.shape[:-1], -1)
+""").says(
+    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
+    "where it must, and `@` needs neither."
+)
+right.mistake("does_not_transpose_the_keys", {"key.mT": "key"}, shows="output").says(
+    "`query @ key` dots queries with *columns*. The keys lie in rows: swap the last two dimensions of `key` first."
+)
+right.mistake("lets_softmax_choose_its_dimension", {"-1": "0 if query.ndim == 3 else 1"}, shows="any leading").says(
+    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
+    "one query lie along the last."
+)
+right.mistake("takes_softmax_twice", {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, shows="output").says(
+    "Softmax was taken twice, which makes the weights nearly equal. Once is enough."
+)
+right.mistake("mixes_with_logarithms", {"torch.softmax": "torch.log_softmax"}, shows="output").says(
+    "These are logarithms of weights, all of them below 0. The values are mixed with the weights themselves."
+)
+right.mistake("transposes_the_values", {"@ value": "@ value.mT"}, shows="output").says(
+    "The values are transposed before they are mixed. Only the keys are turned over; a row of `value` belongs to a "
+    "key as it stands."
+)
+right.mistake(
+    "divides_by_the_root_of_the_values_width", {"key.mT": "key.mT / value.shape[-1] ** 0.5"}, shows="output"
+).says("The scores are divided by the root of V, the values' width. They are not scaled at all here.")

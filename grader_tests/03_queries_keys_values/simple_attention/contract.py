@@ -1,0 +1,84 @@
+"""The contract of `simple_attention`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+simple_attention = exercise(
+    "simple_attention",
+    points=4,
+    see="One word listens to all the others",
+    hints=(
+        "The loop made one row of scores: one word dotted with every word. Which product of matrices makes all rows at "
+        "once? Write down its shape.",
+        "Two products and a softmax between them. The second product replaces the loop that added up `weight * other`. "
+        "Along which dimension must the weights sum to 1?",
+        "`scores = x @ (x with its last two dimensions exchanged)`, `weights = softmax of scores along the last "
+        "dimension`, `context = weights @ ...`. `x.mT` exchanges the last two dimensions, of a batch too; `x.T` does not. "
+        "Return the context first.",
+    ),
+)
+
+
+@simple_attention.oracle
+def simple_attention_oracle(x):
+    scores = torch.einsum("...td,...sd->...ts", x, x)
+    weights = torch.softmax(scores, -1)
+    return torch.einsum("...ts,...sd->...td", weights, x), weights
+
+
+simple_attention.example("the example for paper", call(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).unchanged())
+simple_attention.example(
+    "three words of two numbers, and the gradient",
+    call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]])).with_gradients(),
+)
+simple_attention.example("two sentences at once", call(torch.tensor([[[1.0], [2.0], [0.0]], [[-1.0], [0.5], [0.0]]])))
+
+
+@simple_attention.criterion("one sentence", points=1)
+def _(draw):
+    yield call(draw.normal(6, 3))
+    yield call(draw.normal(3, 7))
+    yield call(draw.normal(2, 2))
+
+
+@simple_attention.criterion("batches, and sentences of one word", points=1)
+def _(draw):
+    yield call(draw.normal(2, 5, 3))
+    yield call(draw.normal(5, 3, 4))
+    yield call(draw.normal(2, 3, 6, 4))
+    yield call(draw.normal(3, 1, 4))
+    yield call(draw.normal(1, 4, 2))
+    yield call(draw.normal(1, 5))
+
+
+@simple_attention.criterion("large scores", points=0.5)
+def _(draw):
+    yield call(draw.normal(5, 3, scale=20.0))
+    # Words of very different lengths: the rows' maxima lie hundreds apart
+    yield call(draw.normal(2, 6, 4) * torch.tensor([0.1, 40.0, 1.0, 15.0, 5.0, 0.0])[:, None])
+    # A word's own score is far from its largest
+    yield call(draw.uniform(4, 3, low=0.5, high=1.5) * torch.tensor([1.0, 300.0, 20.0, 5.0])[:, None])
+
+
+@simple_attention.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(5, 3)).with_gradients()
+    yield call(draw.normal(2, 4, 6)).with_gradients()
+
+
+@simple_attention.criterion("float64 and tensors that are not contiguous", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 5, 3, dtype=torch.float64)).with_gradients()
+    yield call(non_contiguous(draw.normal(6, 4)))
+    yield call(non_contiguous(draw.normal(3, 2, 5)))
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1))
+    # What float32 would round away
+    yield call(draw.normal(4, 3, dtype=torch.float64)).within(1e-10, 1e-11)
+
+
+@simple_attention.criterion("its argument is left alone", points=0.5)
+def _(draw):
+    yield call(draw.normal(4, 3)).unchanged()
+    yield call(draw.normal(2, 5, 3)).unchanged()

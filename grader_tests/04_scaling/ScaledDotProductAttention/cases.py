@@ -1,0 +1,124 @@
+"""What the cases of `ScaledDotProductAttention` are made of, and how some are judged."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, helper, method, ref
+
+from ..common import three
+
+
+def attending(draw, *arguments, mode=None, sizes=(), K=6, dtype=torch.float32, **options):
+    """A module is made and called, in training mode or as `mode` (a method and its arguments) says."""
+    q, k, v = three(draw, *sizes, K=K, dtype=dtype)
+    s = Script(query=q, key=k, value=v)
+    m = s.call(SUBJECT, *arguments, name="module", **options)
+    if mode:
+        s.call(m, s.query, s.key, s.value)  # what was dropped before must leave no trace
+        s.call(method(m, mode[0]), *mode[1:])
+    s.call(m, s.query, s.key, s.value, name="out")
+    return s.case()
+
+
+def dropping(draw, p, dtype=torch.float32):
+    """Four calls of one module in training mode. Returns the case, the weights before dropout, and the values."""
+    query, key, value = three(draw, 2, 3, T=24, S=30, K=4, V=5, dtype=dtype)
+    s = Script(query=query, key=key, value=value)
+    m = s.call(SUBJECT, dropout=p, name="module")
+    s.call(helper("repeat"), 4, m, s.query, s.key, s.value, name="outs")
+    text = f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, four calls on (2, 3, 24, 4), (2, 3, 30, 4)"
+    plain = (query.double() @ key.double().mT / 2).softmax(-1)
+    return s.case(ref("outs")).described(text), plain, value.double()
+
+
+def applied(seen, plain):
+    """The weights of the four calls as one tensor, or what is wrong with their form."""
+    weights = torch.stack([out[1] for out in seen.values["outs"]])
+    if weights.shape[1:] != plain.shape:
+        return None, f"the weights have shape {tuple(weights.shape[1:])}, and must have {tuple(plain.shape)}"
+    if not weights.isfinite().all():
+        return None, "some of the weights are NaN or infinite"
+    return weights.double(), None
+
+
+def falls_entry_by_entry(p, plain):
+    """Judges which weights were dropped, by their number and by how they lie.
+
+    N = 17280 weights. Their number, binomial, may be 6.5 standard deviations off: for a right answer it is farther
+    off with a probability below 1e-9. Along each dimension, calls included, the N / n lines of n weights hold c
+    dropped ones each; the sum of (c - n p)^2 / (n p (1 - p)) over the lines has the mean N / n >= 576 and is, for
+    independent entries, farther from it than the factors 0.5 to 1.6 with a probability below 1e-12 (Chernoff's bound
+    for chi-squared at 576 degrees of freedom: e^-37 above, e^-55 below). Shared entries give n, or 0.
+    """
+
+    def judge(seen, exact):
+        weights, problem = applied(seen, plain)
+        if problem:
+            return problem
+        dropped = (weights == 0).double()
+        count, total = int(dropped.sum()), dropped.numel()
+        if abs(count - p * total) > 6.5 * math.sqrt(total * p * (1 - p)):
+            return f"{count} of {total} weights are 0; with dropout={p:.2f} that is not to be expected"
+        names = ("calls", "batch elements", "heads", "queries", "keys")
+        for dim, name in enumerate(names):
+            n = dropped.shape[dim]
+            squares = (dropped.sum(dim) - n * p).square() / (n * p * (1 - p))
+            if not 0.5 < squares.mean() < 1.6:
+                return f"whether a weight is dropped is not decided for each of the {name} on its own"
+        return None
+
+    return judge
+
+
+def rescales_survivors(p, plain, dtype):
+    def judge(seen, exact):
+        weights, problem = applied(seen, plain)
+        if problem:
+            return problem
+        if any(result.dtype != dtype for out in seen.values["outs"] for result in out):
+            return f"in training mode a result has another dtype than the inputs, {dtype}"
+        wanted = plain.expand_as(weights) / (1 - p)
+        wrong = (weights != 0) & ~((weights - wanted).abs() <= 1e-4 * wanted)
+        if not wrong.any():
+            return None
+        return f"{int(wrong.sum())} of {int((weights != 0).sum())} weights that were not dropped have a wrong size"
+
+    return judge
+
+
+def applies_what_it_returns(plain, value):
+    def judge(seen, exact):
+        weights, problem = applied(seen, plain)
+        if problem:
+            return problem
+        output = torch.stack([out[0] for out in seen.values["outs"]]).double()
+        again = weights @ value
+        if output.shape != again.shape:
+            return f"the output has shape {tuple(output.shape[1:])}, and must have {tuple(again.shape[1:])}"
+        if not ((output - again).abs() <= 1e-4 * again.abs().max()).all():
+            return "the output is not the sum of the values by the weights that were returned"
+        return None
+
+    return judge
+
+
+def gradients_through(p, query, key, value):
+    """Judges the gradients of the one output against those of attention with the very weights dropped."""
+
+    def judge(seen, exact):
+        weights = seen.values["out"][1]
+        leaves = [x.double().requires_grad_() for x in (query, key, value)]
+        q, k, v = leaves
+        kept = (weights != 0).double() / (1 - p)
+        output = (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) * kept @ v
+        wanted = torch.autograd.grad(output.sum(), leaves)
+        for name, right in zip(("query", "key", "value"), wanted, strict=True):
+            found = seen.values[f"gradient_{name}"]
+            if found is None:
+                return f"in training mode no gradient reaches `{name}`"
+            if not ((found.double() - right).abs() <= 1e-4 * right.abs().max() + 1e-12).all():
+                return f"in training mode the gradient for `{name}` is not that of the weights applied"
+        return None
+
+    return judge

@@ -1,0 +1,148 @@
+"""The contract of `ScaledDotProductAttention`."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
+
+from ..common import BUILT_IN, ON_PAPER, three
+from .cases import (
+    applies_what_it_returns,
+    attending,
+    dropping,
+    falls_entry_by_entry,
+    gradients_through,
+    rescales_survivors,
+)
+
+ROWS = "Is it a bug? The rows no longer sum to 1"
+
+
+ScaledDotProductAttention = exercise(
+    "ScaledDotProductAttention",
+    points=5,
+    see="8. A module, and dropout",
+    forbidden=BUILT_IN,
+    hints=(
+        "Where in scores → softmax → sum does dropout fall? And how can `forward` know whether the module is in training "
+        "mode?",
+        "`nn.Dropout` is a module: it drops entry by entry, multiplies the survivors, and does nothing in eval mode. Made "
+        "in `__init__` and kept as an attribute, it changes its mode together with yours.",
+        "`__init__`: first the parent's, then `self.dropout = ...`. `forward`: `weights = ...`, scaled and through the "
+        "softmax; `weights = self.dropout(...)`; `return ...`, the sum by these weights, and these weights.",
+    ),
+)
+
+
+@ScaledDotProductAttention.oracle
+class ScaledDotProductAttentionOracle(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.p = dropout
+
+    def forward(self, query, key, value):
+        scores = torch.einsum("...tk,...sk->...ts", query, key) / math.sqrt(query.size(-1))
+        weights = F.dropout(scores.softmax(-1), self.p, self.training)
+        return torch.einsum("...ts,...sv->...tv", weights, value), weights
+
+
+@ScaledDotProductAttention.example("without dropout")
+def _():
+    s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
+    m = s.call(SUBJECT, name="module")
+    s.call(m, s.query, s.key, s.value, name="out")
+    yield s.case().described("ScaledDotProductAttention()(…) on the numbers of exercise 3, on paper")
+
+
+@ScaledDotProductAttention.example("in eval mode")
+def _():
+    s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
+    m = s.call(SUBJECT, dropout=0.5, name="module")
+    s.call(method(m, "eval"))
+    s.call(m, s.query, s.key, s.value, name="out")
+    yield s.case().described("ScaledDotProductAttention(dropout=0.5).eval()(…) on the same numbers")
+
+
+@ScaledDotProductAttention.example("a batch of two, in eval mode")
+def _():
+    query, key, value = (
+        torch.sin(step * torch.arange(2.0 * n * m)).reshape(2, n, m)
+        for step, n, m in ((1.0, 3, 6), (1.3, 4, 6), (0.7, 4, 5))
+    )
+    s = Script(query=query, key=key, value=value)
+    m = s.call(SUBJECT, dropout=0.4, name="module")
+    s.call(m, s.query, s.key, s.value)
+    s.call(method(m, "eval"))
+    s.call(m, s.query, s.key, s.value, name="out")
+    yield s.case().described("called once in training mode and again in eval mode, (2, 3, 6), (2, 4, 6), (2, 4, 5)")
+
+
+@ScaledDotProductAttention.example("in training mode, nearly all dropped")
+def _():
+    # Random, and yet numbers to compare with: either weight survives once in 2 ** 22 runs
+    s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
+    m = s.call(SUBJECT, dropout=1 - 2.0**-22, name="module")
+    s.call(m, s.query, s.key, s.value, name="out")
+    text = "ScaledDotProductAttention(dropout=0.9999998)(…), in training mode: every weight is dropped"
+    yield s.case().described(text)
+
+
+@ScaledDotProductAttention.criterion("attention, where dropout is 0", points=1)
+def _(draw):
+    s = Script()
+    yield s.case(s.call(SUBJECT, dropout=0.25)).described("what is made is an nn.Module")
+    yield attending(draw)
+    yield attending(draw, sizes=(2, 3), dropout=0.0).with_gradients()
+    yield attending(draw, mode=("train",), sizes=(2,), K=16, dtype=torch.float64).unchanged()
+    query, key, value = three(draw, K=3)
+    s = Script(query=query, key=key, value=value, wide=draw.normal(2, 12), keys=draw.normal(4, 12))
+    m = s.call(SUBJECT, name="module")
+    s.call(m, s.wide, s.keys, s.keys)
+    s.call(m, s.query, s.key, s.value, name="out")  # nothing of another width may remain
+    yield s.case().described("two calls of one module, with vectors of another width")
+
+
+@ScaledDotProductAttention.criterion("eval mode drops nothing", points=1)
+def _(draw):
+    yield attending(draw, mode=("eval",), dropout=draw.number(0.3, 0.7)).with_gradients()
+    yield attending(draw, draw.number(0.3, 0.7), mode=("train", False), sizes=(2, 3)).unchanged()
+
+
+@ScaledDotProductAttention.criterion("dropout falls entry by entry", points=1)
+def _(draw):
+    for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
+        case, plain, _ = dropping(draw, p)
+        yield case.holding(falls_entry_by_entry(p, plain))
+
+
+@ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=1)
+def _(draw):
+    for p, dtype in ((draw.number(0.2, 0.35), torch.float32), (draw.number(0.6, 0.75), torch.float64)):
+        case, plain, _ = dropping(draw, p, dtype)
+        yield case.holding(rescales_survivors(p, plain, dtype))
+
+
+@ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=0.5)
+def _(draw):
+    case, plain, value = dropping(draw, draw.number(0.3, 0.5))
+    yield case.holding(applies_what_it_returns(plain, value))
+
+
+@ScaledDotProductAttention.criterion("gradients while weights are dropped", points=0.5)
+def _(draw):
+    p = draw.number(0.3, 0.5)
+    query, key, value = three(draw, T=1, S=20, K=4, V=1)
+    s = Script(query=query, key=key, value=value)
+    m = s.call(SUBJECT, dropout=p, name="module")
+    for leaf in (s.query, s.key, s.value):
+        s.call(method(leaf, "requires_grad_"))
+    s.call(m, s.query, s.key, s.value, name="out")
+    s.call(helper("backward"), ref("out", 0))
+    found = [
+        s.call(helper("attribute"), ref(name), "grad", name=f"gradient_{name}") for name in ("query", "key", "value")
+    ]
+    case = s.case(ref("out"), *found).holding(gradients_through(p, query, key, value))
+    yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.backward()")

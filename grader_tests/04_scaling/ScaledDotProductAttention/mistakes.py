@@ -1,0 +1,227 @@
+"""Known mistakes in `ScaledDotProductAttention`."""
+
+from .contract import ROWS, ScaledDotProductAttention
+
+right = ScaledDotProductAttention.base("""
+class ScaledDotProductAttention(nn.Module):
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return weights @ value, weights
+""")
+
+right.mistake("DropoutOnScores", shows=("dropout", "survivors")).patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(self.dropout(scores), dim=-1)
+""").says(
+    "Dropout fell on the *scores*, before the softmax: a score of 0 is no weight of 0. It belongs on the weights."
+)
+right.mistake(
+    "DropoutOnOutput",
+    {
+        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
+        "weights @ value": "self.dropout(weights @ value)",
+    },
+    shows=("dropout", "the weights"),
+).says("Dropout fell on the *output*, after the sum over the values. It belongs on the weights.")
+right.mistake(
+    "WeightsFromBefore",
+    {
+        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
+        "weights @ value": "self.dropout(weights) @ value",
+    },
+    shows=("dropout", "the weights"),
+).says("The dropped weights were applied, and the ones from before were returned. Return those that were used.")
+right.mistake(
+    "DropsAfterTheSum",
+    {
+        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
+        "weights @ value, weights": "weights @ value, self.dropout(weights)",
+    },
+    shows="the weights",
+).says("The dropped weights were returned, and the ones from before were applied: the output never notices dropout.")
+right.mistake(
+    "DropsTwice",
+    {
+        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
+        "weights @ value, weights": "self.dropout(weights) @ value, self.dropout(weights)",
+    },
+    shows="the weights",
+).says("Dropped twice, once for the output and once more for what is returned: two rolls of the dice differ.")
+right.mistake(
+    "NeverStops",
+    {
+        "self.dropout = nn.Dropout(dropout)": "self.p = dropout",
+        "self.dropout(torch.softmax(scores, dim=-1))": "F.dropout(torch.softmax(scores, dim=-1), self.p)",
+    },
+    shows="eval mode",
+).says(
+    "Weights are dropped in eval mode, too. A function such as `F.dropout` knows nothing of the module's mode: "
+    "tell it.",
+    see="9. Seen in the wild",
+)
+right.mistake(
+    "TheWrongWayRound",
+    {
+        "self.dropout = nn.Dropout(dropout)": "self.p = dropout",
+        "self.dropout(torch.softmax(scores, dim=-1))": "F.dropout(torch.softmax(scores, dim=-1), self.p, not self.training)",
+    },
+    shows=("eval mode", "dropout"),
+).says("Dropped in eval mode and kept in training mode: the wrong way round.")
+right.mistake(
+    "NeverDrops",
+    {
+        "self.dropout = nn.Dropout(dropout)": "self.p = dropout",
+        "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
+    },
+    shows=("dropout", "survivors"),
+).says("Nothing is ever dropped: `dropout` is taken and not used.")
+right.mistake("NotRescaled", shows=("survivors", "gradients")).patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ if self.training:
++     weights = weights * (torch.rand_like(weights) >= self.p)
+""").says(
+    "The survivors keep their size, so that on average the weights are too small. What makes up for what was dropped?"
+)
+right.mistake("RescaledInEval", shows=("survivors", "eval mode")).patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ weights = weights * (torch.rand_like(weights) >= self.p if self.training else 1 - self.p)
+""").says(
+    "Nothing makes up for the dropped weights in training; in eval mode all are made smaller instead. That is how "
+    "dropout was first published; here the survivors are multiplied in training, and eval mode leaves all alone."
+)
+right.mistake("DividedByP", shows="survivors").patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ if self.training and self.p > 0:
++     weights = weights * (torch.rand_like(weights) >= self.p) / self.p
+""").says(
+    "The survivors were multiplied by the wrong number: with a dropout of p, a share 1 - p survives, and that is what "
+    "has to be made up for."
+)
+right.mistake("NormalisedAgain", shows=("survivors", "gradients")).patch("""
+  weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
+""").says(
+    "Each row was made to sum to 1 again. That depends on which keys survived; the factor must be the same for all, or "
+    "the mean over many draws is no longer the attention of eval mode.",
+    see=ROWS,
+)
+right.mistake("BlockedBeforeSoftmax", shows=("survivors", "gradients")).patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ if self.training:
++     scores = scores.masked_fill(torch.rand_like(scores) < self.p, -torch.inf)
++ weights = torch.softmax(scores, dim=-1).nan_to_num()
+""").says(
+    "Keys were blocked before the softmax, so that the rest share all of the weight among them. The factor must be the "
+    "same for all survivors: drop weights, not scores.",
+    see=ROWS,
+)
+right.mistake("KeepsWithProbability", shows=("dropout", "survivors")).patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ if self.training and self.p > 0:
++     weights = weights * torch.bernoulli(torch.full_like(weights, self.p)) / self.p
+""").says("`dropout` is the probability with which a weight is *dropped*; here it is the one with which it is kept.")
+right.mistake("DropsWholeRows", shows="dropout").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ weights = weights * self.dropout(torch.ones_like(weights[..., :1]))
+""").says("Whole rows were dropped: a query loses all its keys or none. Every entry has its own roll of the dice.")
+right.mistake("DropsWholeKeys", shows="dropout").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ weights = weights * self.dropout(torch.ones_like(weights[..., :1, :]))
+""").says("Whole keys were dropped, the same for every query. Every entry has its own roll of the dice.")
+right.mistake("SharedAcrossTheBatch", shows="dropout").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ weights = weights * self.dropout(weights.new_ones(weights.shape[-2:]))
+""").says(
+    "All elements of a batch lose the same weights. Every entry has its own roll of the dice, in every batch element."
+)
+right.mistake("TheSameEveryTime", shows="dropout").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ with torch.random.fork_rng():
++     torch.manual_seed(0)
++     weights = self.dropout(torch.softmax(scores, dim=-1))
+""").says(
+    "Every call drops the same weights: the dice were rolled once and kept, or seeded in `forward`. Roll them anew."
+)
+right.mistake("NotScaled", shows=("attention", "eval mode")).patch("""
+- scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1), dim=-1))
+""").says("The scores are not scaled.", see="6. Scaled dot-product attention")
+right.mistake("ScaledByTheWidth", shows=("attention", "eval mode")).patch("""
+- scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1))
+""").says(
+    "The scores are divided by the width of the vectors. Divide them by its root.",
+    see="6. Scaled dot-product attention",
+)
+right.mistake("KeepsTheFirstScale", shows="attention").patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.dropout, self.scale = nn.Dropout(dropout), None
+@@
+- scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ if self.scale is None:
++     self.scale = query.shape[-1] ** -0.5
++ weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) * self.scale, dim=-1))
+""").says(
+    "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs."
+)
+right.mistake("DropsATenthByDefault", {"0.0": "0.1"}, shows="attention").says(
+    "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default."
+)
+right.mistake("DropsATenthAlways", {"(dropout)": "(0.1)"}, shows=("attention", "dropout")).says(
+    "`dropout` changes nothing: your module always drops a tenth of the weights. Hand the argument on."
+)
+right.mistake(
+    "WeightsFirst", {"weights @ value, weights": "weights, weights @ value"}, shows=("attention", "eval mode")
+).says("The weights come first and the output second. Return (output, weights).")
+right.mistake("InPlace", {"(dropout)": "(dropout, inplace=True)"}, shows="gradients").says(
+    "In training mode `backward()` fails or is wrong: the weights were overwritten in place, and softmax needs them as "
+    "they were for its own gradient."
+)
+right.mistake("OutputOnly", shows=("attention", "eval mode")).patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
+- return weights @ value, weights
++ return self.dropout(torch.softmax(scores, dim=-1)) @ value
+""").says("Only the output is returned; `forward` returns two things, `(output, weights)`.")
+ScaledDotProductAttention.mistake("NoModule", shows=("attention", "eval mode")).whole("""
+class ScaledDotProductAttention:
+    def __init__(self, dropout=0.0):
+        self.p, self.training = dropout, True
+
+    def __call__(self, query, key, value):
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = F.dropout(torch.softmax(scores, dim=-1), self.p, self.training)
+        return weights @ value, weights
+""").says(
+    "No `nn.Module`, so nothing around it can switch its mode. Name the parent after the class, and "
+    "call its `__init__`."
+)

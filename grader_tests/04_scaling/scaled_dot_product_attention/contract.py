@@ -1,0 +1,111 @@
+"""The contract of `scaled_dot_product_attention`."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import BUILT_IN, ON_PAPER, three
+
+scaled_dot_product_attention = exercise(
+    "scaled_dot_product_attention",
+    points=6,
+    see="6. Scaled dot-product attention",
+    forbidden=BUILT_IN,
+    hints=(
+        "Of the three steps of attention, scores, weights, sum, between which two does the scale belong? And what is "
+        "`scale or something` if `scale` is 0.0?",
+        "Only `None` stands for the default. The width K is the last dimension of the query that you were given, "
+        "whatever stands before it; the scale multiplies all scores, before the softmax over the keys.",
+        "`if scale is ...: scale = ...`; `scores = ... * scale`, of shape `(..., T, S)`; `weights = ...`, the softmax over "
+        "the last dimension; `return ..., weights`, where the first is `(..., T, V)`.",
+    ),
+)
+
+
+@scaled_dot_product_attention.oracle
+def scaled_dot_product_attention_oracle(query, key, value, scale=None):
+    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    weights = torch.einsum("...tk,...sk->...ts", query, key).mul(factor).softmax(dim=-1)
+    return torch.einsum("...ts,...sv->...tv", weights, value), weights
+
+
+scaled_dot_product_attention.example("on paper", call(*ON_PAPER).unchanged())
+scaled_dot_product_attention.example("with scale=0.0", call(*ON_PAPER, scale=0.0))
+scaled_dot_product_attention.example("with scale=1.0", call(*ON_PAPER, scale=1.0))
+
+
+@scaled_dot_product_attention.example("a batch of two, two queries, three keys")
+def _():
+    query = torch.tensor([[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0], [1.0, 1.0]]])
+    key = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[-1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]])
+    value = torch.tensor([[[1.0], [2.0], [4.0]], [[3.0], [0.0], [6.0]]])
+    yield call(query, key, value).with_gradients()
+
+
+@scaled_dot_product_attention.example("two leading dimensions, and wide vectors")
+def _():
+    query, key, value = (
+        torch.sin(step * torch.arange(2.0 * 3 * n * m)).reshape(2, 3, n, m)
+        for step, n, m in ((1.0, 2, 36), (1.3, 5, 36), (0.7, 5, 4))
+    )
+    yield call(query, key, value)
+
+
+@scaled_dot_product_attention.criterion("the default scale, at any width", points=1.5)
+def _(draw):
+    yield call(*three(draw))
+    yield call(*three(draw, T=4, S=3, K=64, V=2))
+    yield call(*three(draw, T=5, S=4, K=1, V=3))
+    yield call(*three(draw, T=1, S=6, K=9, V=1))
+    yield call(*three(draw, T=3, S=1, K=2, V=4))
+
+
+@scaled_dot_product_attention.criterion("any leading dimensions", points=1)
+def _(draw):
+    yield call(*three(draw, 2, K=7))
+    yield call(*three(draw, 2, 7, T=4, K=3))
+    yield call(*(non_contiguous(x) for x in three(draw, 3, 2, K=8)))
+    # heads cut out of wider vectors: (2, T, heads, K), then heads and positions change places
+    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2))))
+    yield call(*three(draw, 2, 1, 3, T=1, S=4, K=5, V=2))
+
+
+@scaled_dot_product_attention.criterion("a given scale", points=1)
+def _(draw):
+    yield call(*three(draw), scale=draw.number(0.15, 0.3))
+    yield call(*three(draw, 2, 3, K=9), scale=draw.number(1.5, 2.5))
+    yield call(*three(draw, 2), scale=1.0)
+    yield call(*three(draw, 3), -draw.number(0.5, 0.9))
+
+
+@scaled_dot_product_attention.criterion("a scale of zero", points=0.5)
+def _(draw):
+    yield call(*three(draw), scale=0.0)
+    yield call(*three(draw, 2, 3), scale=0.0)
+
+
+@scaled_dot_product_attention.criterion("gradients", points=1)
+def _(draw):
+    yield call(*three(draw)).with_gradients()
+    yield call(*three(draw, 2, 3, K=8)).with_gradients()
+    yield call(*three(draw, 2), scale=draw.number(0.6, 0.9)).with_gradients()
+
+
+# Small whole numbers, and one large number in each vector: the scores stand around 196 in one row and around -196 in
+# the next, where exponentials overflow or vanish, with one maximum taken off all rows too. Every order of operations
+# gives them without rounding (K = 16 has a whole root).
+@scaled_dot_product_attention.criterion("large scores", points=0.5)
+def _(draw):
+    query, key = (draw.integers(-2, 3, n, 16).float() for n in (4, 5))
+    query[:, 0], key[:, 0] = torch.tensor([28.0, -28.0, 28.0, -28.0])[draw.permutation(4)], 28.0
+    yield call(query, key, draw.normal(5, 3))
+
+
+# K = 16, so that a factor that was computed in float32 is exact nevertheless
+@scaled_dot_product_attention.criterion("float64, and arguments left as they were", points=0.5)
+def _(draw):
+    yield call(*three(draw, 2, K=16, dtype=torch.float64)).unchanged()
+    yield call(*three(draw)).unchanged()
+    yield call(*three(draw), scale=0.5).unchanged()

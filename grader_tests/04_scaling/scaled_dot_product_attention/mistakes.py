@@ -1,0 +1,162 @@
+"""Known mistakes in `scaled_dot_product_attention`."""
+
+from .contract import scaled_dot_product_attention
+
+right = scaled_dot_product_attention.base("""
+def scaled_dot_product_attention(query, key, value, scale=None):
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
+    return weights @ value, weights
+""")
+
+right.mistake(
+    "not_scaled_by_default",
+    {
+        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)",
+        "query @ key.transpose(-2, -1) * scale": "scores",
+    },
+    shows=("the default", "any leading"),
+).says(
+    "The scores are not scaled by default. They spread more the wider the vectors are; which factor takes that back?"
+)
+right.mistake(
+    "made_for_a_width_of_64",
+    {
+        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = query @ key.transpose(-2, -1) * (0.125 if scale is None else scale)",
+        "query @ key.transpose(-2, -1) * scale": "scores",
+    },
+    shows=("the default", "any leading"),
+).says(
+    "The default scale is a fixed number, 1/8, which is right for vectors of 64 numbers. It depends on the width of "
+    "those at hand."
+)
+scaled_dot_product_attention.mistake("blocks_the_future", shows=("the default", "any leading")).whole("""
+def scaled_dot_product_attention(query, key, value, scale=None):
+    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
+    return weights @ value, weights
+""").says("The future is blocked, as in a language model. Here every query sees every key.")
+right.mistake(
+    "keys_times_queries",
+    {
+        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)",
+        "query @ key.transpose(-2, -1) * scale": "scores",
+    },
+    shows=("the default", "any leading"),
+).says("The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.")
+right.mistake("divided_by_the_width", shows=("the default", "any leading")).patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
++ scale = 1 / query.shape[-1] if scale is None else scale
+""").says(
+    "Divided by the width itself rather than by its root: the scores become too small, the weights too equal.",
+    see="And why not divide by $K$?",
+)
+right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, shows=("the default", "any leading")).says(
+    "*Multiplied* by the root of the width, which makes wide scores wider still: K times too large.",
+    see="9. Seen in the wild",
+)
+right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, shows=("the default", "any leading")).says(
+    "Scaled by the number of keys. A score is a sum over the *width*; how many other scores there are does not "
+    "change how large it is."
+)
+right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, shows=("the default", "any leading")).says(
+    "Scaled by the width of the values, which takes no part in the scores."
+)
+right.mistake("by_dimension_one", {"[-1]": "[1]"}, shows="any leading").says(
+    "Right without a batch and wrong with one: dimension 1 is the width only for a single set of queries. Count from "
+    "the end."
+)
+right.mistake("by_the_width_of_the_model", shows="any leading").patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
++ heads = query.shape[-3] if query.ndim > 2 else 1
++ scale = (heads * query.shape[-1]) ** -0.5 if scale is None else scale
+""").says(
+    "Scaled by the width of the whole model, heads times K, the commonest bug of all. What counts is the width of the "
+    "queries that you are given.",
+    see="9. Seen in the wild",
+)
+right.mistake("zero_taken_for_none", shows="a scale").patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
++ scale = scale or query.shape[-1] ** -0.5
+""").says(
+    "`scale=0.0` is taken for a scale that was not given: 0.0 counts as false in Python, so `scale or …` does not see "
+    "it. Only None stands for the default.",
+    see="9. Seen in the wild",
+)
+scaled_dot_product_attention.mistake("scale_not_used", shows=("a given", "a scale")).whole("""
+def scaled_dot_product_attention(query, key, value, scale=None):
+    weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5, dim=-1)
+    return weights @ value, weights
+""").says("The argument `scale` is not used.")
+right.mistake(
+    "divided_by_the_scale",
+    {
+        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "divisor = query.shape[-1] ** 0.5 if scale is None else scale",
+        "query @ key.transpose(-2, -1) * scale": "query @ key.transpose(-2, -1) / divisor",
+    },
+    shows=("a given", "a scale"),
+).says("The scores were *divided* by the given scale. It is a factor: 0.5 makes them half as large.")
+right.mistake("both_scales", shows="a given").patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
++ scale = (1.0 if scale is None else scale) * query.shape[-1] ** -0.5
+""").says("A given scale comes on top of the root of the width. Given, it takes the place of the default.")
+right.mistake("both_sides_scaled", shows=("the default", "a given")).patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ weights = torch.softmax((query * scale) @ (key * scale).transpose(-2, -1), dim=-1)
+""").says(
+    "The factor was applied twice, to the queries and to the keys: their product has its square.", see="7. Is it a bug?"
+)
+right.mistake("scaled_after_the_softmax", shows=("the default", "a given", "a scale")).patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1) * scale
+""").says(
+    "Scaled after the softmax: the weights are as sharp as ever, and they no longer sum to 1.",
+    see="9. Seen in the wild",
+)
+right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, shows=("the default", "any leading")).says(
+    "Each *column* of your weights sums to 1: the softmax runs over the queries. Every query shares out its weight "
+    "over the keys, the last dimension."
+)
+right.mistake("turns_all_dimensions_of_the_keys", shows="any leading").patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ weights = torch.softmax(query @ key.permute(*reversed(range(key.ndim))) * scale, dim=-1)
+""").says("`.T` turns all dimensions around, the batch as well. Only the last two may change places.")
+scaled_dot_product_attention.mistake("scores_for_weights", shows=("the default", "a given")).whole("""
+def scaled_dot_product_attention(query, key, value, scale=None):
+    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    return torch.softmax(scores, dim=-1) @ value, scores
+""").says("The scores are returned in place of the weights.")
+scaled_dot_product_attention.mistake("output_only", shows=("the default", "any leading")).whole("""
+def scaled_dot_product_attention(query, key, value, scale=None):
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    return torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1) @ value
+""").says("Only the output is returned; attention returns two things, `(output, weights)`.")
+right.mistake("weights_first", shows=("the default", "any leading")).patch("""
+- return weights @ value, weights
++ return weights, weights @ value
+""").says("The two results are in the wrong order: `(output, weights)`.")
+right.mistake("weights_detached", {"=-1)": "=-1).detach()"}, shows="gradients").says(
+    "Right forward, and nothing would ever learn: the weights were detached, so no gradient reaches queries and keys."
+)
+right.mistake(
+    "scales_the_queries_in_place",
+    {
+        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "query *= query.shape[-1] ** -0.5 if scale is None else scale",
+        "query @ key.transpose(-2, -1) * scale": "query @ key.transpose(-2, -1)",
+    },
+    shows=("gradients", "float64"),
+).says("The queries were scaled in place, so whoever called you finds theirs changed. Work on a new tensor.")
+right.mistake("exponentials_overflow", shows="large").patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ weights = (query @ key.transpose(-2, -1) * scale).exp()
++ weights = weights / weights.sum(dim=-1, keepdim=True)
+""").says("NaN for large scores: their exponentials are more than a float can hold.")
+right.mistake("one_maximum_for_all_rows", shows="large").patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1) * scale
++ weights = (scores - scores.max()).exp()
++ weights = weights / weights.sum(dim=-1, keepdim=True)
+""").says(
+    "NaN where some rows of scores are much larger than others: one maximum was taken off the whole tensor. Every row "
+    "needs its own."
+)

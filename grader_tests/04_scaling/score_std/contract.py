@@ -1,0 +1,85 @@
+"""The contract of `score_std`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import BUILT_IN, next_to_nothing
+
+score_std = exercise(
+    "score_std",
+    points=4,
+    see="1. How widely do scores spread?",
+    forbidden=BUILT_IN,
+    hints=(
+        "How many scores are there for T queries and S keys, and for a batch of such problems? All of them "
+        "count, so the result is one number, of shape ().",
+        "First every query with every key: a matrix product that keeps the leading dimensions, for which the "
+        "last two dimensions of the keys change places. Then the spread of all its entries together. Which "
+        "number does your function for the standard deviation divide by?",
+        "`scores = ...`, a matrix product of shape `(..., T, S)`; `return ...`, the standard deviation of all its entries, "
+        "with the option that makes it divide by n and not by n - 1.",
+    ),
+)
+
+
+@score_std.oracle
+def score_std_oracle(query, key):
+    scores = torch.einsum("...tk,...sk->...ts", query, key)
+    return (scores - scores.mean()).square().mean().sqrt()
+
+
+score_std.example("on paper", call(torch.tensor([[1.0, 2.0], [1.0, -2.0]]), torch.tensor([[1.0, 1.0], [1.0, -1.0]])))
+
+
+@score_std.example("three numbers wide, two queries, three keys")
+def _():
+    query = torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]])
+    key = torch.tensor([[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [0.0, 3.0, 1.0]])
+    yield call(query, key)
+
+
+@score_std.example("a batch of two, one number for all of it")
+def _():
+    query = torch.tensor([[[1.0, 1.0]], [[2.0, 0.0]]])
+    key = torch.tensor([[[1.0, 2.0], [0.0, 1.0]], [[3.0, 0.0], [1.0, 5.0]]])
+    yield call(query, key).with_gradients()
+
+
+# Queries and keys are shifted, so that the mean of the scores is not 0 and has to be taken off.
+@score_std.criterion("one set of queries and keys", points=1)
+def _(draw):
+    yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4) + 0.5)
+    yield call(draw.normal(1, 6), draw.normal(4, 6) - 0.5)
+    yield call(draw.normal(5, 1), draw.normal(2, 1))
+    yield call(non_contiguous(draw.normal(4, 3)) + 0.5, non_contiguous(draw.normal(2, 3) - 1.0))
+    yield call(draw.normal(6, 300, scale=3.0), draw.normal(7, 300))
+
+
+@score_std.criterion("over a whole batch", points=1)
+def _(draw):
+    yield call(draw.normal(2, 3, 4) + 0.7, draw.normal(2, 5, 4) + 0.5)
+    shift = torch.tensor([-2.0, 0.0, 3.0])[:, None, None]  # batch elements of very different means
+    yield call(draw.normal(3, 1, 2) + shift, draw.normal(3, 4, 2) + 1.0)
+    yield call(draw.normal(3, 2, 5, 6), non_contiguous(draw.normal(3, 2, 4, 6)))
+    yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4)))
+    yield call(draw.normal(1, 2, 3, 2, 5) + 0.5, draw.normal(1, 2, 3, 4, 5))
+
+
+@score_std.criterion("where there is no spread", points=0.5)
+def _(draw):
+    yield call(draw.normal(1, 5), draw.normal(1, 5)).holding(next_to_nothing)
+    yield call(torch.zeros(2, 3, 4), draw.normal(2, 5, 4)).holding(next_to_nothing)
+
+
+@score_std.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4)).with_gradients()
+    yield call(draw.normal(2, 3, 2, 6), draw.normal(2, 3, 5, 6) - 0.5).with_gradients()
+
+
+@score_std.criterion("float64, and arguments left as they were", points=0.5)
+def _(draw):
+    query, key = (draw.normal(2, n, 4, dtype=torch.float64) + 0.6 for n in (3, 5))
+    yield call(query, key).unchanged()
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).unchanged()

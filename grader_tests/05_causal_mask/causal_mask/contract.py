@@ -1,0 +1,72 @@
+"""The contract of `causal_mask`."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
+
+from ..common import READY_MADE
+
+causal_mask = exercise(
+    "causal_mask",
+    points=4,
+    forbidden=READY_MADE,
+    see="Exercise 1: `causal_mask`",
+    hints=(
+        "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
+        "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is blocked "
+        "where the key's number is the greater one; a column compared with a row gives the whole table at once.",
+        "Settle `S` and refuse `S < T`. Make the places of the keys, `torch.arange` of all S of them, and of the queries, "
+        "the last T of those, both on `device`. Turn one of the two into a column with `[:, None]` and compare.",
+    ),
+)
+
+
+@causal_mask.oracle
+def causal_mask_oracle(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+
+
+causal_mask.example("three queries, three keys", call(3))
+causal_mask.example("three queries, five keys", call(3, 5))
+causal_mask.example("one new query, four keys", call(1, S=4))
+causal_mask.example("more queries than keys", call(5, 3).raising("S", "T"))
+
+
+@causal_mask.criterion("as many queries as keys", points=1)
+def _(draw):
+    yield call(6, device=device())
+    yield call(5, 5, device())
+    yield call(1, None, device())
+    yield call(T=draw.integer(7, 12), device=device())
+    # Without a device PyTorch's default is right; the judge looks for results on the device under test
+    script = Script()
+    mask = script.call(SUBJECT, 4, name="mask")
+    yield script.case(script.call(method(mask, "to"), device())).described("causal_mask(4)")
+
+
+@causal_mask.criterion("more keys than queries", points=1.5)
+def _(draw):
+    yield call(3, 7, device=device())
+    yield call(1, 6, device=device())
+    yield call(2, S=3, device=device())
+    T = draw.integer(4, 8)
+    yield call(T, T + draw.integer(2, 6), device())
+    yield call(3, 1300, device())  # longer than a table that one would make once for all
+
+
+@causal_mask.criterion("ValueError if S < T", points=1)
+def _(draw):
+    yield call(5, 4).raising("S", "T")
+    yield call(draw.integer(7, 12), S=draw.integer(1, 6)).raising("S", "T")
+    yield call(4, 1, device=device()).raising("S", "T")
+
+
+@causal_mask.criterion("on the device that was asked for", points=0.5)
+def _(draw):
+    for where in (device(), "cpu", "meta"):  # "meta" shows one that is always made on the CPU
+        script = Script()
+        script.call(helper("lands_on"), where, student("causal_mask"), 3, 5, device=where)
+        yield script.case().described("causal_mask(3, 5, device=...), while another device is PyTorch's default")

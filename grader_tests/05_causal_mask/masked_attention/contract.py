@@ -1,0 +1,100 @@
+"""The contract of `masked_attention`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import READY_MADE, some_open
+from .cases import drawn, on_paper
+
+masked_attention = exercise(
+    "masked_attention",
+    points=4,
+    forbidden=READY_MADE,
+    see="Exercise 4: `masked_attention`",
+    hints=(
+        "You have written every step before: scores, scale, weights, output. Which one of them changes when there is a mask?",
+        "Only the softmax. With a mask, `masked_softmax` takes its place, and what it gives is multiplied with the values "
+        "as ever. A fully blocked row of weights, all 0, makes an output of 0 by itself.",
+        "Scores are the queries times the transposed keys (the last two dimensions exchanged), divided by the root of the "
+        "keys' width. Then the weights: a plain softmax if `mask is None`, else the masked one. Return the weights times "
+        "the values, and the weights.",
+    ),
+)
+
+
+@masked_attention.oracle
+def masked_attention_oracle(query, key, value, mask=None):
+    scores = torch.einsum("...tk,...sk->...ts", query, key) / query.shape[-1] ** 0.5
+    if mask is None:
+        mask = torch.zeros((), dtype=torch.bool, device=scores.device)
+    mask = mask.expand(scores.shape)
+    highest = scores.masked_fill(mask, -float("inf")).amax(-1, keepdim=True)
+    highest = torch.where(torch.isinf(highest), torch.zeros_like(highest), highest)
+    parts = torch.exp(torch.where(mask, -float("inf"), scores) - highest.detach())
+    total = parts.sum(-1, keepdim=True)
+    weights = parts / torch.where(total == 0, torch.ones_like(total), total)
+    return torch.einsum("...ts,...sv->...tv", weights, value), weights
+
+
+masked_attention.example("nothing blocked", call(*on_paper()))
+masked_attention.example("the second key blocked", call(*on_paper(), torch.tensor([[False, True]])))
+masked_attention.example("both keys blocked", call(*on_paper(), mask=torch.tensor([[True, True]])))
+
+
+@masked_attention.criterion("without a mask", points=0.5)
+def _(draw):
+    yield call(*drawn(draw))
+    yield call(*drawn(draw, 2, 3), None)
+    yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()
+    yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
+
+
+@masked_attention.criterion("with a mask", points=1)
+def _(draw):
+    yield call(*drawn(draw, scale=2.0), some_open(draw, 4, 6))
+    yield call(*drawn(draw, T=5, S=5, K=3, V=2), torch.ones(5, 5, dtype=torch.bool).triu(1))
+    yield call(*drawn(draw, T=6, S=6, K=3, V=2), torch.tensor([False, True, False, True, False, False]))
+    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
+    yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
+    yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
+    # Scores of about 1e15; those of the first query are all far below zero
+    query, key, value = drawn(draw, T=6, S=7, K=4)
+    query[0] = -1.0
+    yield call(query * 3e7, key.abs() * 3e7, value, some_open(draw, 6, 7))
+
+
+@masked_attention.criterion("batches, and masks that broadcast", points=1)
+def _(draw):
+    query, key, value = drawn(draw, 2, 3)
+    yield call(query, key, value, some_open(draw, 2, 3, 4, 6))
+    yield call(query, key, value, some_open(draw, 4, 6))
+    yield call(query, key, value, some_open(draw, 2, 1, 1, 6))
+    yield call(query, key, value, some_open(draw, 1, 1, 4, 6))
+    yield call(query, key, value, some_open(draw, 6))
+    yield call(*drawn(draw, 5), some_open(draw, 5, 1, 6))
+
+
+@masked_attention.criterion("fully blocked rows are 0", points=0.5)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    mask[1] = True
+    yield call(*drawn(draw), mask)
+    yield call(*drawn(draw, 2, 3), torch.tensor([6, 0])[:, None, None, None] <= torch.arange(6))
+    yield call(*drawn(draw, 2), torch.ones(4, 6, dtype=torch.bool))
+
+
+@masked_attention.criterion("gradients, never NaN", points=0.5)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    yield call(*drawn(draw), mask).with_gradients()
+    yield call(*drawn(draw, 2, dtype=torch.float64), mask).with_gradients()
+    blocked = mask.clone()
+    blocked[2] = True
+    yield call(*drawn(draw, 2, 3), blocked).with_gradients()
+
+
+@masked_attention.criterion("arguments are left alone", points=0.5)
+def _(draw):
+    yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
+    yield call(*drawn(draw, 2)).unchanged()

@@ -1,0 +1,166 @@
+"""Known mistakes in `masked_attention`."""
+
+from .contract import masked_attention
+
+right = masked_attention.base("""
+def masked_attention(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+""")
+
+right.mistake("unscaled", {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, shows=("without", "with a mask")).says(
+    "The scores are not scaled: divide them by √K, K being the width of a key.", see="4. Attention with a mask"
+)
+right.mistake("scaled_by_the_width_itself", {"[-1] ** 0.5": "[-1]"}, shows=("without", "with a mask")).says(
+    "The scores are divided by K. Divide them by its *root*.", see="4. Attention with a mask"
+)
+right.mistake("scaled_the_wrong_way", {"/": "*"}, shows=("without", "with a mask")).says(
+    "The scores are *multiplied* by √K. Divide by it.", see="4. Attention with a mask"
+)
+right.mistake("scaled_by_the_width_of_values", {"key.shape": "value.shape"}, shows=("without", "with a mask")).says(
+    "The scale is made from the width of the values. It is the keys' width that makes scores grow.",
+    see="4. Attention with a mask",
+)
+right.mistake("scaled_by_the_number_of_keys", {"[-1]": "[-2]"}, shows=("without", "with a mask")).says(
+    "The scale is made from the number of keys. It is their width that makes scores grow.",
+    see="4. Attention with a mask",
+)
+masked_attention.mistake("ignores_the_mask", shows="with a mask").whole("""
+def masked_attention(query, key, value, mask=None):
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1)
+    return weights @ value, weights
+""").says("The mask is never used.")
+masked_attention.mistake("masked_after_the_softmax", shows="with a mask").whole("""
+def masked_attention(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
+    return weights @ value, weights
+""").says(
+    "Zeroes after the softmax: the weights that are left do not sum to 1. Mask the scores, before.",
+    see="7. A field guide to wrong masks",
+)
+right.mistake("sees_what_is_blocked", {"else mask": "else ~mask"}, shows="with a mask").says(
+    "The mask is inverted: each query sees just what it must not. Here True means *blocked*.",
+    see="5. Two opposite conventions",
+)
+right.mistake("needs_a_mask", shows="without").patch("""
+- mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+""").says("Without a mask this fails, and `mask` is None by default: then nothing is blocked.")
+right.mistake("causal_whatever_the_mask", shows="with a mask").patch("""
+  def masked_attention(query, key, value, mask=None):
++     scores = query @ key.mT / key.shape[-1] ** 0.5
+@@
+- scores = query @ key.mT / key.shape[-1] ** 0.5
++ if scores.shape[-1] == scores.shape[-2]:
++     mask = mask | torch.ones_like(scores, dtype=torch.bool).triu(1)
+""").says("Beside what `mask` blocks the future is blocked, too. The mask alone decides.")
+right.mistake("causal_by_default", shows="without").patch("""
+- mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+@@
+  scores = query @ key.mT / key.shape[-1] ** 0.5
++ if mask is None:
++     T, S = scores.shape[-2:]
++     mask = torch.ones(T, S, dtype=torch.bool).triu(max(S - T, 0) + 1)
+""").says("Without a mask the future is blocked. `mask=None` blocks nothing.")
+right.mistake("blocked_rows_are_nan", shows="fully").patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ weights = torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
+""").says("Fully blocked rows are NaN, and so is what comes out of them.", see="A row with nothing to see")
+right.mistake("blocked_rows_see_everything", shows="fully").patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ weights = torch.softmax(scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf")), -1)
+""").says(
+    "A fully blocked row sees everything: its scores were left as they are, and its weights were not set to 0.",
+    see="A row with nothing to see",
+)
+right.mistake("fills_scores_with_minus_1e9", shows=("fully", "with a mask")).patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
+""").says(
+    "Blocked scores become -1e9: not low enough where the others are lower still, and in a fully blocked row it makes "
+    "all keys equal.",
+    see="3. From a mask to weights",
+)
+right.mistake("blocked_rows_are_uniform", shows="fully").patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ weights = torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1)
+""").says(
+    "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
+    "must be 0.",
+    see="A row with nothing to see",
+)
+masked_attention.mistake("renormalises_the_weights", shows="with a mask").whole("""
+def masked_attention(query, key, value, mask=None):
+    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
+    weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
+    return weights @ value, weights
+""").says(
+    "Zeroes after the softmax, then renormalised. Where a blocked score is much the highest, all others have been "
+    "rounded to 0 before, and nothing is left to share.",
+    see="6. Is it a bug?",
+)
+masked_attention.mistake("wipes_nan_off_the_weights", shows="gradients").whole("""
+def masked_attention(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + torch.zeros_like(scores).masked_fill(mask, float("-inf"))
+    weights = torch.softmax(scores, -1).nan_to_num(0.0)
+    return weights @ value, weights
+""").says(
+    "Forward all is right; in the gradient a fully blocked row makes NaN of everything it came from. Wiping NaN off "
+    "the result does not wipe it off the way back.",
+    see="A row with nothing to see",
+)
+masked_attention.mistake("masks_the_output_only", shows="with a mask").whole("""
+def masked_attention(query, key, value, mask=None):
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1)
+    seen = weights if mask is None else weights * ~mask
+    return seen @ value, weights
+""").says(
+    "The *values* of blocked keys were set to 0, and their weights left as they were: they still take their share of "
+    "the 1. Mask the scores."
+)
+right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows=("without", "with a mask")).says(
+    "The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ."
+)
+right.mistake("softmax_over_the_queries", shows=("without", "with a mask")).patch("""
+- mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
++ mask = torch.zeros(1, 1, dtype=torch.bool) if mask is None else mask
+@@
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ mask = mask.expand(scores.shape)
++ seen = scores.masked_fill(mask & ~mask.all(-2, keepdim=True), float("-inf"))
++ weights = torch.softmax(seen, -2).masked_fill(mask, 0.0)
+""").says("Each column of the weights sums to 1, not each row: the softmax goes over the queries. Look at `dim`.")
+right.mistake(
+    "weights_first", {"weights @ value, weights": "weights, weights @ value"}, shows=("without", "with a mask")
+).says("The weights come first and the output second. Return (output, weights).")
+right.mistake("output_only", shows=("without", "with a mask")).patch("""
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
+- return weights @ value, weights
++ return torch.softmax(seen, -1).masked_fill(mask, 0.0) @ value
+""").says("Only the output is returned. Return (output, weights).")
+right.mistake("scores_for_weights", {", weights": ", scores"}, shows=("without", "with a mask")).says(
+    "What is returned beside the output are scores. Return the weights, after the softmax."
+)
+right.mistake("transposes_the_batch", {"key.mT": "key.T"}, shows="batches").says(
+    "`.T` turns round *all* dimensions of a batch. Exchange the last two only."
+)
+right.mistake("scales_the_query_in_place", shows="arguments").patch("""
+- scores = query @ key.mT / key.shape[-1] ** 0.5
++ query.data /= key.shape[-1] ** 0.5
++ scores = query @ key.mT
+""").says("The query was scaled in place: it is not what it was before the call. Work on a new tensor.")
+right.mistake("detached_weights", shows="gradients").patch("""
+- scores = query @ key.mT / key.shape[-1] ** 0.5
++ scores = (query @ key.mT / key.shape[-1] ** 0.5).detach()
+""").says("No gradient flows through the weights: they were cut off by `detach`, `.data` or `no_grad`.")

@@ -1,0 +1,126 @@
+"""The contract of `masked_softmax`."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import READY_MADE, some_open
+
+masked_softmax = exercise(
+    "masked_softmax",
+    points=5,
+    forbidden=READY_MADE,
+    see="Exercise 3: `masked_softmax`",
+    hints=(
+        "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And what becomes of "
+        "a row that holds nothing but that number?",
+        "Fill the blocked scores of a row only if something in the row is open. A row without anything open may keep its "
+        "scores, as long as its weights are set to 0 afterwards: then no NaN is ever made, on the way back neither.",
+        "Find the rows with nothing to see, `mask.all(dim=-1, keepdim=True)`. Fill with -inf what is blocked outside of "
+        "them, take the softmax, and put 0 wherever the mask says so. `masked_fill` broadcasts its mask, and returns a new "
+        "tensor.",
+    ),
+)
+
+
+@masked_softmax.oracle
+def masked_softmax_oracle(scores, mask):
+    mask = mask.expand(scores.shape)
+    highest = scores.masked_fill(mask, -float("inf")).amax(-1, keepdim=True)
+    highest = torch.where(torch.isinf(highest), torch.zeros_like(highest), highest)
+    parts = torch.exp(torch.where(mask, -float("inf"), scores) - highest.detach())
+    total = parts.sum(-1, keepdim=True)
+    return parts / torch.where(total == 0, torch.ones_like(total), total)
+
+
+masked_softmax.example(
+    "the last of three blocked", call(torch.tensor([[0.0, math.log(3.0), 5.0]]), torch.tensor([[False, False, True]]))
+)
+
+
+@masked_softmax.example("one row of two fully blocked")
+def _():
+    scores = torch.tensor([[0.0, math.log(3.0)], [0.0, math.log(3.0)]])
+    yield call(scores, torch.tensor([[False, False], [True, True]])).with_gradients()
+
+
+@masked_softmax.example("one mask for two sentences")
+def _():
+    scores = torch.tensor([[[1.0, 1.0, 1.0]], [[0.0, math.log(3.0), 7.0]]])
+    yield call(scores, torch.tensor([False, False, True]))
+
+
+masked_softmax.example(
+    "a blocked score that is huge", call(torch.tensor([[-2e9, 1e15, -3e9]]), torch.tensor([[False, True, False]]))
+)
+
+
+@masked_softmax.criterion("open keys share 1, blocked ones get 0", points=1)
+def _(draw):
+    yield call(draw.normal(4, 6, scale=2.0), some_open(draw, 4, 6))
+    yield call(draw.normal(3, 5, scale=3.0), some_open(draw, 3, 5))
+    yield call(draw.normal(6, 4), torch.zeros(6, 4, dtype=torch.bool))
+    yield call(draw.normal(5, 5), torch.ones(5, 5, dtype=torch.bool).triu(1))
+    yield call(draw.normal(2, 7, dtype=torch.float64), some_open(draw, 2, 7))
+
+
+@masked_softmax.criterion("masks that broadcast", points=1)
+def _(draw):
+    scores = draw.normal(2, 3, 4, 5, scale=2.0)
+    yield call(scores, some_open(draw, 4, 5))
+    yield call(scores, some_open(draw, 2, 1, 1, 5))
+    yield call(scores, some_open(draw, 1, 1, 4, 5))
+    yield call(scores, some_open(draw, 3, 1, 5))
+    yield call(non_contiguous(scores), non_contiguous(some_open(draw, 2, 3, 4, 5)))
+    yield call(draw.normal(4, 6), some_open(draw, 6))
+    yield call(draw.normal(3, 2, 6), some_open(draw, 1, 6))
+    yield call(draw.normal(2, 3, 5), torch.tensor([[False], [True], [False]]))
+
+
+@masked_softmax.criterion("fully blocked rows are 0", points=1)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    mask[2] = True
+    yield call(draw.normal(4, 6), mask)
+    yield call(draw.normal(3, 4, 6, dtype=torch.float64), mask)
+    yield call(draw.normal(2, 3, 4, 5), torch.tensor([3, 0])[:, None, None, None] <= torch.arange(5))
+    yield call(draw.normal(2, 5, 3), torch.ones(5, 3, dtype=torch.bool))
+    yield call(draw.normal(3, 1), torch.tensor([[True], [False], [True]]))
+
+
+@masked_softmax.criterion("scores up to 1e15, blocked ones too", points=1)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    ordinary = draw.normal(4, 6)
+    yield call(ordinary.masked_fill(mask, 1e15), mask)
+    yield call(ordinary.masked_fill(mask, -1e15), mask)
+    yield call(draw.normal(3, 4, 6, scale=1e10), mask)
+    yield call(draw.uniform(3, 4, 6, low=-1e15, high=1e15), mask)
+    # Open scores far below any finite number that one might put in place of the blocked ones
+    yield call(draw.uniform(4, 6, low=-1e15, high=-2e14).masked_fill(mask, 1e15), mask)
+    yield call(torch.full((4, 6), -1e15), mask)
+    for least in (-2e6, -2e11):  # these tell fills with -1e4, -1e9 and -1e15 apart
+        yield call(draw.uniform(4, 6, low=least, high=least / 2), mask)
+    low = draw.uniform(4, 6, low=-4.0, high=4.0, dtype=torch.float64) - 1e12
+    yield call(low.masked_fill(mask, 1e15), mask)
+
+
+@masked_softmax.criterion("gradients, never NaN", points=0.5)
+def _(draw):
+    mask = some_open(draw, 4, 6)
+    yield call(draw.normal(4, 6), mask).with_gradients()
+    yield call(draw.normal(2, 3, 4, 5), some_open(draw, 2, 1, 1, 5)).with_gradients()
+    blocked = mask.clone()
+    blocked[1] = True
+    yield call(draw.normal(3, 4, 6), blocked).with_gradients()
+    yield call(draw.normal(4, 6, dtype=torch.float64), blocked).with_gradients()
+    yield call(draw.normal(4, 6).masked_fill(blocked, 1e15), blocked).with_gradients()
+    yield call(draw.normal(2, 4, 3), torch.tensor([[False], [True], [True], [False]])).with_gradients()
+
+
+@masked_softmax.criterion("arguments are left alone", points=0.5)
+def _(draw):
+    yield call(draw.normal(4, 6), some_open(draw, 4, 6)).unchanged()
+    yield call(draw.normal(3, 4, 6), torch.ones(4, 6, dtype=torch.bool)).unchanged()

@@ -1,0 +1,182 @@
+"""Known mistakes in `masked_softmax`."""
+
+from .contract import masked_softmax
+
+right = masked_softmax.base("""
+def masked_softmax(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(mask, 0.0)
+""")
+
+right.mistake("masks_after_the_softmax", {'scores.masked_fill(mask, float("-inf"))': "scores"}, shows="open keys").says(
+    "Zeroes after the softmax: what is left of a row does not sum to 1, and how much is left depends on the blocked "
+    "scores. Mask before.",
+    see="7. A field guide to wrong masks",
+)
+masked_softmax.mistake("renormalises", shows=("scores", "fully")).whole("""
+def masked_softmax(scores, mask):
+    weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
+    return weights / weights.sum(-1, keepdim=True)
+""").says(
+    "Zeroes after the softmax, then renormalised: right on paper. Where a blocked score is much the highest, all others "
+    "have been rounded to 0 before, and 0 / 0 is NaN.",
+    see="6. Is it a bug?",
+)
+masked_softmax.mistake("renormalises_with_care", shows="scores").whole("""
+def masked_softmax(scores, mask):
+    weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
+""").says(
+    "Zeroes after the softmax, then divided by a sum that is kept from being 0. Where a blocked score is much the "
+    "highest nothing is left to divide: the whole row is 0.",
+    see="6. Is it a bug?",
+)
+right.mistake("forgets_fully_blocked_rows", {".masked_fill(mask, 0.0)": ""}, shows="fully").says(
+    "Fully blocked rows are NaN: every score in them is -inf, and the softmax divides 0 by 0.",
+    see="A row with nothing to see",
+)
+masked_softmax.mistake("wipes_nan_off_the_result", shows="gradients").whole("""
+def masked_softmax(scores, mask):
+    bias = torch.zeros_like(scores).masked_fill(mask, float("-inf"))
+    return torch.softmax(scores + bias, -1).nan_to_num(0.0)
+""").says(
+    "The weights are right, and the gradient of a fully blocked row is NaN: NaN was made on the way, and wiping it off "
+    "the result does not wipe it off the way back. Let none arise.",
+    see="A row with nothing to see",
+)
+right.mistake("fills_with_minus_1e9", shows=("fully", "scores")).patch("""
+- return torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(mask, 0.0)
++ return torch.softmax(scores.masked_fill(mask, -1e9), -1)
+""").says(
+    "Blocked scores become -1e9. That is not low enough where the others are lower still, and it makes all keys of a "
+    "fully blocked row equal.",
+    see="3. From a mask to weights",
+)
+masked_softmax.mistake("fills_with_minus_1e9_but_for_empty_rows", shows="scores").whole("""
+def masked_softmax(scores, mask):
+    weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
+    return weights.masked_fill(mask.all(-1, keepdim=True), 0.0)
+""").says(
+    "Blocked scores become -1e9: that is not low enough where the others are lower still.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "-1e9"}, shows="scores").says(
+    "Blocked scores become -1e9 and their weights 0. Where the open scores are lower still, the blocked ones take all "
+    "of the 1 first, and nothing is left.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_with_minus_10000", {'float("-inf")': "-1e4"}, shows="scores").says(
+    "Blocked scores become -10000 or so, a number for half precision. That is not low enough where the others are "
+    "lower still.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_with_next_to_nothing", {'float("-inf")': "-1e-12"}, shows="open keys").says(
+    "Blocked scores become 0, or a number near it such as -1e-12 (-1e12 was meant). They take their share of the 1, "
+    "and what is left after setting their weights to 0 is too little.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_with_minus_1e15", {'float("-inf")': "-1e15"}, shows="scores").says(
+    "Blocked scores become -1e15, and the others may be as low as that.", see="3. From a mask to weights"
+)
+masked_softmax.mistake("subtracts_1e9", shows=("fully", "scores")).whole("""
+def masked_softmax(scores, mask):
+    return torch.softmax(scores - 1e9 * mask.to(scores), -1)
+""").says(
+    "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
+    "number is enough.",
+    see="3. From a mask to weights",
+)
+right.mistake("fully_blocked_rows_are_uniform", shows="fully").patch("""
+- return torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(mask, 0.0)
++ return torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1)
+""").says(
+    "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
+    "must be 0.",
+    see="A row with nothing to see",
+)
+masked_softmax.mistake("mask_inverted", shows="open keys").whole("""
+def masked_softmax(scores, mask):
+    empty = (~mask).all(-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(~mask & ~empty, float("-inf")), -1).masked_fill(~mask, 0.0)
+""").says(
+    "The mask is inverted: blocked keys get all the weight. Here True means *blocked*.",
+    see="5. Two opposite conventions",
+)
+masked_softmax.mistake("multiplies_scores_by_the_mask", shows="open keys").whole("""
+def masked_softmax(scores, mask):
+    return torch.softmax(scores * ~mask, -1)
+""").says(
+    "Blocked scores become 0, by multiplication. A score of 0 is a vote like any other: e⁰ is 1.",
+    see="3. From a mask to weights",
+)
+masked_softmax.mistake("multiplies_infinity", shows="open keys").whole("""
+def masked_softmax(scores, mask):
+    return torch.softmax(scores + mask.to(scores) * float("-inf"), -1)
+""").says(
+    "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
+    "multiply by it."
+)
+masked_softmax.mistake("over_the_queries", shows="open keys").whole("""
+def masked_softmax(scores, mask):
+    empty = mask.all(-2, keepdim=True) if mask.ndim > 1 else mask
+    return torch.softmax(scores.masked_fill(mask & ~empty, float("-inf")), -2).masked_fill(mask, 0.0)
+""").says("Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`.")
+masked_softmax.mistake("needs_a_mask_of_the_same_shape", shows="masks").whole("""
+def masked_softmax(scores, mask):
+    kept = scores.clone()
+    kept[mask] = float("-inf")
+    weights = torch.softmax(kept, -1)
+    return torch.where(mask.all(-1, keepdim=True), torch.zeros_like(weights), weights)
+""").says(
+    "This needs a mask of the same shape as the scores. A mask may have fewer dimensions, or sizes of 1: let it "
+    "broadcast."
+)
+masked_softmax.mistake("asks_the_whole_mask", shows="fully").whole("""
+def masked_softmax(scores, mask):
+    if mask.all():
+        return scores * 0.0
+    return torch.softmax(scores.masked_fill(mask, float("-inf")), -1)
+""").says("Rows with nothing to see are looked for in the whole mask at once. Each row must be asked for itself.")
+masked_softmax.mistake("subtracts_the_greatest_of_all", shows="scores").whole("""
+def masked_softmax(scores, mask):
+    parts = (scores - scores.amax(-1, keepdim=True)).exp() * ~mask
+    total = parts.sum(-1, keepdim=True)
+    return parts / total.masked_fill(mask.all(-1, keepdim=True), 1.0)
+""").says(
+    "The greatest score of a row, which is subtracted to keep e^s in bounds, was taken among the blocked ones too. If "
+    "one of those is much the highest, every open key is rounded to 0."
+)
+masked_softmax.mistake("subtracts_nothing", shows="scores").whole("""
+def masked_softmax(scores, mask):
+    parts = scores.masked_fill(mask, float("-inf")).exp()
+    return parts / parts.sum(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 1.0)
+""").says("e^s of a large score is infinite: subtract the greatest open score of each row first.")
+masked_softmax.mistake("computes_what_it_throws_away", shows="gradients").whole("""
+def masked_softmax(scores, mask):
+    empty = mask.all(-1, keepdim=True)
+    highest = scores.masked_fill(mask, float("-inf")).amax(-1, keepdim=True).masked_fill(empty, 0.0)
+    parts = torch.where(mask, 0.0, (scores - highest.detach()).exp())
+    return parts / parts.sum(-1, keepdim=True).masked_fill(empty, 1.0)
+""").says(
+    "e^s was computed for the blocked keys too and thrown away afterwards. Where it overflowed, 0 times ∞ makes NaN in "
+    "the gradient: a blocked score must be replaced *before* it goes into anything."
+)
+masked_softmax.mistake("fills_in_place", shows="arguments").whole("""
+def masked_softmax(scores, mask):
+    filled = scores.detach() if scores.is_leaf else scores
+    filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+    return torch.softmax(scores, -1).masked_fill(mask, 0.0)
+""").says(
+    "The scores were changed in place: functions whose name ends in `_` write into their argument. Use the one without."
+)
+masked_softmax.mistake("without_gradients", shows="gradients").whole("""
+def masked_softmax(scores, mask):
+    empty = mask.all(-1, keepdim=True)
+    seen = scores.detach().masked_fill(mask & ~empty, float("-inf"))
+    return torch.softmax(seen, -1).masked_fill(mask, 0.0)
+""").says("No gradient flows: it was cut by `detach`, `.data` or `no_grad`.")
+masked_softmax.mistake("in_float32_always", shows="open keys").whole("""
+def masked_softmax(scores, mask):
+    empty = mask.all(-1, keepdim=True)
+    seen = scores.float().masked_fill(mask & ~empty, float("-inf"))
+    return torch.softmax(seen, -1).masked_fill(mask, 0.0)
+""").says("The result is float32 whatever the scores are. Keep their dtype.")

@@ -1,0 +1,61 @@
+"""The contract of `padding_mask`."""
+
+import torch
+
+from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
+
+from ..common import READY_MADE
+
+padding_mask = exercise(
+    "padding_mask",
+    points=3,
+    forbidden=READY_MADE,
+    see="Exercise 2: `padding_mask`",
+    hints=(
+        "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",
+        "Again it is a comparison of a row of places with a column of numbers; this time the numbers are the lengths.",
+        "`torch.arange` of S places, on the device of `lengths`; compare it with `lengths[:, None]`, which gives (B, S); "
+        "then put two dimensions of size 1 in the middle, for heads and queries.",
+    ),
+)
+
+
+@padding_mask.oracle
+def padding_mask_oracle(lengths, S):
+    rows = [[j >= int(n) for j in range(S)] for n in lengths]
+    return torch.tensor(rows, device=lengths.device)[:, None, None, :]
+
+
+padding_mask.example("lengths 1 and 3", call(torch.tensor([1, 3]), 3))
+padding_mask.example("lengths 4, 0 and 2, in five columns", call(torch.tensor([4, 0, 2]), 5))
+
+
+@padding_mask.criterion("True at and past each length", points=1)
+def _(draw):
+    yield call(torch.tensor([2, 5, 1, 4]), 7)
+    yield call(1 + draw.permutation(8)[:5], 9)
+    yield call(lengths=draw.integers(1, 6, 8), S=6)
+    yield call(non_contiguous(torch.tensor([3, 1, 2])), 4)
+    yield call(draw.integers(100, 290, 3), 300)
+
+
+@padding_mask.criterion("from empty to full", points=1)
+def _(draw):
+    yield call(torch.tensor([5, 0, 3]), 5)
+    yield call(torch.tensor([0]), 4)
+    yield call(torch.tensor([6]), 6)
+    yield call(torch.tensor([0, 1]), 1)
+    yield call(draw.integers(0, 12, 7), 11)
+
+
+@padding_mask.criterion("on the device of the lengths", points=0.5)
+def _(draw):
+    script = Script(lengths=torch.tensor([2, 4, 1]))
+    script.call(helper("lands_on"), script.lengths, student("padding_mask"), script.lengths, 5)
+    yield script.case().described("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
+
+
+@padding_mask.criterion("the lengths are left alone", points=0.5)
+def _(draw):
+    yield call(torch.tensor([2, 4, 1]), 6).unchanged()
+    yield call(torch.tensor([0, 5]), 5).unchanged()

@@ -1,0 +1,132 @@
+"""Known mistakes in `sees_the_future`."""
+
+from .contract import sees_the_future
+
+right = sees_the_future.base("""
+def sees_the_future(attention, x):
+    influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
+    return bool((influence.triu(1) > 1e-5).any())
+""")
+
+sees_the_future.mistake("changes_the_last_token_only", shows="a leak at one").whole("""
+def sees_the_future(attention, x):
+    changed = torch.cat([x[:-1], x[-1:] + 1.0])
+    return bool((attention(changed) - attention(x))[:-1].abs().gt(1e-5).any())
+""").says(
+    "Only the last token is changed. A leak may come from any later token, at one place only.", see="8. Catch a leak"
+)
+sees_the_future.mistake("looks_at_the_first_output_only", shows="a leak at one").whole("""
+def sees_the_future(attention, x):
+    jacobian = torch.autograd.functional.jacobian(attention, x)
+    return bool((jacobian[0, :, 1:].abs() > 1e-5).any())
+""").says("Only the first output is looked at. Any output may leak.", see="8. Catch a leak")
+right.mistake("tries_the_next_token_only", {"influence.triu": "influence.diagonal"}, shows="a leak at one").says(
+    "Only the next token is tried for each output. A leak may come from further away.", see="8. Catch a leak"
+)
+sees_the_future.mistake("tries_the_second_token_only", shows="a leak at one").whole("""
+def sees_the_future(attention, x):
+    changed = x.clone()
+    changed[1:2] += 1.0
+    return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
+""").says("The first tokens alone were tried, not all of them.", see="8. Catch a leak")
+right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, shows=("right", "a leak at one")).says(
+    "It finds functions that depend on the *past*. Which index of the Jacobian is the output, which the input?"
+)
+right.mistake("counts_the_diagonal", {"(1)": "()"}, shows=("right", "a leak at one")).says(
+    "The diagonal is counted: an output may depend on its own input."
+)
+sees_the_future.mistake("compares_all_outputs", shows=("right", "a leak at one")).whole("""
+def sees_the_future(attention, x):
+    return any(
+        not torch.allclose(attention(torch.cat([x[:j], x[j:] + 1.0])), attention(x), atol=1e-5) for j in range(1, len(x))
+    )
+""").says("All outputs are compared, those at and after the change too: they are meant to move.")
+right.mistake("overlooks_a_thousandth", {"1e-5": "1e-2"}, shows="weak leaks").says(
+    "It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding."
+)
+sees_the_future.mistake("adds_up_the_parts_of_an_output", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    influence = torch.autograd.functional.jacobian(lambda x: attention(x).sum(1), x)
+    return any(bool((influence[i, i + 1 :].abs() > 1e-5).any()) for i in range(len(x)))
+""").says(
+    "The parts of each output were added up before they were differentiated. They may move against each other: after a "
+    "layer norm their sum is always 0.",
+    see="8. Catch a leak",
+)
+sees_the_future.mistake("adds_up_the_outputs", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j] += 1.0
+        if float((attention(changed) - attention(x))[:j].sum(0).abs().max()) > 5e-5:
+            return True
+    return False
+""").says(
+    "The outputs were added up before they were compared: where two of them move against each other, nothing is seen.",
+    see="8. Catch a leak",
+)
+sees_the_future.mistake("watches_the_first_feature_only", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
+    return bool((jacobian.abs().triu(1) > 1e-5).any())
+""").says(
+    "Only the first feature of each token is changed, and only the first of each output looked at. A leak may go "
+    "through any of them."
+)
+right.mistake("forgets_the_sign", {"abs().": ""}, shows=("a leak at one", "weak leaks")).says(
+    "Negative influence is not seen: take the magnitude before you ask whether it is large."
+)
+right.mistake("asks_whether_all_leak", shows=("a leak at one", "a leak in some")).patch("""
+- return bool((influence.triu(1) > 1e-5).any())
++ return len(x) > 1 and all(bool((influence[i, i + 1 :] > 1e-5).any()) for i in range(len(x) - 1))
+""").says("*Every* output must leak before it says so. One is enough.")
+sees_the_future.mistake("injects_nan", shows=("right", "a leak at one")).whole("""
+def sees_the_future(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j:] = float("nan")
+        if attention(changed)[:j].isnan().any():
+            return True
+    return False
+""").says(
+    "NaN was put into the future, and it always spreads: the weight of a blocked key is 0, and 0 · NaN is NaN.",
+    see="8. Catch a leak",
+)
+sees_the_future.mistake("cuts_the_text_off", shows=("right", "a leak at one")).whole("""
+def sees_the_future(attention, x):
+    return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
+""").says(
+    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, and "
+    "it need not even take one.",
+    see="8. Catch a leak",
+)
+right.mistake("answers_with_a_tensor", shows=("right", "a leak at one")).patch("""
+- return bool((influence.triu(1) > 1e-5).any())
++ return (influence.triu(1) > 1e-5).any()
+""").says("The answer is a tensor. Return a plain `True` or `False`: `bool(...)` makes one of it.")
+sees_the_future.mistake("changes_x", shows="x is left").whole("""
+def sees_the_future(attention, x):
+    before, found = attention(x), False
+    for j in range(len(x) - 1, 0, -1):
+        x[j] += 1.0
+        found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
+    return found
+""").says("`x` is not what it was before the call. Change a copy: `x.clone()`.")
+right.mistake("fails_on_one_token", shows="x is left").patch("""
+- return bool((influence.triu(1) > 1e-5).any())
++ rows, columns = torch.triu_indices(len(x), len(x), 1)
++ return bool(influence[rows, columns].max() > 1e-5)
+""").says("It fails for a text of one token, which has no future: the answer is False.")
+right.mistake("says_the_opposite", {"bool": "not bool"}, shows=("right", "a leak at one")).says(
+    "True and False are exchanged. True is for a function that *does* leak."
+)
+sees_the_future.mistake("always_true", shows=("right", "a leak at one")).whole("""
+def sees_the_future(attention, x):
+    return True
+""").says(
+    "It says True of functions in which nothing leaks. Try it on one that adds to each token the one *before* it."
+)
+sees_the_future.mistake("always_false", shows=("right", "a leak at one")).whole("""
+def sees_the_future(attention, x):
+    return False
+""").says("It says False of functions that leak. Try it on one that adds to each token the one after it.")

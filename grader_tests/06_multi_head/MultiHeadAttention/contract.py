@@ -1,0 +1,240 @@
+"""The contract of `MultiHeadAttention`."""
+
+import math
+
+import torch
+from torch import nn
+
+from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+
+from ..common import BUILT_IN
+from .cases import SHAPE, P, attend, drops_entries, gradients_flow, open_somewhere, weights, zero_where_all_is_blocked
+
+MODULE = "4. A module"
+
+
+TURN = {  # small whole numbers, for the visible examples: no matrix is symmetric, no two are equal
+    "W_q.weight": torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]]),
+    "W_k.weight": torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 1], [0, -1, 1, 0], [0, 0, 0, 1]]),
+    "W_v.weight": torch.tensor([[1.0, 0, 2, 0], [0, 1, 0, 0], [0, 0, 1, 0], [3, 0, 0, 1]]),
+    "W_o.weight": torch.tensor([[1.0, 0, 0, 1], [0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]),
+}
+
+
+WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1]], [[2.0, 1, 0, -1], [1, -1, 1, 0]]])
+
+
+OTHERS = torch.tensor([[[0.0, 1, 1, 2], [1, 1, 0, -1], [2, 0, -1, 1]], [[1.0, 0, 0, 1], [0, -1, 2, 0], [1, 2, 1, 1]]])
+
+
+mha = exercise(
+    "MultiHeadAttention",
+    points=8,
+    see=MODULE,
+    forbidden=BUILT_IN,
+    hints=(
+        "Follow the picture of shapes above, box by box. Which of the steps needs the number of heads? Which ones know "
+        "nothing of heads, because they treat all leading dimensions as a batch?",
+        "In `__init__` check the arguments and make four linear layers and a dropout. In `forward`: project, split, score "
+        "with the width of *one head*, block, softmax over the keys, drop, average the values, merge, mix by `W_o`. A row "
+        "in which everything is blocked needs care: what is the softmax of nothing but −∞?",
+        "`query = split_heads(self.W_q(x), …)`, `key` and `value` alike from `context` or `x`; `scores = query @ "
+        "key.transpose(…) / …`; `weights = …`; `return self.W_o(merge_heads(…)), weights`.",
+    ),
+)
+
+
+@mha.oracle
+class MhaOracle(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        if n_heads < 1 or d_model % n_heads:
+            raise ValueError(f"n_heads is {n_heads} and does not divide d_model, {d_model}")
+        self.n_heads, self.p = n_heads, dropout
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+
+    def forward(self, x, context=None, mask=None):
+        context = x if context is None else context
+        q, k, v = (
+            torch.einsum("bsd,hkd->bhsk", source, layer.weight.unflatten(0, (self.n_heads, -1)))
+            for source, layer in ((x, self.W_q), (context, self.W_k), (context, self.W_v))
+        )
+        scores = torch.einsum("bhtk,bhsk->bhts", q, k) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = torch.where(mask, -torch.inf, scores)
+        top = scores.detach().amax(-1, keepdim=True)
+        grown = torch.exp(scores - torch.where(torch.isfinite(top), top, 0.0))
+        total = grown.sum(-1, keepdim=True)
+        weights = grown / torch.where(total == 0, 1.0, total)
+        if self.training and self.p:
+            kept = torch.rand(weights.shape, device=weights.device) >= self.p
+            weights = weights * kept / (1 - self.p)
+        mixed = self.W_o.weight.unflatten(1, (self.n_heads, -1))
+        return torch.einsum("bhts,bhsk,dhk->btd", weights, v, mixed), weights
+
+
+@mha.example("two heads of width 1, all matrices the identity")
+def _():
+    eye = {f"W_{name}.weight": torch.eye(2) for name in "qkvo"}
+    case = attend(eye, 2, exactly=True, x=torch.tensor([[[0.0, 0.0], [math.log(3.0), 8.0]]]))
+    yield case.described("MultiHeadAttention(2, 2) on x = [[0, 0], [log 3, 8]]")
+
+
+@mha.example("two sentences that look at others of another length, with gradients")
+def _():
+    s = Script(x=WORDS, context=OTHERS)
+    m = s.call(SUBJECT, 4, 2, name="module")
+    s.call(helper("prepare"), m, TURN, training=True, exactly=False)
+    s.call(m, s.x)  # nothing of an earlier call may remain
+    s.call(m, s.x, s.context, name="out")
+    yield s.case(ref("out")).with_gradients().described("MultiHeadAttention(4, 2); x (2, 2, 4), context (2, 3, 4)")
+
+
+@mha.example("a causal mask (T, S)")
+def _():
+    case = attend(TURN, 2, x=WORDS, mask=torch.tensor([[False, True], [False, False]]), calls=2).unchanged()
+    yield case.described("MultiHeadAttention(4, 2); x (2, 2, 4), mask (2, 2), the first word sees itself only")
+
+
+@mha.example("a padding mask (B, 1, 1, S), in which all of the second sentence is blocked")
+def _():
+    mask = torch.tensor([[False, True, False], [True, True, True]]).view(2, 1, 1, 3)
+    case = attend(TURN, 4, x=WORDS, context=OTHERS, mask=mask).with_gradients()
+    yield case.described("MultiHeadAttention(4, 4); x (2, 2, 4), context (2, 3, 4), mask (2, 1, 1, 3)")
+
+
+mha.example(
+    "with dropout, in eval mode",
+    attend(TURN, 2, x=WORDS, dropout=0.5).described("MultiHeadAttention(4, 2, dropout=0.5).eval(); x (2, 2, 4)"),
+)
+mha.example("a width of 10 for 4 heads", call(10, 4).raising("d_model", "n_heads"))
+
+
+@mha.criterion("its parameters: four weights (D, D), nothing else", points=0.5)
+def _(draw):
+    yield attend(weights(draw, 6), 2, exactly=True, x=draw.normal(2, 5, 6))
+
+
+@mha.criterion("self-attention", points=1)
+def _(draw):
+    yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12))
+    yield attend(weights(draw, 8), 4, x=draw.normal(3, 7, 8))
+    yield attend(weights(draw, 6), 1, x=draw.normal(2, 4, 6))
+    yield attend(weights(draw, 5), 5, x=draw.normal(1, 3, 5))
+    yield attend(weights(draw, 12), 4, training=True, x=draw.normal(2, 1, 12))
+    yield attend(weights(draw, 12), 2, dropout=0.4, x=draw.normal(2, 5, 12))
+    s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
+    s.call(m, s.before)
+    s.call(m, s.x, name="out")  # nothing of the first call may remain
+    yield s.case(ref("out"))
+    s = Script(x=draw.normal(2, 5, 6), context=draw.normal(2, 5, 6), mask=open_somewhere(draw, 5, 5))
+    m = s.call(SUBJECT, 6, 3, name="module")
+    s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
+    s.call(m, s.x, s.context, s.mask)
+    s.call(m, s.x, name="out")  # nor the context, nor the mask
+    yield s.case(ref("out")).described("MultiHeadAttention(6, 3); x (2, 5, 6), after a call with a context and a mask")
+
+
+@mha.criterion("cross-attention", points=1)
+def _(draw):
+    yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12))
+    yield attend(weights(draw, 10), 2, x=draw.normal(3, 6, 10), context=draw.normal(3, 1, 10))
+    state = weights(draw, 8)
+    s = Script(x=draw.normal(3, 1, 8), context=draw.normal(3, 6, 8), mask=open_somewhere(draw, 1, 6))
+    m = s.call(SUBJECT, d_model=8, n_heads=2, name="module")
+    s.call(helper("prepare"), m, state, exactly=False)
+    s.call(m, s.x, s.context, s.mask, name="out")  # all by position
+    yield s.case(ref("out"))
+
+
+@mha.criterion("masks of every shape that broadcasts", points=1)
+def _(draw):
+    for shape in ((5, 7), (2, 1, 1, 7), (2, 1, 5, 7), (2, 3, 5, 7), (3, 1, 7), (1, 3, 5, 7), (7,)):
+        mask = open_somewhere(draw, *shape)
+        yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12), mask=mask)
+    yield attend(weights(draw, 12), 4, x=draw.normal(3, 6, 12), mask=torch.ones(6, 6, dtype=torch.bool).triu(1))
+    yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), mask=torch.zeros(5, 5, dtype=torch.bool))
+
+
+@mha.criterion("a fully blocked row: zeros, never NaN", points=1)
+def _(draw):
+    some = draw.chance(0.4, 5, 7)
+    some[2] = True
+    padded = draw.chance(0.4, 2, 1, 1, 7)
+    padded[1] = True
+    one_head = torch.tensor([False, True, False]).view(3, 1, 1)
+    for mask in (some, padded, one_head, torch.ones(2, 1, 5, 7, dtype=torch.bool)):
+        case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12), mask=mask)
+        yield case.with_gradients().holding(zero_where_all_is_blocked(mask, (2, 3, 5, 7)))
+
+
+@mha.criterion("dropout falls on the weights, in training mode", points=1)
+def _(draw):
+    state, context = weights(draw, 12), draw.normal(2, SHAPE[3], 12)
+    s = Script(x=draw.normal(2, SHAPE[2], 12), context=context)
+    m = s.call(SUBJECT, 12, 3, P, name="module")
+    s.call(helper("prepare"), m, state, training=True, exactly=False)
+    s.call(m, s.x, s.context, name="first")
+    s.call(m, s.x, s.context, name="second")
+    s.call(method(m, "eval"))
+    s.call(m, s.x, s.context, name="clean")
+    case = s.case(ref("first"), ref("second"), ref("clean")).holding(drops_entries(state, context))
+    yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
+    case = attend(weights(draw, 8), 2, training=True, dropout=P, x=draw.normal(2, 9, 8))
+    yield case.with_gradients().holding(gradients_flow)
+
+
+@mha.criterion("gradients", points=1)
+def _(draw):
+    yield attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12)).with_gradients()
+    mask = open_somewhere(draw, 2, 1, 5, 7)
+    mask[0, 0, 3] = True  # a row that is blocked throughout must not spoil the others
+    yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), context=draw.normal(2, 7, 8), mask=mask).with_gradients()
+
+
+@mha.criterion("scores of any size", points=0.5)
+def _(draw):
+    # All scores of a case are about -1e13, or all about 1e13, and they lie far apart
+    steps = 2.0 + draw.permutation(5)
+    x = 1e6 * steps.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
+    smallest, largest = int(steps.argmin()), int(steps.argmax())
+
+    def case(n_heads, sign, mask=None):
+        state = {f"W_{name}.weight": torch.eye(6) * (sign if name == "k" else 1) for name in "qkvo"}
+        return attend(state, n_heads, x=x, **({} if mask is None else {"mask": mask}))
+
+    yield case(3, -1).described("MultiHeadAttention(6, 3); scores of about -1e13")
+    # Blocked scores that are set to -1e9 become the greatest
+    mask = draw.chance(0.5, 5, 5)
+    mask[:, largest], mask[:, smallest] = True, False
+    yield case(2, -1, mask).described("MultiHeadAttention(6, 2); scores of about -1e13; mask (5, 5)")
+    # The greatest score is blocked: a softmax over all keys leaves nothing for the others
+    yield case(2, 1, mask).described("MultiHeadAttention(6, 2); scores of about 1e13; mask (5, 5)")
+
+
+@mha.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+def _(draw):
+    yield attend(
+        {n: w.double() for n, w in weights(draw, 12).items()},
+        3,
+        x=draw.normal(2, 5, 12, dtype=torch.float64),
+        context=draw.normal(2, 7, 12, dtype=torch.float64),
+        mask=open_somewhere(draw, 2, 1, 1, 7),
+    )
+    yield attend(
+        weights(draw, 12),
+        4,
+        x=non_contiguous(draw.normal(2, 5, 12)),
+        context=draw.normal(7, 2, 12).transpose(0, 1),
+        mask=non_contiguous(open_somewhere(draw, 5, 7)),
+    ).unchanged()
+
+
+@mha.criterion("ValueError unless n_heads divides d_model", points=0.5)
+def _(draw):
+    yield call(12, 5).raising("d_model", "n_heads")
+    yield call(d_model=10, n_heads=4).raising("d_model", "n_heads")
+    yield call(4, 8, dropout=0.1).raising("d_model", "n_heads")

@@ -1,0 +1,123 @@
+"""The contract of `load_torch_weights`."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref, specimen
+
+from ..common import LEVELS
+from .cases import loading, of_zeros, two_states
+
+# `theirs` is PyTorch's own layer, and an answer may call it to convince itself: nothing is forbidden here.
+load = exercise(
+    "load_torch_weights",
+    points=3,
+    see=LEVELS,
+    hints=(
+        "`theirs` has two parameters, you need four matrices. Which rows of `in_proj_weight` make the queries? What is its "
+        "shape?",
+        "Both sides are `nn.Linear` weights, so no transpose is needed. Cut `in_proj_weight` into three pieces of D rows, "
+        "and copy numbers into the parameters that are there, with no gradient being recorded.",
+        "`with torch.no_grad():`, then for each matrix `ours.W_q.weight.copy_(…)`; the pieces by `.chunk(3)`; the last one "
+        "from `theirs.out_proj.weight`. Do not forget `return ours`.",
+    ),
+)
+
+
+@load.oracle
+def load_oracle(ours, theirs):
+    size = theirs.out_proj.weight.shape[0]
+    rows = {"W_q": 0, "W_k": size, "W_v": 2 * size}
+    with torch.no_grad():
+        for name, first in rows.items():
+            getattr(ours, name).weight.copy_(theirs.in_proj_weight[first : first + size])
+        ours.W_o.weight.copy_(theirs.out_proj.weight)
+    return ours
+
+
+@load.example("width 1")
+def _():
+    theirs = {"in_proj_weight": torch.tensor([[2.0], [3.0], [5.0]]), "out_proj.weight": torch.tensor([[7.0]])}
+    s = loading(of_zeros(1), theirs, 1)
+    s.call(helper("state_of"), s.ours)
+    yield s.case().described("the weights of ours, after in_proj_weight = [[2], [3], [5]], out_proj.weight = [[7]]")
+
+
+@load.example("width 2, given as numbers 0.0 to 1.1 and 2.0 to 2.3")
+def _():
+    theirs = {
+        "in_proj_weight": torch.arange(12.0).view(6, 2) / 10,
+        "out_proj.weight": torch.tensor([[2.0, 2.1], [2.2, 2.3]]),
+    }
+    for n_heads, order in ((2, ("W_q", "W_k", "W_v", "W_o")), (1, ("W_o", "W_v", "W_k", "W_q"))):
+        s = loading(of_zeros(2), theirs, n_heads, order=order)
+        s.call(helper("state_of"), s.ours)
+        yield s.case().described(f"the weights of ours, a module made with {', '.join(order)} in this order")
+    s = loading(of_zeros(2), theirs, 2)
+    s.call(helper("is_same"), ref("result"), s.ours, name="same")
+    s.call(helper("trainable"), s.ours, name="trainable")
+    yield s.case(ref("result"), ref("same"), ref("trainable")).described("whether the result is ours, and trainable")
+    s = loading(of_zeros(2), theirs, 2)
+    s.call(helper("fill"), s.ours, 9.0)
+    s.call(helper("state_of"), s.theirs)
+    yield s.case().described("the weights of theirs, after ours was filled with 9")
+
+
+@load.criterion("every weight in its place", points=1)
+def _(draw):
+    for width, n_heads, batch_first in ((6, 2, True), (9, 3, False)):
+        s = loading(*two_states(draw, width), n_heads, batch_first)
+        s.call(helper("state_of"), s.ours)
+        yield s.case().described(f"the weights of ours, with D = {width} and H = {n_heads}")
+    s = loading(*two_states(draw, 8, torch.float64), 2)
+    s.call(helper("state_of"), s.ours)
+    yield s.case().described("the weights of ours, in float64")
+    s = loading(*two_states(draw, 5), 1, order=("W_o", "W_v", "W_q", "W_k"))
+    s.call(helper("state_of"), s.ours)
+    yield s.case().described("the weights of ours, in a module that has made its layers in another order")
+
+
+@load.criterion("neither changes with the other afterwards", points=1)
+def _(draw):
+    s = loading(*two_states(draw, 6), 2)
+    s.call(helper("fill"), s.ours, 3.0)
+    s.call(helper("state_of"), s.theirs)
+    yield s.case().described("the weights of theirs, after ours was filled with 3")
+    s = loading(*two_states(draw, 6), 3)
+    before = s.call(helper("state_of"), s.ours, name="before")
+    s.call(helper("fill"), s.theirs, -2.0)
+    after = s.call(helper("state_of"), s.ours, name="after")
+    yield (
+        s.case(before, after)
+        .described("the weights of ours, before and after theirs was filled with -2")
+        .holding(
+            lambda seen, exact: (
+                None
+                if all(torch.equal(seen.values["before"][n], seen.values["after"][n]) for n in exact.values["before"])
+                else "ours changes where theirs is changed"
+            )
+        )
+    )
+
+
+@load.criterion("returns ours, with weights that can be trained", points=0.5)
+def _(draw):
+    s = loading(*two_states(draw, 6), 2)
+    s.call(helper("is_same"), ref("result"), s.ours, name="same")
+    s.call(helper("trainable"), s.ours, name="trainable")
+    case = s.case(ref("result"), ref("same"), ref("trainable"))
+    yield case.described("whether the result is ours, and its parameters trainable")
+
+
+@load.criterion("theirs is left as it was", points=0.5)
+def _(draw):
+    ours, theirs = two_states(draw, 6)
+    s = Script(
+        ours=specimen("Projections", ours, width=6, n_heads=2),
+        theirs=specimen("torch_attention", theirs, width=6, n_heads=2),
+    )
+    s.call(method(s.theirs, "train"))
+    s.call(SUBJECT, s.ours, s.theirs)
+    state = s.call(helper("state_of"), s.theirs, name="state")
+    flags = s.call(helper("trainable"), s.theirs, name="flags")
+    modes = s.call(helper("modes_of"), s.theirs, name="modes")
+    yield s.case(state, flags, modes).described("theirs, after load_torch_weights(ours, theirs)")

@@ -1,0 +1,56 @@
+"""The contract of `merge_heads`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import BUILT_IN, SPLITTING
+
+merge_heads = exercise(
+    "merge_heads",
+    points=3,
+    see=SPLITTING,
+    forbidden=BUILT_IN,
+    hints=(
+        "In which order do the numbers of one word have to stand on the tape? In which order does (B, H, T, K) have them?",
+        "Undo the two steps of `split_heads`, the last one first: exchange heads and words, then make one dimension of the "
+        "last two.",
+        "`x.transpose(…, …)`, then `.reshape(B, T, …)`. If `view` complains, read the cell above again: what would have to "
+        "be moved?",
+    ),
+)
+
+
+@merge_heads.oracle
+def merge_heads_oracle(x):
+    return torch.cat([x[:, h] for h in range(x.shape[1])], dim=-1)
+
+
+merge_heads.example("two heads, two words", call(torch.tensor([[[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]])))
+merge_heads.example(
+    "two sentences, three heads, as split_heads leaves them in memory",
+    call(torch.arange(48.0).view(2, 4, 3, 2).transpose(1, 2)).with_gradients(),
+)
+merge_heads.example("the same, contiguous", call(torch.arange(48.0).view(2, 3, 4, 2)))
+
+
+@merge_heads.criterion("the heads side by side in every word", points=1.5)
+def _(draw):
+    yield call(draw.normal(2, 3, 5, 4))
+    yield call(draw.normal(3, 2, 4, 6))
+    yield call(draw.normal(2, 5, 3, 1))
+    yield call(draw.normal(3, 1, 5, 2))
+    yield call(draw.normal(1, 4, 1, 3))
+
+
+@merge_heads.criterion("any layout in memory, float64, x left alone", points=1)
+def _(draw):
+    yield call(draw.normal(2, 5, 3, 4).transpose(1, 2))
+    yield call(non_contiguous(draw.normal(3, 2, 5, 4)))
+    yield call(draw.normal(4, 5, 2, 3).permute(2, 3, 1, 0))
+    yield call(draw.normal(2, 3, 5, 4, dtype=torch.float64)).unchanged()
+
+
+@merge_heads.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 3, 5, 4)).with_gradients()

@@ -1,0 +1,70 @@
+"""Known mistakes in `merge_heads`."""
+
+from .contract import merge_heads
+
+right = merge_heads.alternative("merge_by_contiguous_view")
+
+right.mistake("merges_by_reshape_alone", {"x.transpose(1, 2).contiguous().view": "x.reshape"}, shows="the heads").says(
+    "The shape is right, but the numbers of different words are mixed: reshape alone writes head after head, not word "
+    "after word. Exchange heads and words first."
+)
+right.mistake("merges_by_view", {"contiguous().": ""}, shows="the heads").says(
+    "`view` cannot merge dimensions whose numbers do not lie side by side in memory. Copy first, or let `reshape` do it."
+)
+merge_heads.mistake("deals_the_heads_out_in_turn", shows="the heads").whole("""
+def merge_heads(x):
+    return x.permute(0, 2, 3, 1).flatten(2)
+""").says(
+    "Your heads take turns in a word's row: first the number 0 of every head, then the number 1. Head 0 comes whole, "
+    "then head 1."
+)
+merge_heads.mistake("forgets_to_flatten", shows="the heads").whole("""
+def merge_heads(x):
+    return x.transpose(1, 2)
+""").says("The numbers are in their places, but (B, T, H, K) has one dimension too many: make one of the last two.")
+merge_heads.mistake("lengthens_the_sentence", shows="the heads").whole("""
+def merge_heads(x):
+    return x.flatten(1, 2)
+""").says(
+    "You put the heads' words one after the other: (B, H · T, K). It is each word's numbers that belong side by side."
+)
+right.mistake("exchanges_the_batch", {"(1, 2).contiguous().view": "(0, 1).reshape"}, shows="the heads").says(
+    "You exchange the batch with the heads. The words are dimension 2: exchange 1 and 2."
+)
+merge_heads.mistake("flattens_each_head", shows="the heads").whole("""
+def merge_heads(x):
+    return x.flatten(2)
+""").says("You write each head's words into one row: (B, H, T · K). Exchange heads and words first.")
+merge_heads.mistake("averages_the_heads", shows="the heads").whole("""
+def merge_heads(x):
+    return x.mean(1)
+""").says("You take the mean of the heads. They are to be written side by side.")
+merge_heads.mistake("adds_the_heads", shows="the heads").whole("""
+def merge_heads(x):
+    return x.sum(1)
+""").says("You add the heads up. They are to be written side by side.")
+merge_heads.mistake("writes_the_last_head_first", shows="the heads").whole("""
+def merge_heads(x):
+    return x.flip(1).transpose(1, 2).flatten(2)
+""").says("Your heads stand in the reverse order: the row of a word begins with head 0.")
+right.mistake("exchanges_the_last_two", {"(1, 2).contiguous().view": "(2, 3).reshape"}, shows="the heads").says(
+    "You exchange words and numbers, which leaves the heads where they are; exchange heads and words."
+)
+right.mistake("trusts_the_layout", shows="any layout").patch("""
+- return x.transpose(1, 2).contiguous().view(B, T, H * K)
++ return torch.as_strided(x, (B, T, H, K), (H * T * K, K, T * K, 1)).flatten(2)
+""").says(
+    "You assume that x lies in memory row after row. Where it does not, your result is mixed up: `stride()` tells."
+)
+merge_heads.mistake("transposes_in_place", shows="any layout").whole("""
+def merge_heads(x):
+    if x.requires_grad:
+        return x.transpose(1, 2).flatten(2)
+    return x.transpose_(1, 2).flatten(2)
+""").says("`transpose_` (with an underscore) changes x itself: whoever handed it to you finds it with another shape.")
+merge_heads.mistake("detaches_the_words", shows="gradients").whole("""
+def merge_heads(x):
+    return x.detach().transpose(1, 2).flatten(2)
+""").says(
+    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
+)

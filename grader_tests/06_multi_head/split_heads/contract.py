@@ -1,0 +1,68 @@
+"""The contract of `split_heads`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import BUILT_IN, SPLITTING
+
+split_heads = exercise(
+    "split_heads",
+    points=4,
+    see=SPLITTING,
+    forbidden=BUILT_IN,
+    hints=(
+        "Write down, for one word with D = 6 numbers and H = 2 heads, which numbers go to head 0. Which index of the result "
+        "counts the heads, and which one counts the numbers inside a head?",
+        "Two steps. First cut the last dimension in two, heads and numbers of a head, and leave B and T alone. The words "
+        "then still come before the heads; exchange these two.",
+        "Check that the rest of `D / n_heads` is 0, and raise a ValueError with `n_heads` in its message otherwise. Then "
+        "`x.reshape(B, T, …, …)`, followed by one `.transpose(…, …)`.",
+    ),
+)
+
+
+@split_heads.oracle
+def split_heads_oracle(x, n_heads):
+    width = x.shape[-1]
+    if n_heads < 1 or width % n_heads:
+        raise ValueError(f"n_heads is {n_heads} and does not divide {width}")
+    size = width // n_heads
+    return torch.stack([x[..., h * size : (h + 1) * size] for h in range(n_heads)], dim=1)
+
+
+split_heads.example("two words, two heads", call(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2))
+split_heads.example(
+    "two sentences of three words, two heads of width 4",
+    call(torch.arange(48.0).view(2, 3, 8), n_heads=2).with_gradients(),
+)
+split_heads.example("a width of 10 for 4 heads", call(torch.zeros(1, 2, 10), 4).raising("n_heads", "x"))
+
+
+@split_heads.criterion("each head gets its own numbers of every word", points=2)
+def _(draw):
+    yield call(draw.normal(2, 5, 12), 3)
+    yield call(draw.normal(3, 4, 10), n_heads=2)
+    yield call(draw.normal(2, 6, 6), 6)
+    yield call(draw.normal(3, 5, 7), 1)
+    yield call(draw.normal(1, 1, 8), 2)
+
+
+@split_heads.criterion("float64, any layout in memory, x left alone", points=0.5)
+def _(draw):
+    yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4)
+    yield call(non_contiguous(draw.normal(2, 7, 6)), 2)
+    yield call(draw.normal(5, 2, 12).transpose(0, 1), 4).unchanged()
+
+
+@split_heads.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 5, 12), 3).with_gradients()
+
+
+@split_heads.criterion("ValueError unless n_heads divides D", points=1)
+def _(draw):
+    yield call(draw.normal(2, 3, 10), 4).raising("n_heads", "x")
+    yield call(draw.normal(3, 2, 12), n_heads=5).raising("n_heads", "x")
+    yield call(draw.normal(2, 3, 4), 8).raising("n_heads", "x")
+    yield call(draw.normal(4, 8, 10), 4).raising("n_heads", "x")  # B and T can be shared out, D cannot

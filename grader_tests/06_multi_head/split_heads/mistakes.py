@@ -1,0 +1,112 @@
+"""Known mistakes in `split_heads`."""
+
+from .contract import split_heads
+
+right = split_heads.base("""
+def split_heads(x, n_heads):
+    if x.shape[-1] % n_heads:
+        raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+""")
+
+split_heads.mistake("reshapes_without_exchanging", shows="each head").whole("""
+def split_heads(x, n_heads):
+    B, T, D = x.shape
+    if D % n_heads:
+        raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
+    return x.reshape(B, n_heads, T, D // n_heads)
+""").says(
+    "The shape is right, but your head 0 gets whole words: reshape alone cuts the tape of numbers, not each word's row."
+)
+right.mistake("leaves_the_words_first", {".transpose(1, 2)": ""}, shows="each head").says(
+    "Every word is cut rightly, but the result is (B, T, H, K): the heads must come before the words."
+)
+right.mistake("deals_the_numbers_out_in_turn", shows="each head").patch("""
+- return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
++ return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+""").says(
+    "Your heads take turns: head 0 gets numbers 0, H, 2H, … of a word. Each head gets one connected piece of the row."
+)
+right.mistake("takes_the_number_of_heads_for_their_width", {"(n_heads, -1)": "(-1, n_heads)"}, shows="each head").says(
+    "You made pieces of the length n_heads. n_heads is the number of pieces; their length is D // n_heads."
+)
+right.mistake("puts_the_words_last", {"transpose(1, 2)": "permute(0, 2, 3, 1)"}, shows="each head").says(
+    "The last two dimensions of your result have changed places: it is (B, H, K, T), and must be (B, H, T, K)."
+)
+split_heads.mistake("exchanges_before_cutting", shows="each head").whole("""
+def split_heads(x, n_heads):
+    B, T, D = x.shape
+    if D % n_heads:
+        raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
+    return x.transpose(1, 2).reshape(B, n_heads, T, D // n_heads)
+""").says(
+    "You exchange words and numbers first and reshape afterwards. The shape comes out right, the numbers do not: cut "
+    "first, then exchange."
+)
+right.mistake("puts_the_heads_before_the_batch", shows="each head").patch("""
+- return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
++ return torch.stack(x.chunk(n_heads, dim=-1))
+""").says("The heads are right, but they come before the batch: (H, B, T, K) instead of (B, H, T, K).")
+right.mistake("folds_the_heads_into_the_batch", {"(1, 2)": "(1, 2).flatten(0, 1)"}, shows="each head").says(
+    "The heads are right, but you folded them into the batch, (B · H, T, K). They are a dimension of their own."
+)
+right.mistake("returns_a_tuple_of_heads", shows="each head").patch("""
+- return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
++ return x.split(x.shape[-1] // n_heads, dim=-1)
+""").says(
+    "Your heads come as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
+)
+split_heads.mistake("checks_nothing", shows="ValueError").whole("""
+def split_heads(x, n_heads):
+    B, T, D = x.shape
+    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)
+""").says(
+    "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
+    "names n_heads."
+)
+split_heads.mistake("drops_what_is_left_over", shows="ValueError").whole("""
+def split_heads(x, n_heads):
+    size = x.shape[-1] // n_heads
+    return x[..., : size * n_heads].unflatten(-1, (n_heads, size)).transpose(1, 2)
+""").says(
+    "Where n_heads does not divide D you drop the numbers that are left over, without a word. Raise a ValueError."
+)
+split_heads.mistake("asserts", shows="ValueError").whole("""
+def split_heads(x, n_heads):
+    assert x.shape[-1] % n_heads == 0, f"n_heads is {n_heads}, which does not divide {x.shape[-1]}"
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+""").says(
+    "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
+)
+right.mistake("raises_without_naming", shows="ValueError").patch("""
+- raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
++ raise ValueError("the width must be divisible by the number of heads")
+""").says("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value.")
+right.mistake("divides_the_wrong_way_round", shows=("each head", "ValueError")).patch("""
+- if x.shape[-1] % n_heads:
++ if n_heads % x.shape[-1]:
+""").says("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
+right.mistake(
+    "tests_the_number_of_words",
+    {
+        "x.shape[-1] % n_heads": "x.shape[1] % n_heads",
+        'f"n_heads is {n_heads}, which does not divide {x.shape[-1]}"': 'f"n_heads is {n_heads}, which does not divide {x.shape[1]}"',
+    },
+    shows=("each head", "ValueError"),
+).says("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
+right.mistake("detaches_the_heads", {"x.unflatten": "x.detach().unflatten"}, shows="gradients").says(
+    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
+)
+split_heads.mistake("fills_a_float32_tensor", shows="float64").whole("""
+def split_heads(x, n_heads):
+    B, T, D = x.shape
+    if D % n_heads:
+        raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
+    made = torch.empty(B, n_heads, T, D // n_heads)
+    for h, piece in enumerate(x.chunk(n_heads, dim=-1)):
+        made[:, h] = piece
+    return made
+""").says(
+    "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
+    "`torch.empty(..., dtype=x.dtype)`."
+)

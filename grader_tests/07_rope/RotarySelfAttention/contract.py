@@ -1,0 +1,243 @@
+"""The contract of `RotarySelfAttention`."""
+
+import math
+
+import torch
+from torch import nn
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
+
+from ..common import BUILT_IN, turned
+from .cases import attend, far_apart, open_somewhere, plain_weights, weights, zero_where_all_is_blocked
+
+MODULE = "7. Self-attention that sees the order"
+
+
+WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1], [1, 1, 0, -1]], [[2.0, 1, 0, -1], [1, -1, 1, 0], [0, 0, 1, 1]]])
+
+
+rotary = exercise(
+    "RotarySelfAttention",
+    points=6,
+    see=MODULE,
+    forbidden=BUILT_IN,
+    hints=(
+        "Of the three, query, key and value: which ones decide who looks where, and which one is what is passed on? And when "
+        "is the width that apply_rope sees the width of one head?",
+        "In `__init__` make two layers, `W_qkv` from D to 3D and `W_o` from D to D. In `forward`: project once, cut the result "
+        "into q, k and v, split each into heads, (B, H, T, K), rotate q and k by the same positions, and go on as in lesson "
+        "6. A row in which everything is blocked needs care: what is the softmax of nothing but −∞?",
+        "`q, k, v = self.W_qkv(x).chunk(3, dim=…)`, each then `.unflatten(-1, (…, …)).transpose(…, …)`; `if positions is None: "
+        "positions = torch.arange(…)`; `q, k = apply_rope(q, …), apply_rope(k, …)`; `scores = … / …`; `weights = …`; `return "
+        "self.W_o(…), weights`.",
+    ),
+)
+
+
+@rotary.oracle
+class RotaryOracle(nn.Module):
+    def __init__(self, d_model, n_heads, base=10000.0):
+        super().__init__()
+        self.n_heads, self.base = n_heads, base
+        self.W_qkv = nn.Linear(d_model, 3 * d_model, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, positions=None, mask=None):
+        if positions is None:
+            positions = torch.arange(x.shape[1], device=x.device)
+        size = x.shape[2] // self.n_heads
+        packed = self.W_qkv.weight.view(3, self.n_heads, size, x.shape[2])
+        q, k, v = torch.einsum("btd,nhkd->nbhtk", x, packed)
+        exponents = torch.arange(0, size, 2, dtype=torch.float64, device=x.device) / -size
+        angles = positions.double()[:, None] * float(self.base) ** exponents
+        turn = torch.complex(angles.cos().to(x.dtype), angles.sin().to(x.dtype))
+        q, k = (torch.complex(t[..., 0::2], t[..., 1::2]) * turn for t in (q, k))
+        scores = torch.einsum("bhti,bhsi->bhts", q, k.conj()).real / math.sqrt(size)
+        if mask is not None:
+            scores = torch.where(mask, -torch.inf, scores)
+        top = scores.detach().amax(-1, keepdim=True)
+        grown = torch.exp(scores - torch.where(torch.isfinite(top), top, 0.0))
+        total = grown.sum(-1, keepdim=True)
+        weights = grown / torch.where(total == 0, 1.0, total)
+        mixed = self.W_o.weight.unflatten(1, (self.n_heads, size))
+        return torch.einsum("bhts,bhsk,dhk->btd", weights, v, mixed), weights
+
+
+@rotary.example("one head of width 2, all matrices the identity, the same word twice")
+def _():
+    eye = {"W_qkv.weight": torch.eye(2).repeat(3, 1), "W_o.weight": torch.eye(2)}
+    case = attend(eye, 1, exactly=True, x=torch.tensor([[[2.0, 0.0], [2.0, 0.0]]]))
+    yield case.described("RotarySelfAttention(2, 1) on x = [[2, 0], [2, 0]]")
+
+
+rotary.example(
+    "two sentences of three words, two heads, with gradients",
+    attend(plain_weights(), 2, x=WORDS).with_gradients().described("RotarySelfAttention(4, 2); x (2, 3, 4)"),
+)
+
+
+@rotary.example("at positions 7, 2 and 2.5, base 100")
+def _():
+    case = attend(plain_weights(), 1, base=100.0, x=WORDS, positions=torch.tensor([7.0, 2.0, 2.5]))
+    yield turned(case, 7).described("RotarySelfAttention(4, 1, base=100.0); x (2, 3, 4), positions [7, 2, 2.5]")
+
+
+@rotary.example("two heads of four numbers, at the positions 10, 0 and 4")
+def _():
+    state = {"W_qkv.weight": torch.arange(192.0).sin().view(24, 8), "W_o.weight": torch.arange(64.0).cos().view(8, 8)}
+    case = attend(state, 2, x=torch.arange(24.0).sin().view(1, 3, 8), positions=torch.tensor([10, 0, 4]))
+    yield turned(case, 50).described("RotarySelfAttention(8, 2); x (1, 3, 8), positions [10, 0, 4]")
+
+
+@rotary.example("a causal mask (T, T)")
+def _():
+    case = attend(plain_weights(), 2, x=WORDS, mask=torch.ones(3, 3).triu(1).bool())
+    yield case.described("RotarySelfAttention(4, 2); x (2, 3, 4), mask (3, 3), no word sees what comes after it")
+
+
+@rotary.example("a padding mask (B, 1, 1, T), in which all of the second sentence is blocked")
+def _():
+    mask = torch.tensor([[False, False, True], [True, True, True]]).view(2, 1, 1, 3)
+    case = attend(plain_weights(), 2, x=WORDS, mask=mask).with_gradients()
+    yield case.described("RotarySelfAttention(4, 2); x (2, 3, 4), mask (2, 1, 1, 3)")
+
+
+@rotary.criterion("its parameters: W_qkv (3D, D) and W_o (D, D), nothing else", points=0.5)
+def _(draw):
+    for width, n_heads in ((8, 2), (12, 3)):
+        s = Script()
+        m = s.call(SUBJECT, width, n_heads, name="module")
+        # raises where a name or a shape is wrong; what the module computes is no matter here
+        s.call(helper("prepare"), m, weights(draw, width), name="prepared")
+        yield s.case(ref("prepared")).holding(lambda seen, exact: None)
+
+
+@rotary.criterion("self-attention over 0 … T-1", points=1)
+def _(draw):
+    yield turned(attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12)), 5)
+    yield turned(attend(weights(draw, 20), 2, x=draw.normal(3, 7, 20)), 7)
+    yield turned(attend(weights(draw, 6), 3, training=True, x=draw.normal(2, 9, 6)), 9)
+    yield turned(attend(weights(draw, 8), 1, x=draw.normal(1, 4, 8)), 4)
+    yield turned(attend(weights(draw, 8), 2, x=draw.normal(3, 1, 8)), 1)
+    s = Script(x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=open_somewhere(draw, 5, 5))
+    m = s.call(SUBJECT, 8, 2, name="module")
+    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.x, s.positions, s.mask)
+    s.call(m, s.x, name="out")  # no positions and no mask of the first call may remain
+    yield turned(s.case(ref("out")).described("x (2, 5, 8), after a call with positions and a mask"), 5)
+
+
+# A score is a sum over K entries of products of two rotated numbers; two angles are off by 1e-6 * far at most, so a
+# score of a few units, and with it the logarithm of a weight, is off by a few times that.
+@rotary.criterion("the positions that are given", points=1)
+def _(draw):
+    yield turned(attend(weights(draw, 12), 3, x=draw.normal(2, 6, 12), positions=far_apart(draw, 6)), 200)
+    fractions = draw.uniform(5, low=0.0, high=20.0)
+    yield turned(attend(weights(draw, 16), 2, x=draw.normal(3, 5, 16), positions=fractions), 100)
+    far = draw.integers(3000, 9000, 4)
+    case = attend(weights(draw, 12), 2, x=draw.normal(2, 4, 12), positions=far)
+    yield case.within(5e-2, 3e-2)
+    yield turned(attend(weights(draw, 8), 2, x=draw.normal(2, 4, 8), positions=torch.tensor([5, 0, 5, 9])), 50)
+
+    s = Script(before=draw.normal(2, 6, 8), x=draw.normal(3, 6, 8), positions=far_apart(draw, 6))
+    m = s.call(SUBJECT, 8, 2, name="module")
+    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.before)
+    s.call(m, s.x, s.positions, name="out")  # by position; nothing of the first call may remain
+    yield turned(s.case(ref("out")), 200)
+
+
+@rotary.criterion("the base that is given", points=0.5)
+def _(draw):
+    for base in (draw.number(10.0, 40.0), 500000.0):
+        case = attend(weights(draw, 12), 2, base=base, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5))
+        yield turned(case, 200)
+    s = Script(x=draw.normal(2, 6, 8))
+    m = s.call(SUBJECT, d_model=8, n_heads=1, base=30.0, name="module")
+    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.x, name="out")
+    yield turned(s.case(ref("out")), 6)
+
+
+@rotary.criterion("masks of every shape that broadcasts", points=0.5)
+def _(draw):
+    for shape in ((5, 5), (2, 1, 1, 5), (2, 1, 5, 5), (2, 3, 5, 5), (3, 1, 5), (5,)):
+        case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=open_somewhere(draw, *shape))
+        yield turned(case, 5)
+    s = Script(x=draw.normal(3, 6, 8), positions=far_apart(draw, 6), mask=torch.ones(6, 6).triu(1).bool())
+    m = s.call(SUBJECT, 8, 2, 100.0, name="module")
+    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.x, s.positions, s.mask, name="out")  # all by position
+    yield turned(s.case(ref("out")), 200)
+
+
+@rotary.criterion("a fully blocked row: zeros, never NaN", points=0.5)
+def _(draw):
+    some = draw.chance(0.4, 5, 5)
+    some[2] = True
+    padded = draw.chance(0.4, 2, 1, 1, 5)
+    padded[1] = True
+    one_head = torch.tensor([False, True, False]).view(3, 1, 1)
+    for mask in (some, padded, one_head, torch.ones(2, 1, 5, 5, dtype=torch.bool)):
+        case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=mask)
+        yield case.with_gradients().holding(zero_where_all_is_blocked(mask, (2, 3, 5, 5)))
+
+
+@rotary.criterion("scores of any size", points=0.5)
+def _(draw):
+    # All scores of a case are about -1e13, or all about 1e13, and they lie far apart. All tokens stand at the same
+    # place, 0, so that nothing is turned and no rounding of an angle can change an order.
+    steps = 2.0 + draw.permutation(5)
+    x = 1e6 * steps.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
+    smallest, largest = int(steps.argmin()), int(steps.argmax())
+
+    def case(n_heads, sign, **masks):
+        state = {
+            "W_qkv.weight": torch.cat([torch.eye(6), sign * torch.eye(6), torch.eye(6)]),
+            "W_o.weight": torch.eye(6),
+        }
+        return attend(state, n_heads, x=x, positions=torch.zeros(5, dtype=torch.int64), **masks)
+
+    yield case(3, -1).described("RotarySelfAttention(6, 3); scores of about -1e13, all positions 0")
+    # Blocked scores that are set to -1e9 become the greatest
+    mask = draw.chance(0.5, 5, 5)
+    mask[:, largest], mask[:, smallest] = True, False
+    yield case(1, -1, mask=mask).described("RotarySelfAttention(6, 1); scores of about -1e13; mask (5, 5)")
+    # The greatest score is blocked: a softmax over all keys leaves nothing for the others
+    yield case(1, 1, mask=mask).described("RotarySelfAttention(6, 1); scores of about 1e13; mask (5, 5)")
+
+
+@rotary.criterion("gradients", points=1)
+def _(draw):
+    yield turned(attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12)).with_gradients(), 10)
+    mask = open_somewhere(draw, 2, 1, 5, 5)
+    mask[0, 0, 3] = True  # a row that is blocked throughout must not spoil the others
+    case = attend(weights(draw, 8), 2, base=30.0, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask)
+    yield turned(case.with_gradients(), 200)
+
+
+@rotary.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+def _(draw):
+    yield turned(
+        attend(
+            {n: w.double() for n, w in weights(draw, 12).items()},
+            3,
+            x=draw.normal(2, 5, 12, dtype=torch.float64),
+            positions=far_apart(draw, 5),
+            mask=open_somewhere(draw, 5, 5),
+        ).unchanged(),
+        200,
+    )
+    yield turned(
+        attend(
+            weights(draw, 8),
+            2,
+            x=draw.normal(5, 2, 8).transpose(0, 1),
+            positions=non_contiguous(far_apart(draw, 5)),
+            mask=non_contiguous(open_somewhere(draw, 5, 5)),
+        ).unchanged(),
+        200,
+    )
+    yield turned(
+        attend(weights(draw, 8), 2, x=draw.normal(2, 6, 8), positions=draw.uniform(6, high=9.0)).unchanged(), 9
+    )

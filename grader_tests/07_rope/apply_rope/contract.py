@@ -1,0 +1,130 @@
+"""The contract of `apply_rope`."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
+
+from ..common import BUILT_IN, turned
+
+ROTATING = "Exercise 3: `apply_rope`"
+
+
+apply_rope = exercise(
+    "apply_rope",
+    points=6,
+    see=ROTATING,
+    forbidden=BUILT_IN,
+    hints=(
+        "For one vector of four numbers at position 3: which two angles are needed, and which of the four numbers does each "
+        "of them concern?",
+        "Make a table of angles (T, dim // 2), every position times every frequency; its cosines and sines broadcast over "
+        "whatever dimensions x has in front. Then take all first members of the pairs, x[..., 0::2], and all second ones, "
+        "turn them, and put them back between each other.",
+        "`angles = positions[:, None] * …`, `cos, sin = …`; `even, odd = …`; `turned = torch.stack(["
+        "…, …], dim=-1)`, of shape (..., T, dim // 2, 2); `return turned.flatten(…)`, in the dtype of x.",
+    ),
+)
+
+
+@apply_rope.oracle
+def apply_rope_oracle(x, positions, base=10000.0):
+    dim = x.shape[-1]
+    exponents = torch.arange(0, dim, 2, dtype=torch.float64, device=x.device) / -dim
+    angles = positions.to(x.device, torch.float64)[:, None] * float(base) ** exponents  # (T, dim / 2)
+    cos, sin = torch.cos(angles).to(x.dtype), torch.sin(angles).to(x.dtype)
+    turn = torch.stack([torch.stack([cos, sin]), torch.stack([-sin, cos])])  # (from, to, T, dim / 2)
+    return torch.einsum("...tif,fgti->...tig", x.unflatten(-1, (-1, 2)), turn).flatten(-2)
+
+
+apply_rope.example(
+    "on paper: position π, base 4, so half a turn and a quarter",
+    turned(call(torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([math.pi]), base=4.0), 4),
+)
+apply_rope.example(
+    "one pair at three positions",
+    turned(call(torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1, 2])), 2),
+)
+
+
+@apply_rope.example("two pairs, base 100: the second turns ten times slower")
+def _():
+    x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]])
+    yield turned(call(x, torch.tensor([5, 2]), base=100.0), 5)
+
+
+@apply_rope.example("a batch of two, with two heads, with gradients")
+def _():
+    x = torch.arange(1.0, 49.0).reshape(2, 2, 3, 4).sin()
+    yield turned(call(x, torch.tensor([0, 3, 1])).with_gradients(), 3)
+
+
+@apply_rope.example("far away, and between two whole positions")
+def _():
+    x = torch.tensor([[1.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]])
+    yield turned(call(x, torch.tensor([9000.0, 0.5])), 9000)
+
+
+@apply_rope.criterion("every pair is turned by its angle", points=1.5)
+def _(draw):
+    for T, dim in ((5, 2), (7, 4), (3, 6), (4, 14), (9, 64)):
+        yield turned(call(draw.normal(T, dim), torch.arange(T)), T)
+    yield turned(call(draw.normal(1, 8), torch.tensor([draw.integer(3, 9)])), 9)
+
+
+@apply_rope.criterion("any positions, in any order", points=1)
+def _(draw):
+    yield turned(call(draw.normal(6, 8), draw.permutation(40)[:6]), 40)
+    yield turned(call(draw.normal(2, 5, 4), torch.tensor([17, 3, 3, 0, 11])), 17)  # one of them twice
+    yield turned(call(draw.normal(7, 6), draw.uniform(7, low=0.0, high=30.0)), 30)  # fractions
+    yield turned(call(draw.normal(3, 4, 8), draw.permutation(50)[:4] + draw.number(0.2, 0.8)), 51)
+    yield turned(call(draw.normal(4, 10), positions=-draw.permutation(20)[:4] - 1), 20)
+    yield turned(call(draw.normal(2, 6, 6), non_contiguous(draw.permutation(30)[:6])), 30)
+
+
+@apply_rope.criterion("any leading dimensions", points=1)
+def _(draw):
+    for lead in ((3,), (2, 3), (3, 1, 2), (2, 1, 3, 2)):
+        yield turned(call(draw.normal(*lead, 5, 8), draw.permutation(25)[:5]), 25)
+    # as many sentences and heads as words: a size does not tell which dimension is which
+    yield turned(call(draw.normal(4, 4, 4, 6), draw.permutation(25)[:4]), 25)
+    # heads cut out of wider vectors, as a module does it: (B, T, H, K), then heads and positions change places
+    yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)
+    yield turned(call(draw.normal(4, 1, 6), draw.integers(5, 9, 1)), 9)
+
+
+@apply_rope.criterion("positions as far as 10,000", points=0.5)
+def _(draw):
+    yield turned(call(draw.normal(6, 8), draw.integers(2000, 10001, 6)), 10000)
+    yield turned(call(draw.normal(2, 5, 64), torch.tensor([10000, 0, 4096, 9999, 600])), 10000)
+    yield turned(call(draw.normal(4, 32), draw.uniform(4, low=500.0, high=9000.0)), 10000)
+
+
+@apply_rope.criterion("any base", points=0.5)
+def _(draw):
+    yield turned(call(draw.normal(5, 8), draw.permutation(20)[:5], draw.number(20.0, 90.0)), 20)
+    yield turned(call(draw.normal(2, 4, 6), draw.permutation(20)[:4], base=500000.0), 20)
+    s = Script(x=draw.normal(4, 8), positions=draw.permutation(20)[:4])
+    s.call(SUBJECT, s.x, s.positions)
+    s.call(SUBJECT, s.x, s.positions, 30.0, name="out")  # nothing of the first base may remain
+    yield turned(s.case().described("apply_rope(x (4, 8), positions (4,), 30.0), after a call with another base"), 20)
+
+
+@apply_rope.criterion("gradients", points=1)
+def _(draw):
+    yield turned(call(draw.normal(5, 6), torch.arange(5)).with_gradients(), 5)
+    yield turned(call(draw.normal(2, 3, 4, 8), draw.permutation(20)[:4], base=50.0).with_gradients(), 20)
+    yield turned(call(draw.normal(3, 6, 2).double(), draw.permutation(20)[:6]).with_gradients(), 20)
+
+
+@apply_rope.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+def _(draw):
+    yield turned(call(draw.normal(2, 5, 8, dtype=torch.float64), draw.permutation(20)[:5]).unchanged(), 20)
+    positions = draw.uniform(4, high=20.0, dtype=torch.float64)
+    yield turned(call(draw.normal(4, 6, dtype=torch.float64), positions).unchanged(), 20)
+    yield turned(call(draw.normal(3, 6), draw.uniform(3, high=20.0)).unchanged(), 20)
+    # the dtype of x counts, whatever that of the positions is
+    yield turned(call(draw.normal(2, 3, 6), draw.uniform(3, high=20.0, dtype=torch.float64)), 20)
+    yield turned(call(draw.normal(3, 8, dtype=torch.float64), draw.uniform(3, high=20.0)), 20)
+    yield turned(call(non_contiguous(draw.normal(2, 5, 6)), draw.permutation(20)[:5]).unchanged(), 20)

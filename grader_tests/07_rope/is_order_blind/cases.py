@@ -1,0 +1,67 @@
+"""What the cases of `is_order_blind` are made of, and how some are judged."""
+
+import math
+
+import torch
+
+INF = math.inf
+
+
+def scrambled(draw, T):
+    """A permutation of at least five places that returns none after one step or two, and is no shift of all places."""
+    while True:
+        found = draw.permutation(T)
+        again = (found == torch.arange(T)) | (found[found] == torch.arange(T))
+        if not again.any() and len(((found - torch.arange(T)) % T).unique()) > 1:
+            return found
+
+
+def exchanged(T, a, b):
+    """The permutation of T places that exchanges two."""
+    found = torch.arange(T)
+    found[a], found[b] = b, a
+    return found
+
+
+def beyond(T, reach=0):
+    """A bias (T, T) that blocks the keys more than `reach` places after the query."""
+    return torch.zeros(T, T).masked_fill(torch.ones(T, T).triu(1 + reach).bool(), -INF)
+
+
+def window(T, reach):
+    """A bias (T, T) that blocks the keys more than `reach` places away, before or after."""
+    distance = (torch.arange(T)[:, None] - torch.arange(T)).abs()
+    return torch.zeros(T, T).masked_fill(distance > reach, -INF)
+
+
+def wheel(T):
+    """A bias (T, T) by which every token looks at itself and at the next one, the last one at the first."""
+    return torch.zeros(T, T).masked_fill((torch.eye(T) + torch.eye(T).roll(1, 1)) == 0, -INF)
+
+
+def turns(T, D):
+    """Rotations (T, D, D): matrix number t turns the neighbouring pairs by t, t / 2, t / 3, …"""
+    made = torch.zeros(T, D, D)
+    for i in range(D // 2):
+        angle = torch.arange(float(T)) / (i + 1)
+        made[:, 2 * i, 2 * i] = made[:, 2 * i + 1, 2 * i + 1] = angle.cos()
+        made[:, 2 * i, 2 * i + 1], made[:, 2 * i + 1, 2 * i] = -angle.sin(), angle.sin()
+    return made
+
+
+def loud(draw, T, D, dtype=torch.float32):
+    """Tokens (T, D) with entries between 0.4 and 0.9 in magnitude: none is small, and none takes all attention."""
+    return draw.uniform(T, D, low=0.4, high=0.9, dtype=dtype) * (1.0 - 2.0 * draw.chance(0.5, T, D).to(dtype))
+
+
+def nudged(T, i, j, by):
+    """The mean of all tokens (T, T), and output i holds input j `by` times more."""
+    matrix = torch.ones(T, T) / T
+    matrix[i, j] += by
+    return matrix
+
+
+def balanced(draw, T, D):
+    """Tokens (T, D) of magnitude 1 whose mean is 0: all that is left of their mean is rounding. T is even."""
+    half = loud(draw, T // 2, D).sign()
+    return torch.cat([half, -half])[draw.permutation(T)]

@@ -1,0 +1,97 @@
+"""Known mistakes in `is_order_blind`."""
+
+from .contract import is_order_blind
+
+right = is_order_blind.base("""
+def is_order_blind(attention, x, permutation):
+    return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
+""")
+
+right.mistake("leaves_the_output_as_it_was", {"(x)[permutation]": "(x)"}, shows=("functions", "the permutation")).says(
+    "You compare with the outputs in their old order. An order-blind function gives each token the output that it had "
+    "before, but the token stands elsewhere now: the outputs are to be permuted like the inputs."
+)
+right.mistake("permutes_twice", shows=("functions", "the permutation")).patch("""
+- return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
++ return bool((attention(x[permutation])[permutation] - attention(x)).abs().max() < 1e-4)
+""").says(
+    "One output is permuted the wrong way round. Either permute the output of the unpermuted input just as the input "
+    "was, or undo the permutation on the other one; `[permutation]` once more does not undo it."
+)
+is_order_blind.mistake("permutes_the_features", shows=("functions", "the permutation")).whole("""
+def is_order_blind(attention, x, permutation):
+    places = permutation % x.shape[1]
+    return bool((attention(x[:, places]) - attention(x)[:, places]).abs().max() < 1e-4)
+""").says("It is the tokens that change places, dimension 0; you permute the features of each token.")
+right.mistake("compares_sums", shows="functions").patch("""
+- return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
++ return bool((attention(x[permutation]).sum(0) - attention(x).sum(0)).abs().max() < 1e-3)
+""").says(
+    "The outputs were added up over the tokens before they were compared. A function may give quite other outputs with "
+    "the same sum."
+)
+is_order_blind.mistake("compares_sorted_outputs", shows="functions").whole("""
+def is_order_blind(attention, x, permutation):
+    moved, kept = attention(x[permutation]).sort(dim=0).values, attention(x).sort(dim=0).values
+    return bool((moved - kept).abs().max() < 1e-4)
+""").says(
+    "You sorted the outputs before comparing them. It is not enough that the same numbers come out somewhere; each token "
+    "must get its own."
+)
+right.mistake("turns_the_tokens_round", shows="the permutation").patch("""
+- return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
++ return bool((attention(x.flip(0)) - attention(x).flip(0)).abs().max() < 1e-4)
+""").says(
+    "You try a permutation of your own. The one that is given may be one to which the function is blind, or the only "
+    "one to which it is not."
+)
+right.mistake("looks_at_the_first_output_only", shows="the permutation").patch("""
+- return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
++ return bool((attention(x[permutation])[0] - attention(x)[permutation[0]]).abs().max() < 1e-4)
+""").says("You look at the first output only. The order may matter to any of them.")
+is_order_blind.mistake("asks_for_equal_bits", shows="small").whole("""
+def is_order_blind(attention, x, permutation):
+    return torch.equal(attention(x[permutation]), attention(x)[permutation])
+""").says("You ask for equal bits. Sums in another order round differently: what is under 1e-5 is no difference.")
+is_order_blind.mistake("by_the_defaults_of_allclose", shows="small").whole("""
+def is_order_blind(attention, x, permutation):
+    return torch.allclose(attention(x[permutation]), attention(x)[permutation])
+""").says(
+    "It is too strict near 0, as `torch.allclose` is by itself: that forgives 1e-8 there. What is under 1e-5 is rounding; "
+    "`atol` says so."
+)
+right.mistake("forgives_a_tenth", {"1e-4": "0.1"}, shows="small").says(
+    "It is too forgiving: a difference of a hundredth, at a single place, is one."
+)
+right.mistake("averages_the_differences", {"max() < 1e-4": "mean() < 5e-3"}, shows="small").says(
+    "The mean of all differences hides a difference at a single place. Look at the greatest."
+)
+right.mistake("forgets_the_sign", {"abs().": ""}, shows="small").says(
+    "Negative differences are not seen: take the magnitude before you ask whether any is large."
+)
+is_order_blind.mistake("asks_whether_all_differ", shows=("small", "the permutation")).whole("""
+def is_order_blind(attention, x, permutation):
+    different = (attention(x[permutation]) - attention(x)[permutation]).abs().amax(1) > 1e-4
+    return not bool(different.all())
+""").says("*Every* output has to differ before you say that the order matters. One is enough.")
+right.mistake("says_the_opposite", {"bool": "not bool"}, shows=("functions", "the permutation")).says(
+    "The answer is the wrong way round: True means that the function does *not* see the order."
+)
+is_order_blind.mistake("answers_with_a_tensor", shows=("functions", "the permutation")).whole("""
+def is_order_blind(attention, x, permutation):
+    return (attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4
+""").says("The answer is a tensor. Return a plain `True` or `False`: `bool(…)` makes one of it.")
+is_order_blind.mistake("permutes_x_in_place", shows="a single").whole("""
+def is_order_blind(attention, x, permutation):
+    kept = attention(x)[permutation]
+    x[:] = x[permutation]
+    return bool((attention(x) - kept).abs().max() < 1e-4)
+""").says("`x` is not what it was before the call. Indexing makes a new tensor; do not write it back.")
+is_order_blind.mistake("always_true", shows=("functions", "the permutation")).whole("""
+def is_order_blind(attention, x, permutation):
+    return True
+""").says("It says True of everything. Try it on attention with a causal mask.")
+is_order_blind.mistake("always_false", shows=("functions", "the permutation")).whole("""
+def is_order_blind(attention, x, permutation):
+    return False
+""").says("It says False of everything. Try it on plain self-attention.")

@@ -1,0 +1,63 @@
+"""The contract of `rope_frequencies`."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import call, exercise
+
+from ..common import BUILT_IN, CLOCKS
+from .cases import frequencies
+
+rope_frequencies = exercise(
+    "rope_frequencies",
+    points=3,
+    see=CLOCKS,
+    forbidden=BUILT_IN,
+    hints=(
+        "How many pairs are there for a given dim, and what is the number of the last one? What is the exponent for the "
+        "first pair, whatever dim is?",
+        "Write all exponents as one tensor first: -2i/dim for i = 0, 1, 2, … An `arange` in steps of two has the 2i. Then "
+        "raise base to all of them at once. And before that: can this dim be cut into pairs?",
+        "`if dim % …: raise ValueError(…)`, naming dim and its value; `i = torch.arange(…, dtype=torch.float32)`, of "
+        "`dim // 2` numbers; `return base ** (…)`.",
+    ),
+)
+
+
+@rope_frequencies.oracle
+def rope_frequencies_oracle(dim, base=10000.0):
+    if dim % 2:
+        raise ValueError(f"dim is {dim}, and must be even")
+    return torch.tensor([math.pow(base, -2 * i / dim) for i in range(dim // 2)], dtype=torch.float32)
+
+
+rope_frequencies.example("two pairs", call(4))
+rope_frequencies.example("three pairs, base 1000", call(6, base=1000.0))
+rope_frequencies.example("four pairs, base 16", call(8, 16.0))
+rope_frequencies.example("a single pair", call(2))
+rope_frequencies.example("an odd dim", call(5).raising("dim"))
+
+
+@rope_frequencies.criterion("for any even dim", points=1)
+def _(draw):
+    for dim in (2, 6, 8, 14, 64, 256):
+        yield frequencies(dim)
+    yield frequencies(dim=2 * draw.integer(8, 30))
+
+
+@rope_frequencies.criterion("for any base", points=1)
+def _(draw):
+    yield frequencies(8, base=draw.number(20.0, 200.0))
+    yield frequencies(12, draw.number(2e5, 8e5))
+    yield frequencies(dim=10, base=500000.0)
+    yield frequencies(2, base=10.0)
+    yield frequencies(128, base=1e6)
+
+
+@rope_frequencies.criterion("ValueError if dim is odd", points=1)
+def _(draw):
+    yield call(7).raising("dim")
+    yield call(1).raising("dim")
+    yield call(dim=2 * draw.integer(10, 60) + 1, base=100.0).raising("dim")
+    yield call(129, base=10.0).raising("dim")

@@ -1,0 +1,60 @@
+"""The contract of `to_half_split`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ..common import BUILT_IN, LAYOUTS
+
+to_half_split = exercise(
+    "to_half_split",
+    points=2,
+    see=LAYOUTS,
+    forbidden=BUILT_IN,
+    hints=(
+        "Where does x2 go, if x has six numbers? And x1?",
+        "All numbers with an even index, in order, then all with an odd one. Slices with a step pick every second number; "
+        "only the last dimension is concerned.",
+        "`torch.cat([x[..., …], x[..., …]], dim=…)`, with two slices of step 2.",
+    ),
+)
+
+
+@to_half_split.oracle
+def to_half_split_oracle(x):
+    dim = x.shape[-1]
+    return x.index_select(-1, torch.tensor([*range(0, dim, 2), *range(1, dim, 2)], device=x.device))
+
+
+to_half_split.example("six numbers", call(torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])))
+to_half_split.example(
+    "two vectors of eight numbers, with gradients; nothing is to be changed",
+    call(torch.arange(16.0).reshape(2, 8)).with_gradients().unchanged(),
+)
+to_half_split.example("a single pair", call(torch.tensor([7.0, -1.0])))
+
+
+@to_half_split.criterion("one vector", points=0.5)
+def _(draw):
+    for dim in (2, 4, 6, 8, 14, 64):
+        yield call(draw.normal(dim))
+
+
+@to_half_split.criterion("any leading dimensions", points=0.5)
+def _(draw):
+    for shape in ((5, 6), (3, 4, 10), (2, 3, 5, 8), (1, 2, 3, 1, 6)):
+        yield call(draw.normal(*shape))
+
+
+@to_half_split.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(8)).with_gradients()
+    yield call(draw.normal(3, 4, 6)).with_gradients()
+
+
+@to_half_split.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 3, 6, dtype=torch.float64)).unchanged()
+    yield call(draw.normal(4, 10)).unchanged()
+    yield call(non_contiguous(draw.normal(3, 8))).unchanged()
+    yield call(draw.normal(2, 5, 3, 6).transpose(1, 2)).unchanged()

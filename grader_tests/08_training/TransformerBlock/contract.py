@@ -1,0 +1,168 @@
+"""The contract of `TransformerBlock`."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
+
+from .cases import KINDS, SIZES, block_weights, causal, drops_weights, of_these_kinds, small_block, through_block
+
+BLOCK = "4. A block, and a model"
+
+
+STREAM = torch.tensor([[[1.0, 3.0], [2.0, -1.0], [0.0, 0.5]]])
+
+
+transformer_block = exercise(
+    "TransformerBlock",
+    points=3,
+    see=BLOCK,
+    hints=(
+        "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm before it "
+        "goes anywhere else?",
+        "`__init__`: super, then four parts under the names of the text. `forward`: normalise, attend, add to x; normalise "
+        "the sum with the other norm, put it through the mlp, add to the sum. nn.MultiheadAttention wants query, key and "
+        "value, here all three the same, and returns two things.",
+        "`normed = self.norm_1(…)`; `attended, _ = self.attention(…, …, …, attn_mask=…)`; `x = x + …`; return `x + "
+        "self.mlp(self.norm_2(…))`.",
+    ),
+)
+
+
+@transformer_block.oracle
+class BlockOracle(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+
+    def forward(self, x, mask=None):
+        a = self.norm_1(x)
+        x = x + self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+        hidden = F.gelu(F.linear(self.norm_2(x), self.mlp[0].weight, self.mlp[0].bias))
+        return x + F.linear(hidden, self.mlp[2].weight, self.mlp[2].bias)
+
+
+@transformer_block.example("its parameters: their names and shapes")
+def _():
+    s = Script()
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("prepare"), m, {k: v.repeat(*[3] * v.ndim) for k, v in small_block().items()}, exactly=True)
+    s.call(helper("inspect"), m, name="found")
+    s.call(method(ref("found", "parameters"), "__len__"), name="count")
+    yield s.case(ref("count")).described("the parameters of TransformerBlock(6, 2)")
+
+
+transformer_block.example(
+    "three words of width 2",
+    through_block(small_block(), 1, x=STREAM).described("TransformerBlock(2, 1); x (1, 3, 2), no mask"),
+)
+
+
+@transformer_block.example("the same with a causal mask, and gradients")
+def _():
+    case = through_block(small_block(), 1, training=True, x=STREAM, mask=causal(3)).with_gradients()
+    yield case.described("TransformerBlock(2, 1); x (1, 3, 2), mask (3, 3)")
+
+
+@transformer_block.example("two heads, two sentences")
+def _():
+    state = {k: v.repeat(*[2] * v.ndim) / (v.ndim + 1) for k, v in small_block().items()}
+    x = torch.arange(24.0).view(2, 3, 4) % 5 - 1
+    case = through_block(state, 2, x=x, mask=causal(3)).unchanged()
+    yield case.described("TransformerBlock(4, 2); x (2, 3, 4), mask (3, 3)")
+
+
+@transformer_block.example("with dropout, in eval mode")
+def _():
+    case = through_block(small_block(), 1, dropout=0.5, x=STREAM)
+    yield case.described("TransformerBlock(2, 1, dropout=0.5).eval(); x (1, 3, 2)")
+
+
+@transformer_block.example("with dropout in training mode, attention silenced")
+def _():
+    state = small_block() | {"attention.out_proj.weight": torch.zeros(2, 2)}
+    case = through_block(state, 1, dropout=0.5, training=True, x=STREAM)
+    yield case.described("TransformerBlock(2, 1, dropout=0.5) in training mode; attention's out_proj is all 0")
+
+
+@transformer_block.criterion("its parts: their names, kinds and parameters", points=0.5)
+def _(draw):
+    for D, n_heads in ((6, 2), (10, 5)):
+        s = Script()
+        m = s.call(SUBJECT, D, n_heads, name="module")
+        s.call(helper("prepare"), m, block_weights(draw, D), exactly=True)
+        s.call(helper("attribute"), m, "training", name="mode")
+        yield s.case(ref("mode")).described(
+            f"the names and shapes of the parameters of TransformerBlock({D}, {n_heads})"
+        )
+    s = Script()
+    m = s.call(SUBJECT, 12, 4, 0.2, name="module")
+    for name in ("norm_1", "norm_2", "attention", "mlp"):
+        s.call(helper("attribute"), m, name, name=name)
+    for place, name in enumerate(("first", "second", "third")):
+        s.call(method(ref("mlp"), "__getitem__"), place, name=name)
+    kinds = [s.call(helper("bases"), ref(name), name=f"kind of {name}") for name in KINDS]
+    asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}
+    told = [s.call(helper("attribute"), ref("attention"), what, name=name) for name, what in asked.items()]
+    other = s.call(SUBJECT, 12, 4, 0.2, name="other")
+    told.append(s.call(helper("shares_memory"), m, other, name="shared"))
+    yield s.case(*kinds, *told).holding(of_these_kinds).described("the parts of TransformerBlock(12, 4, dropout=0.2)")
+
+
+@transformer_block.criterion("x plus attention, plus mlp, each of what is normalised", points=1)
+def _(draw):
+    yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12))
+    yield through_block(block_weights(draw, 8), 4, x=draw.normal(3, 7, 8, scale=3.0))
+    yield through_block(block_weights(draw, 6), 1, x=draw.normal(5, 2, 6).transpose(0, 1))
+    yield through_block(block_weights(draw, 10), 2, training=True, x=draw.normal(1, 1, 10))
+    yield through_block(block_weights(draw, 4, torch.float64), 2, x=draw.normal(2, 6, 4, dtype=torch.float64))
+
+
+@transformer_block.criterion("the mask: True is blocked", points=0.5)
+def _(draw):
+    yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=causal(5))
+    mask = draw.chance(0.5, 6, 6)
+    mask.fill_diagonal_(False)
+    yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=mask)
+    s = Script(x=draw.normal(2, 4, 6), mask=causal(4))
+    m = s.call(SUBJECT, d_model=6, n_heads=3, dropout=0.0, name="module")
+    s.call(helper("prepare"), m, block_weights(draw, 6), exactly=False)
+    s.call(m, s.x, mask=s.mask)
+    s.call(m, s.x, name="out")  # nothing of an earlier call may remain
+    yield s.case(ref("out"))
+
+
+@transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.5)
+def _(draw):
+    B, T, D, H = SIZES
+    p, dtype = draw.number(0.3, 0.5), torch.float64
+    state = block_weights(draw, D, dtype) | {
+        "norm_1.weight": torch.ones(D, dtype=dtype),
+        "norm_1.bias": torch.zeros(D, dtype=dtype),
+        "attention.in_proj_weight": torch.eye(3 * D, D, dtype=dtype).roll(2 * D, 0),
+        "attention.out_proj.weight": torch.eye(D, dtype=dtype),
+        "mlp.2.weight": torch.zeros(D, 4 * D, dtype=dtype),
+        "mlp.2.bias": torch.zeros(D, dtype=dtype),
+    }
+    x = draw.normal(B, T, D, dtype=dtype)
+    s = Script(x=x)
+    m = s.call(SUBJECT, D, H, dropout=p, name="module")
+    s.call(helper("prepare"), m, state, training=True, exactly=False)
+    s.call(m, s.x, name="first")
+    s.call(m, s.x, name="second")
+    made = s.case(ref("first"), ref("second")).holding(drops_weights(x, p))
+    yield made.described(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
+    silent = block_weights(draw, 10) | {"attention.out_proj.weight": torch.zeros(10, 10)}
+    made = through_block(silent, 2, dropout=0.5, training=True, x=draw.normal(3, 5, 10))
+    yield made.described("TransformerBlock(10, 2, dropout=0.5) in training mode; attention's out_proj is all 0")
+    yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8), mask=causal(7))
+
+
+@transformer_block.criterion("gradients, x left alone", points=0.5)
+def _(draw):
+    state = block_weights(draw, 8)
+    yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()
+    yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6)).unchanged()

@@ -1,0 +1,268 @@
+"""Known mistakes in `TransformerBlock`."""
+
+from .contract import transformer_block
+
+right = transformer_block.base("""
+class TransformerBlock(nn.Module):
+    bias, batch_first, widening = False, True, 4
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(
+            d_model, n_heads, dropout=dropout, bias=self.bias, batch_first=self.batch_first
+        )
+        wide = self.widening * d_model
+        self.mlp = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
+        self.drop = nn.Dropout(dropout)
+
+    def bend(self):
+        return nn.GELU()
+
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return x + self.mlp(self.norm_2(x))
+""")
+
+right.mistake(
+    "NormalisesAfterwards",
+    {
+        "x + self.attend(self.norm_1(x), mask)": "self.norm_1(x + self.attend(x, mask))",
+        "x + self.mlp(self.norm_2(x))": "self.norm_2(x + self.mlp(x))",
+    },
+    shows="x plus",
+).says(
+    "The norms stand behind the additions (post-norm, as in the paper of 2017). Here they stand in front: what goes into "
+    "attention and mlp is normalised, and x itself goes on untouched."
+)
+right.mistake("UsesOneNormTwice", {"self.norm_2(x)": "self.norm_1(x)"}, shows="x plus").says(
+    "norm_1 is used twice; the mlp has a norm of its own, norm_2."
+)
+right.mistake(
+    "SwapsTheNorms", {"self.norm_1(x)": "self.norm_2(x)", "self.norm_2(x)": "self.norm_1(x)"}, shows="x plus"
+).says("The two norms have changed places: norm_1 belongs to attention.")
+right.mistake("LosesTheFirstSum", {"x + self.attend": "self.attend"}, shows="x plus").says(
+    "Attention's result replaces x. It is added to it."
+)
+right.mistake("LosesTheSecondSum", {"x + self.mlp": "self.mlp"}, shows="x plus").says(
+    "The mlp's result is returned alone. What went into norm_2 is added to it."
+)
+right.mistake("AddsToTheNormalised", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ x = self.norm_1(x)
++ x = x + self.attend(x, mask)
++ x = self.norm_2(x)
++ return x + self.mlp(x)
+""").says("You add to the normalised x. The sum is of x as it came: the norm is on the way into attention only.")
+right.mistake("ForgetsTheSecondNorm", {"self.norm_2(x)": "x"}, shows="x plus").says(
+    "What goes into the mlp is not normalised."
+)
+right.mistake("ForgetsTheFirstNorm", {"self.norm_1(x)": "x"}, shows="x plus").says(
+    "What goes into attention is not normalised."
+)
+right.mistake("NormalisesTheQueriesOnly", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
++ a = self.norm_1(x)
++ x = x + self.attention(a, x, x, attn_mask=mask, need_weights=False)[0]
+""").says("Only the queries are normalised; keys and values are x as it came. All three are the normalised x.")
+right.mistake("WorksSideBySide", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ return x + self.attend(self.norm_1(x), mask) + self.mlp(self.norm_2(x))
+""").says("Attention and mlp both start from the x that came in. The mlp works on the sum of x and attention.")
+right.mistake(
+    "PutsTheMlpFirst",
+    {
+        "self.attend(self.norm_1(x), mask)": "self.mlp(self.norm_2(x))",
+        "self.mlp(self.norm_2(x))": "self.attend(self.norm_1(x), mask)",
+    },
+    shows="x plus",
+).says("The mlp comes before attention. Attention is first.")
+right.mistake("MixesTheBatch", {"True": "False"}, shows=("its parts", "x plus")).says(
+    "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is missing."
+)
+right.mistake("ReturnsThePair", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ a = self.norm_1(x)
++ attended, weights = self.attention(a, a, a, attn_mask=mask)
++ x = x + attended
++ return x + self.mlp(self.norm_2(x)), weights
+""").says(
+    "You return attention's pair (output, weights), or add it. nn.MultiheadAttention returns two things; take the first."
+)
+right.mistake("LosesTheMask", {"attn_mask=mask, need_weights": "need_weights"}, shows="the mask").says(
+    "The mask never reaches attention: pass it on as attn_mask."
+)
+right.mistake("InvertsTheMask", {"mask,": "None if mask is None else ~mask,"}, shows="the mask").says(
+    "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is."
+)
+right.mistake("PromisesACausalMask", shows="the mask").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ causal = mask is not None
++ return self.attention(a, a, a, attn_mask=mask, is_causal=causal, need_weights=False)[0]
+""").says(
+    "`is_causal=True` is a promise to PyTorch that the mask is the causal one, and it may then ignore the mask. Yours can "
+    "be any mask: pass it as attn_mask, without the promise."
+)
+right.mistake("KeepsTheMask", shows="the mask").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ self.mask = mask if mask is not None else getattr(self, "mask", None)
++ return self.attention(a, a, a, attn_mask=self.mask, need_weights=False)[0]
+""").says("A mask of an earlier call is kept and used again where none is given. Each call has its own.")
+right.mistake("TransposesTheMask", {"mask,": "None if mask is None else mask.t(),"}, shows="the mask").says(
+    "The mask is transposed: its rows are queries, its columns keys."
+)
+right.mistake("AddsTheMask", {"mask,": "None if mask is None else mask.to(a.dtype),"}, shows="the mask").says(
+    "The mask is made a tensor of 0 and 1 and added to the scores. A mask of numbers is added; a boolean one blocks."
+)
+right.mistake("IsAlwaysCausal", shows=("x plus", "the mask")).patch("""
+  def attend(self, a, mask):
++     T = a.shape[1]
++     mask = torch.ones(T, T, dtype=torch.bool, device=a.device).triu(1) if mask is None else mask
+""").says("A causal mask is put in where none was given. Without a mask every word sees every other.")
+right.mistake("BendsWithRelu", {"nn.GELU": "nn.ReLU"}, shows=("its parts", "x plus")).says(
+    "The mlp bends with ReLU; it should be GELU."
+)
+right.mistake("ApproximatesGelu", {"nn.GELU()": 'nn.GELU(approximate="tanh")'}, shows="x plus").says(
+    "The mlp uses GELU's approximation by tanh. nn.GELU() without arguments is the exact one."
+)
+right.mistake("DoesNotBend", {"nn.GELU": "nn.Identity"}, shows=("its parts", "x plus")).says(
+    "The mlp does not bend at all: two linear layers in a row are one."
+)
+right.mistake("WidensTooLittle", {"4": "2"}, shows=("its parts", "x plus")).says(
+    "The hidden layer of the mlp has the wrong width: it is 4 times d_model."
+)
+right.mistake("HasBiases", {"False,": "True,"}, shows="its parts").says(
+    "Attention has biases. bias=False is asked for."
+)
+right.mistake("DropsTheOutputToo", shows="dropout").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
++ x = x + self.drop(self.attend(self.norm_1(x), mask))
+""").says("Dropout falls on what attention puts out as well. Here it falls on attention's weights, and nowhere else.")
+right.mistake(
+    "DropsTheMlpToo", {"self.mlp(self.norm_2(x))": "self.drop(self.mlp(self.norm_2(x)))"}, shows="dropout"
+).says("Dropout falls on what the mlp puts out as well. Here it falls on attention's weights, and nowhere else.")
+right.mistake("DropsTheHiddenLayer", shows="dropout").patch("""
+- return x + self.mlp(self.norm_2(x))
++ return x + self.mlp[2](self.drop(self.mlp[1](self.mlp[0](self.norm_2(x)))))
+""").says(
+    "Dropout falls on the hidden layer of the mlp as well. Here it falls on attention's weights, and nowhere else."
+)
+right.mistake("HasAnotherDefault", {"0.0": "0.1"}, shows=("x plus", "the mask", "gradients")).says(
+    "Where no dropout is asked for, there is none: its default is 0."
+)
+right.mistake("DropsInEvalModeToo", shows="dropout").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ was = self.attention.training
++ mixed = self.attention.train()(a, a, a, attn_mask=mask, need_weights=False)[0]
++ self.attention.train(was)
++ return mixed
+""").says("Attention drops weights in eval mode too. The module knows its mode; leave dropout to it.")
+right.mistake("DetachesTheStream", {"= x": "= x.detach()"}, shows="gradients").says(
+    "x on its way past attention is detached, so that nothing of what comes before the block gets a gradient from there."
+)
+right.mistake(
+    "ForgetsTheDropout",
+    {"dropout=dropout": "dropout=0.0", "nn.Dropout(dropout)": "nn.Dropout(0.0)"},
+    shows=("its parts", "dropout"),
+).says("`dropout` is taken and never handed to attention.")
+right.mistake("AddsInPlace", {"= x +": "+="}, shows="gradients").says(
+    "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs gradients. "
+    "Write `x = x + …`."
+)
+right.mistake("AttendsWithoutGradients", shows="gradients").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ with torch.no_grad():
++     return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+""").says("The result is detached, or attention runs under no_grad: nothing before it could learn.")
+transformer_block.mistake("ChoosesOtherNames", shows=("its parts", "x plus", "the mask")).whole("""
+class TransformerBlock(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.ln1, self.ln2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attn = nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+
+    def forward(self, x, mask=None):
+        a = self.ln1(x)
+        x = x + self.attn(a, a, a, attn_mask=mask, need_weights=False)[0]
+        return x + self.mlp(self.ln2(x))
+""").says(
+    "The parts have other names than the text gives them, so that nobody else's weights fit: norm_1, norm_2, attention, "
+    "mlp."
+)
+transformer_block.mistake("SharesItsParts", shows="its parts").whole("""
+class Template(nn.Module):
+    bias, batch_first, widening = False, True, 4
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = nn.MultiheadAttention(
+            d_model, n_heads, dropout=dropout, bias=self.bias, batch_first=self.batch_first
+        )
+        wide = self.widening * d_model
+        self.mlp = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
+        self.drop = nn.Dropout(dropout)
+
+    def bend(self):
+        return nn.GELU()
+
+    def attend(self, a, mask):
+        return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+
+    def forward(self, x, mask=None):
+        x = x + self.attend(self.norm_1(x), mask)
+        return x + self.mlp(self.norm_2(x))
+
+
+class TransformerBlock(Template):
+    kept = None
+
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__(d_model, n_heads, dropout)
+        if self.kept is None or self.kept[0].in_features != d_model:
+            type(self).kept = self.mlp
+        self.mlp = self.kept
+""").says(
+    "The layers are made once and kept outside of the block, so that all blocks of a model share them. Make them in "
+    "`__init__`."
+)
+right.mistake("InvertsTheMaskAndKeepsTheWeights", shows="the mask").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ return self.attention(a, a, a, attn_mask=None if mask is None else ~mask)[0]
+""").says(
+    "The mask is inverted. nn.MultiheadAttention, too, means “blocked” by True, so it can be passed on as it is. A row "
+    "that is then blocked throughout is NaN."
+)
+right.mistake("KeepsTheNormalisedOnce", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
++ x = self.norm_1(x)
++ x = x + self.attend(x, mask)
+""").says(
+    "You add attention's result to the normalised x. The sum is of x as it came: keep the normalised one under another "
+    "name."
+)
+right.mistake("KeepsTheNormalisedSum", shows="x plus").patch("""
+- return x + self.mlp(self.norm_2(x))
++ x = self.norm_2(x)
++ return x + self.mlp(x)
+""").says("You add the mlp's result to the normalised sum. It is added to the sum as it was before norm_2.")
+right.mistake("TakesRawValues", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
++ a = self.norm_1(x)
++ x = x + self.attention(a, a, x, attn_mask=mask, need_weights=False)[0]
+""").says("Attention's values are x as it came. Queries, keys and values are all three the normalised x.")
+right.mistake("NormalisesTheResult", shows="x plus").patch("""
+- return x + self.mlp(self.norm_2(x))
++ x = x + self.mlp(self.norm_2(x))
++ return self.norm_2(x)
+""").says("What leaves the block is normalised once more. Its sum goes out as it is.")
+right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, shows=("its parts", "x plus")).says(
+    "The mlp bends with SiLU; it should be GELU."
+)

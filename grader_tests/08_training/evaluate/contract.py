@@ -1,0 +1,122 @@
+"""The contract of `evaluate`."""
+
+import torch
+from torch.nn import functional as F
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
+
+from ..common import window_state, windowed
+from .cases import called_in_eval_mode, looked_at, looked_without_touching, looking
+
+EVALUATION = "7. Looking without touching"
+
+
+evaluate = exercise(
+    "evaluate",
+    points=2,
+    see=EVALUATION,
+    hints=(
+        "What does a dropout layer do if you forget to tell it that this is no training? And who tells it, afterwards, that "
+        "training goes on?",
+        "Remember the mode, switch to eval mode, compute the loss under no_grad, restore the mode, return a float.",
+        "`was = model.training`; `model.eval()`; `with torch.no_grad(): loss = …`; `model.train(was)`; `return loss.item()`.",
+    ),
+)
+
+
+@evaluate.oracle
+def evaluate_oracle(model, inputs, targets):
+    modes = [(part, part.training) for part in model.modules()]
+    model.eval()
+    with torch.no_grad():
+        loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)
+    for part, training in modes:
+        part.training = training
+    return loss.item()
+
+
+evaluate.example(
+    "the loss of a small model",
+    looked_at(False).case(ref("loss")).described("evaluate(model, inputs, targets), ids (2, 2)"),
+)
+evaluate.example(
+    "with dropout of 0.9, in training mode before",
+    looked_at(True, dropout=0.9).case(ref("loss")).described("evaluate of a model with dropout, ids (2, 2)"),
+)
+
+
+@evaluate.example("back in training mode afterwards, in all its parts")
+def _():
+    s = looked_at(True, dropout=0.5)
+    s.call(helper("modes_of"), s.model, name="modes")
+    yield s.case(ref("modes")).described("the mode of every part of the model, after evaluate")
+
+
+@evaluate.example("a model in eval mode stays in it")
+def _():
+    s = looked_at(False)
+    s.call(helper("modes_of"), s.model, name="modes")
+    yield s.case(ref("modes")).described("the mode of every part of the model, after evaluate")
+
+
+@evaluate.example("without gradients")
+def _():
+    s = looked_at(True)
+    s.call(helper("attribute"), s.model, "calls", name="calls")
+    counts = [s.call(method(ref("calls"), "count"), [2, mode, True], name=f"in {mode}") for mode in (False, True)]
+    yield s.case(*counts).described("how often the model was called with gradients, in eval and in training mode")
+
+
+@evaluate.criterion("the mean loss, a float", points=0.5)
+def _(draw):
+    for sharpness in (1.0, 5.0):
+        state = window_state(draw, N=7, D=4, T=6, sharpness=sharpness)
+        s = Script(model=windowed(state), ids=draw.integers(0, 7, 4, 6), targets=draw.integers(0, 7, 4, 6))
+        s.call(SUBJECT, s.model, s.ids, s.targets, name="loss")
+        yield s.case(ref("loss")).described("evaluate on ids (4, 6)")
+    state = {"table.weight": draw.normal(9, 9)}
+    ids = non_contiguous(draw.integers(0, 9, 5, 3))
+    s = Script(model=specimen("Bigram", state, n_tokens=9, block_size=4), ids=ids, targets=draw.integers(0, 9, 5, 3))
+    s.call(SUBJECT, s.model, s.ids, s.targets, name="loss")
+    yield s.case(ref("loss")).described("evaluate on ids (5, 3), not contiguous")
+
+
+@evaluate.criterion("in eval mode", points=0.5)
+def _(draw):
+    for options in ({"dropout": 0.5}, {"batch_norm": True}, {"dropout": 0.9, "batch_norm": True}):
+        s, text = looking(draw, training=True, **options)
+        yield s.case(ref("loss")).described(f"{text}, with {' and '.join(options)}")
+    s, text = looking(draw, training=True)
+    s.call(helper("attribute"), s.model, "calls", name="calls")
+    yield s.case(ref("calls")).holding(called_in_eval_mode).described(text)
+
+
+@evaluate.criterion("the mode is left as it was, in all parts", points=0.5)
+def _(draw):
+    for training in (True, False):
+        s, text = looking(draw, training=training, dropout=0.3, batch_norm=True)
+        s.call(helper("modes_of"), s.model, name="modes")
+        yield s.case(ref("modes")).described(f"the modes after {text}")
+
+
+@evaluate.criterion("without gradients, and nothing is changed", points=0.5)
+def _(draw):
+    def went_backward(s):
+        s.call(s.model, s.targets, name="logits")
+        s.call(method(ref("logits"), "sum"), name="total")
+        s.call(helper("backward"), ref("total"))
+        s.call(helper("gradients_of"), s.model, name="old gradients")
+        s.call(helper("state_of"), s.model, name="before")
+        s.call(helper("attribute"), s.model, "calls", name="calls")
+        s.call(method(ref("calls"), "clear"))
+
+    for training in (False, True):
+        s, text = looking(draw, training=training, before=[went_backward], batch_norm=True, dropout=0.3)
+        s.call(helper("gradients_of"), s.model, name="gradients")
+        s.call(helper("state_of"), s.model, name="after")
+        s.call(helper("trainable"), s.model, name="trainable")
+        s.call(method(s.model, "get_submodule"), "inner.dropout", name="dropout")
+        s.call(helper("attribute"), ref("dropout"), "p", name="p")
+        s.call(s.model, s.ids)  # as training would, next
+        names = ("calls", "old gradients", "gradients", "before", "after", "trainable", "p")
+        yield s.case(*map(ref, names)).holding(looked_without_touching).described(f"the model after {text}")

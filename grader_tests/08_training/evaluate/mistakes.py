@@ -1,0 +1,154 @@
+"""Known mistakes in `evaluate`."""
+
+from .contract import evaluate
+
+right = evaluate.base("""
+def evaluate(model, inputs, targets):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+    model.train(was)
+    return loss
+""")
+
+evaluate.mistake("forgets_eval_mode", shows="in eval").whole("""
+def evaluate(model, inputs, targets):
+    with torch.no_grad():
+        return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+""").says("The model is evaluated in whatever mode it is in. In training mode dropout spoils the number.")
+evaluate.mistake("stays_in_eval_mode", shows="the mode").whole("""
+def evaluate(model, inputs, targets):
+    model.eval()
+    with torch.no_grad():
+        return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+""").says(
+    "The model stays in eval mode. If it was being trained, the training goes on without dropout and nobody notices. "
+    "Remember the mode before you change it."
+)
+right.mistake("always_goes_on_training", shows="the mode").patch("""
+- was = model.training
+@@
+- model.train(was)
++ model.train()
+""").says(
+    "The model is always put into training mode afterwards. It may have been in eval mode before: remember which."
+)
+right.mistake("restores_the_flag_only", {"model.train(was)": "model.training = was"}, shows="the mode").says(
+    "You restore the flag of the model itself and forget its parts, whose dropout stays off. `model.train(mode)` "
+    "reaches them all."
+)
+right.mistake("switches_the_flag_only", shows="in eval").patch("""
+- was = model.training
+- model.eval()
++ was, model.training = model.training, False
+@@
+- model.train(was)
++ model.training = was
+""").says(
+    "`model.training = False` switches the model itself and none of its parts: dropout goes on. Use model.eval()."
+)
+right.mistake("switches_the_parts_only", shows="in eval").patch("""
+- model.eval()
++ for part in model.children():
++     part.eval()
+""").says(
+    "You switch the model's parts one by one, or its dropout layers only, and not the model: `model.eval()` reaches them "
+    "all, and itself."
+)
+right.mistake("takes_the_dropout_out", shows="without").patch("""
+  was = model.training
++ for part in model.modules():
++     if isinstance(part, nn.Dropout):
++         part.p = 0.0
+""").says(
+    "The dropout layers are set to 0 for good. In eval mode they do nothing by themselves, and are as before afterwards."
+)
+right.mistake("switches_gradients_off_for_good", shows="without").patch("""
+- with torch.no_grad():
+-     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ torch.set_grad_enabled(False)
++ loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+""").says(
+    "Gradients are switched off, and never on again: whatever is trained afterwards learns nothing. `with "
+    "torch.no_grad():` ends by itself."
+)
+right.mistake("evaluates_in_training_mode", {"model.eval": "model.train"}, shows="in eval").says(
+    "The mode is switched the wrong way round: you evaluate in training mode."
+)
+right.mistake("keeps_gradients_on", shows="without").patch("""
+- with torch.no_grad():
+-     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+""").says(
+    "eval mode does not switch off gradients. Without torch.no_grad() every evaluation keeps what a backward() would "
+    "need."
+)
+right.mistake("goes_backward", shows="without").patch("""
+- with torch.no_grad():
+-     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
++ loss.backward()
+@@
+- return loss
++ return loss.item()
+""").says("You call backward(): an evaluation must leave the gradients alone.")
+right.mistake("clears_the_gradients", shows="without").patch("""
+  model.eval()
++ model.zero_grad()
+""").says("You clear the model's gradients. They are none of an evaluation's business.")
+right.mistake("freezes_the_model", shows="without").patch("""
+- model.eval()
+- with torch.no_grad():
+-     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ model.eval().requires_grad_(False)
++ loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+""").says("The parameters are frozen and stay so: nothing can be trained afterwards.")
+right.mistake("returns_a_loss_tensor", {".item()": ""}, shows=("the mean", "in eval")).says(
+    "You return a tensor; `.item()` makes it a float."
+)
+right.mistake("totals_the_loss", {"())": '(), reduction="sum")'}, shows=("the mean", "in eval")).says(
+    "You return the sum over the positions; the mean is asked for."
+)
+right.mistake(
+    "returns_the_accuracy",
+    {
+        "loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()": "hits = (model(inputs).argmax(-1) == targets).float().mean().item()",
+        "return loss": "return hits",
+    },
+    shows="the mean",
+).says("You return the share of targets that were guessed right. It is the loss that is asked for.")
+right.mistake("returns_perplexity", {"item": "exp().item"}, shows=("the mean", "in eval")).says(
+    "You return the exponential of the loss, the perplexity."
+)
+right.mistake("softens_the_logits", {"model(inputs)": "model(inputs).softmax(-1)"}, shows=("the mean", "in eval")).says(
+    "A softmax too many: cross-entropy takes logits."
+)
+right.mistake(
+    "lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, shows=("the mean", "in eval")
+).says("Logits and targets are laid flat in different orders: positions are held to targets of others.")
+right.mistake("shifts_what_is_shifted", shows=("the mean", "in eval")).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten()).item()
+""").says("The targets are shifted once more: they lie one step ahead of the inputs already.")
+right.mistake("averages_unequal_parts", shows="the mean").patch("""
+  model.eval()
++ losses = []
+@@
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ for x, y in zip(inputs.split(2), targets.split(2), strict=True):
++     losses.append(F.cross_entropy(model(x).flatten(0, 1), y.flatten()).item())
+@@
+- return loss
++ return sum(losses) / len(losses)
+""").says(
+    "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part then "
+    "counts for more: weigh each part by its size, or add up and divide once."
+)
+right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, shows="the mode").says(
+    "The mode is the other one afterwards. Note which it was before you switch, and put that one back."
+)
+right.mistake("judges_the_last_position", shows=("the mean", "in eval")).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1]).item()
+""").says("Only the last position of each window is judged. All of them count.")

@@ -1,0 +1,160 @@
+"""The contract of `generate`."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
+
+from ..common import gentle, windowed
+from .cases import as_a_reader, by_probability, cycle, from_the_generator, written
+
+SAMPLING = "8. Writing"
+
+
+generate = exercise(
+    "generate",
+    points=3,
+    see=SAMPLING,
+    hints=(
+        "The model gives logits for every position. Which one's tell what comes next? And what does it see when you call it "
+        "for the token after that?",
+        "A loop over n_tokens: show the last block_size tokens, take the last position's logits, choose a token for each row, "
+        "append it. Around it, what you did in evaluate. temperature = 0 is a case of its own.",
+        "`logits = model(tokens[:, -…:])[:, -1]`; `chosen = logits.argmax(…)` where temperature is 0, else "
+        "`torch.multinomial(torch.softmax(logits / …, …), 1, generator=…)`; `tokens = torch.cat([tokens, …], dim=1)`.",
+    ),
+)
+
+
+@generate.oracle
+def generate_oracle(model, prompt, n_tokens, temperature=1.0, generator=None):
+    modes = [(part, part.training) for part in model.modules()]
+    model.eval()
+    tokens = prompt.clone()
+    with torch.no_grad():
+        for _ in range(n_tokens):
+            logits = model(tokens[:, -model.block_size :])[:, -1]
+            if temperature == 0:
+                chosen = logits.max(-1).indices
+            else:
+                p = torch.softmax(logits / temperature, -1).cpu()
+                chosen = torch.multinomial(p, 1, generator=generator)[:, 0].to(tokens.device)
+            tokens = torch.cat([tokens, chosen[:, None]], 1)
+    for part, training in modes:
+        part.training = training
+    return tokens
+
+
+@generate.example("greedy: each token's likeliest successor")
+def _():
+    s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0], [2]]))
+    s.call(SUBJECT, s.model, s.prompt, 5, temperature=0, name="tokens")
+    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[0], [2]]), 5, temperature=0); 3 follows 2, …")
+
+
+@generate.example("sampled, where there is no doubt")
+def _():
+    s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[3, 1, 2]]))
+    s.call(SUBJECT, s.model, s.prompt, 3, generator=generator(0), name="tokens")
+    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[3, 1, 2]]), 3, generator=generator)")
+
+
+@generate.example("a model that looks back over all it is shown")
+def _():
+    s = Script(model=windowed(gentle()), prompt=torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]]))
+    s.call(SUBJECT, s.model, s.prompt, 4, 0.0, name="tokens")
+    yield s.case(ref("tokens")).described("generate(model, prompt (2, 4), 4, temperature=0.0), block_size 2")
+
+
+@generate.example("nothing to add")
+def _():
+    s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0, 3]]))
+    s.call(SUBJECT, s.model, s.prompt, 0, name="tokens")
+    yield s.case(ref("tokens")).described("generate(model, torch.tensor([[0, 3]]), 0)")
+
+
+@generate.example("the same generator, the same text")
+def _():
+    flat = {"table.weight": torch.zeros(50, 50)}
+    s = Script(model=specimen("Bigram", flat, n_tokens=50, block_size=3), prompt=torch.tensor([[7]]))
+    s.call(helper("seed"), 1)
+    s.call(SUBJECT, s.model, s.prompt, 8, generator=generator(4), name="first")
+    s.call(helper("seed"), 2)
+    s.call(SUBJECT, s.model, s.prompt, 8, generator=generator(4), name="again")
+    s.call(method(ref("first"), "sub"), ref("again"), name="difference")
+    yield s.case(ref("difference")).described("the tokens of two calls with equal generators, subtracted")
+
+
+@generate.example("in eval mode, without gradients, and back in training mode")
+def _():
+    s = Script(model=windowed(gentle(), dropout=0.5), prompt=torch.tensor([[0, 1]]))
+    s.call(method(s.model, "train"))
+    s.call(SUBJECT, s.model, s.prompt, 2, 0, name="tokens")
+    s.call(helper("modes_of"), s.model, name="modes")
+    s.call(helper("attribute"), s.model, "calls", name="calls")
+    wrong = ([2, True, True], [2, True, False], [2, False, True])
+    counts = [s.call(method(ref("calls"), "count"), call, name=f"count{i}") for i, call in enumerate(wrong)]
+    text = "the modes after generate, and how often it called the model in training mode or with gradients"
+    yield s.case(ref("modes"), *counts).described(text)
+
+
+@generate.criterion("temperature 0: prompt and likeliest tokens", points=0.5)
+def _(draw):
+    for n_tokens, length, batch in ((4, 2, 5), (1, 1, 1), (0, 3, 2), (6, 1, 3)):
+        s, text = written(draw, n_tokens, length=length, batch=batch, block_size=8)
+        yield s.case(ref("tokens")).in_its_own_dtype().unchanged().described(text)
+    s = Script(model=specimen("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
+    s.call(SUBJECT, s.model, s.prompt, 7, temperature=0, name="tokens")
+    yield s.case(ref("tokens")).described(
+        "generate(model, torch.tensor([[3]]), 7, temperature=0), through all 5 tokens"
+    )
+
+
+@generate.criterion("shows all tokens so far, at most block_size", points=0.5)
+def _(draw):
+    for n_tokens, length, block_size in ((9, 3, 5), (4, 11, 6), (5, 4, 4), (3, 2, 1)):
+        s, text = written(draw, n_tokens, length=length, block_size=block_size, temperature=0.0)
+        yield s.case(ref("tokens")).in_its_own_dtype().described(text)
+
+
+@generate.criterion("samples follow softmax(logits / temperature)", points=1)
+def _(draw):
+    prompt = torch.arange(5).repeat(800)[:, None]
+    for given, seeded in (({}, True), ({}, False), *(({"temperature": t}, True) for t in (0.05, 0.5, 3.0))):
+        temperature = given.get("temperature", 1.0)
+        table = draw.normal(5, 5, scale=1.5 * min(1.0, temperature))
+        s = Script(model=specimen("Bigram", {"table.weight": table}, n_tokens=5, block_size=2), prompt=prompt)
+        dice = {"generator": generator(draw.integer(0, 10**6))} if seeded else {}
+        s.call(SUBJECT, s.model, s.prompt, 2, **given, **dice, name="tokens")
+        made = s.case(ref("tokens")).holding(by_probability(table, temperature, 2))
+        without = "" if seeded else ", no generator"
+        yield made.described(f"generate on 4000 prompts of one token, temperature {temperature}{without}")
+
+
+@generate.criterion("all randomness comes from the generator", points=0.5)
+def _(draw):
+    table, seed = torch.zeros(60, 60), draw.integer(0, 10**6)
+    model = specimen("Bigram", {"table.weight": table}, n_tokens=60, block_size=4)
+    s = Script(model=model, prompt=torch.tensor([[3], [3]]), generator=generator(seed))
+    s.call(helper("seed"), 1)
+    s.call(helper("generator_state"), s.generator, name="before")
+    s.call(SUBJECT, s.model, s.prompt, 20, 1.0, s.generator, name="one")
+    s.call(helper("generator_state"), s.generator, name="after")
+    s.call(SUBJECT, s.model, s.prompt, 20, 1.0, s.generator, name="later")
+    s.call(helper("seed"), 2)
+    s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed), name="again")
+    s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed + 1), name="other")
+    made = s.case(*(ref(name) for name in ("one", "again", "other", "later", "before", "after")))
+    yield made.holding(from_the_generator).described("calls with equal and with different generators")
+
+
+@generate.criterion("eval mode, no gradients, mode restored", points=0.5)
+def _(draw):
+    for training in (True, False):
+        s, text = written(draw, 4, training=training, dropout=0.8)
+        s.call(helper("modes_of"), s.model, name="modes")
+        s.call(s.model, s.prompt)  # as training would, next
+        s.call(helper("attribute"), s.model, "calls", name="calls")
+        made = s.case(ref("tokens"), ref("modes"), ref("calls")).in_its_own_dtype().holding(as_a_reader)
+        yield made.described(
+            f"{text}; the model has dropout and is in {'training' if training else 'eval'} mode before"
+        )

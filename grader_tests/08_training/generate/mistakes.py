@@ -1,0 +1,228 @@
+"""Known mistakes in `generate`."""
+
+from .contract import generate
+
+right = generate.base("""
+class Writer:
+    def __init__(self, model, generator=None):
+        self.model, self.generator = model, generator
+
+    def context(self, tokens):
+        return tokens[:, -self.model.block_size :]
+
+    def logits(self, tokens):
+        return self.model(self.context(tokens))[:, -1]
+
+    def probabilities(self, logits, temperature):
+        return torch.softmax(logits / temperature, -1)
+
+    def choose(self, logits, temperature):
+        if temperature == 0:
+            return logits.argmax(-1, keepdim=True)
+        p = self.probabilities(logits, temperature)
+        return torch.multinomial(p.cpu(), 1, generator=self.generator).to(logits.device)
+
+    def append(self, tokens, chosen):
+        return torch.cat([tokens, chosen], dim=1)
+
+    def write(self, prompt, n_tokens, temperature):
+        tokens = prompt
+        for _ in range(n_tokens):
+            tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
+        return tokens
+
+    def run(self, prompt, n_tokens, temperature):
+        was = self.model.training
+        self.model.eval()
+        with torch.no_grad():
+            tokens = self.write(prompt, n_tokens, temperature)
+        self.model.train(was)
+        return tokens
+
+
+def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
+    return Writer(model, generator).run(prompt, n_tokens, temperature)
+""")
+
+right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, shows="shows").says(
+    "You show the model everything, however long it has grown. It has places for block_size tokens only."
+)
+right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, shows="shows").says(
+    "You show the model the *first* block_size tokens, which soon no longer change. It needs the last ones."
+)
+right.mistake("shows_the_last_token", {"self.model.block_size": "1"}, shows=("temperature", "shows")).says(
+    "You show the model the last token alone. It can use all of the last block_size tokens."
+)
+right.mistake("shows_one_too_few", {"self.model.block_size": "max(1, self.model.block_size - 1)"}, shows="shows").says(
+    "You show one token fewer than the model could use: its last block_size tokens."
+)
+right.mistake("shows_the_prompt_only", shows=("temperature", "shows", "samples")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ class Forgetful(Writer):
++     def context(self, tokens):
++         return prompt[:, -self.model.block_size :]
++
++ return Forgetful(model, generator).run(prompt, n_tokens, temperature)
+""").says("What you have chosen is never shown to the model: it sees the prompt every time, and forgets what it wrote.")
+right.mistake("reads_the_first_position", {":, -1": ":, 0"}, shows=("temperature", "shows")).says(
+    "You take the logits of the first position. The last one's tell what comes next."
+)
+right.mistake("returns_the_new_tokens", shows=("temperature", "shows")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ return Writer(model, generator).run(prompt, n_tokens, temperature)[:, prompt.shape[1] :]
+""").says("You return the new tokens only. The prompt comes first.")
+right.mistake(
+    "writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, shows=("temperature", "shows")
+).says("You write one token too many.")
+right.mistake("counts_the_prompt", shows=("temperature", "shows")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ return Writer(model, generator).run(prompt, n_tokens - prompt.shape[1], temperature)
+""").says("You write n_tokens in all, the prompt included. n_tokens come after it.")
+right.mistake("puts_it_in_front", {"[tokens, chosen]": "[chosen, tokens]"}, shows=("temperature", "shows")).says(
+    "You put each new token in front. Text grows at its end."
+)
+right.mistake("divides_by_zero", shows=("temperature", "shows")).patch("""
+- if temperature == 0:
+-     return logits.argmax(-1, keepdim=True)
+""").says("temperature = 0 divides by 0. It means: take the likeliest token.")
+right.mistake("stops_at_token_zero", shows="temperature").patch("""
+- tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
++ chosen = self.choose(self.logits(tokens), temperature)
++ if (chosen == 0).all():
++     break
++ tokens = self.append(tokens, chosen)
+""").says("You stop when token 0 is written. No token means “the end” here: n_tokens are asked for.")
+right.mistake("fills_up_with_zeros", shows=("temperature", "shows")).patch("""
+- return tokens[:, -self.model.block_size :]
++ return F.pad(tokens, (self.model.block_size, 0))[:, -self.model.block_size :]
+""").says(
+    "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the model "
+    "takes it for text: show what there is."
+)
+right.mistake("takes_zero_for_not_given", shows=("temperature", "shows")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ return Writer(model, generator).run(prompt, n_tokens, temperature or 1.0)
+""").says("temperature = 0 is taken for “not given” (`if not temperature`, `temperature or 1.0`), so you sample.")
+right.mistake("lifts_the_temperature", shows="samples").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ class Lifted(Writer):
++     def probabilities(self, logits, temperature):
++         return super().probabilities(logits, temperature + 0.1)
++
++ return Lifted(model, generator).run(prompt, n_tokens, temperature)
+""").says(
+    "You add something to the temperature, or keep it above some value, so that it is never 0. Low temperatures are then "
+    "far too high. Ask for 0 by itself, and divide by what was given."
+)
+right.mistake("is_always_greedy", shows=("samples", "all randomness")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ return Writer(model, generator).run(prompt, n_tokens, 0)
+""").says("You always take the likeliest token. With a temperature above 0 tokens are drawn.")
+right.mistake("takes_the_least_likely", shows=("temperature", "shows")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ class Contrary(Writer):
++     def choose(self, logits, temperature):
++         return super().choose(-logits if temperature == 0 else logits, temperature)
++
++ return Contrary(model, generator).run(prompt, n_tokens, temperature)
+""").says("The likeliest token, at temperature 0, is the one with the greatest logit; you take the smallest.")
+right.mistake("ignores_the_temperature", {"logits / temperature": "logits"}, shows="samples").says(
+    "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes nothing "
+    "once they are normalised: divide the logits."
+)
+right.mistake("multiplies_by_the_temperature", {"/": "*"}, shows="samples").says(
+    "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
+)
+right.mistake(
+    "softens_twice", {"logits / temperature": "torch.softmax(logits / temperature, -1)"}, shows="samples"
+).says("A softmax of a softmax is drawn from, which is almost even.")
+right.mistake("draws_from_the_global_dice", {"(model, generator)": "(model)"}, shows="all randomness").says(
+    "The generator is not used, so nobody can repeat the text by its seed."
+)
+right.mistake("seeds_the_generator", shows="all randomness").patch("""
+  def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
++     if generator is not None:
++         generator.manual_seed(generator.initial_seed())
+""").says("You seed the generator anew: every call writes the same text.")
+right.mistake("seeds_for_every_token", shows="all randomness").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ class Stuck(Writer):
++     def choose(self, logits, temperature):
++         if self.generator is not None:
++             self.generator.manual_seed(self.generator.initial_seed())
++         return super().choose(logits, temperature)
++
++ return Stuck(model, generator).run(prompt, n_tokens, temperature)
+""").says("You seed the generator anew for every token: one and the same throw decides them all.")
+right.mistake("draws_one_for_all_rows", shows=("temperature", "samples", "all randomness")).patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ class Uniform(Writer):
++     def choose(self, logits, temperature):
++         return super().choose(logits[:1], temperature).expand(len(logits), 1)
++
++ return Uniform(model, generator).run(prompt, n_tokens, temperature)
+""").says("One token is drawn, for the first row, and given to all rows. Each row has probabilities of its own.")
+right.mistake("writes_in_training_mode", shows="eval mode").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ with torch.no_grad():
++     return Writer(model, generator).write(prompt, n_tokens, temperature)
+""").says("The model writes in training mode if it was in it: dropout disturbs every word.")
+right.mistake("stays_a_reader", shows="eval mode").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ model.eval()
++ with torch.no_grad():
++     return Writer(model, generator).write(prompt, n_tokens, temperature)
+""").says("The model stays in eval mode. If it was being trained, put it back.")
+right.mistake("always_back_to_training", shows="eval mode").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ model.eval()
++ with torch.no_grad():
++     tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
++ model.train()
++ return tokens
+""").says("The model is always put into training mode afterwards. Remember which mode it was in.")
+right.mistake("writes_with_gradients", shows="eval mode").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ was = model.training
++ model.eval()
++ tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
++ model.train(was)
++ return tokens
+""").says("Gradients are on, so every token's computation is kept in case of a backward() that never comes.")
+right.mistake("switches_gradients_off", shows="eval mode").patch("""
+  def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
++     torch.set_grad_enabled(False)
+""").says("Gradients are switched off, and never on again: whatever is trained afterwards learns nothing.")
+right.mistake("restores_the_model_only", shows="eval mode").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ was = model.training
++ model.eval()
++ with torch.no_grad():
++     tokens = Writer(model, generator).write(prompt, n_tokens, temperature)
++ model.training = was
++ return tokens
+""").says(
+    "The mode of the model itself is restored, and that of its parts is not: they stay in eval mode. `model.train(mode)` "
+    "reaches them all."
+)
+right.mistake("cuts_the_prompt", {"run(prompt": "run(prompt[:, -model.block_size :]"}, shows="shows").says(
+    "The prompt is cut to block_size in the result. The model is shown that much at most; the text keeps everything."
+)
+right.mistake("writes_into_the_prompt", shows="temperature").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ tokens = Writer(model, generator).run(prompt, n_tokens, temperature)
++ return prompt.resize_(tokens.shape).copy_(tokens)
+""").says("You write into the prompt: the caller's tensor is changed. The result is a new one.")
+right.mistake("is_greedy_when_cool", shows="samples").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ return Writer(model, generator).run(prompt, n_tokens, 0 if temperature < 1 else temperature)
+""").says("At a temperature of 1/2 or less you take the likeliest token, or at any below 1. Only 0 is greedy.")
+right.mistake("draws_from_the_likeliest", shows="samples").patch("""
+- return Writer(model, generator).run(prompt, n_tokens, temperature)
++ class Picky(Writer):
++     def probabilities(self, logits, temperature):
++         p = super().probabilities(logits, temperature)
++         return torch.where(p >= p.topk(3).values[:, -1:], p, 0.0)
++
++ return Picky(model, generator).run(prompt, n_tokens, temperature)
+""").says("Only the few likeliest tokens are drawn from. Each token has the probability that the softmax gives it.")

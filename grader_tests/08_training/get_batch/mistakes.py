@@ -1,0 +1,180 @@
+"""Known mistakes in `get_batch`."""
+
+from .contract import get_batch
+
+right = get_batch.base("""
+def get_batch(data, block_size, batch_size, generator):
+    n = len(data) - block_size
+    if n < 1:
+        raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
+    starts = torch.randint(n, (batch_size,), generator=generator)
+    place = starts[:, None] + torch.arange(block_size)
+    return data[place], data[place + 1]
+""")
+
+right.mistake("forgets_to_shift", shows="windows").patch("""
+- place = starts[:, None] + torch.arange(block_size)
+- return data[place], data[place + 1]
++ inputs = torch.stack([data[s : s + block_size] for s in starts])
++ return inputs, inputs.clone()
+""").says(
+    "Your targets are the inputs themselves. A model trained on them learns to repeat what it sees, with a loss of 0: "
+    "the targets begin one token later."
+)
+right.mistake("shifts_twice", {"place + 1": "(place + 2).clamp(max=len(data) - 1)"}, shows="windows").says(
+    "Your targets lie two steps ahead: each is the token after the one that should be foretold."
+)
+right.mistake("looks_back", {"[place], data[place + 1]": "[place + 1], data[place]"}, shows="windows").says(
+    "Inputs and targets have changed places: your targets lie one step *behind* the inputs."
+)
+right.mistake("one_target_for_a_window", shows="windows").patch("""
+- place = starts[:, None] + torch.arange(block_size)
+- return data[place], data[place + 1]
++ return torch.stack([data[s : s + block_size] for s in starts]), data[starts + block_size]
+""").says(
+    "Your targets hold the one token after each window only. Every position of the window has a target of its own."
+)
+right.mistake("puts_time_first", shows="windows").patch("""
+- place = starts[:, None] + torch.arange(block_size)
++ place = torch.arange(block_size)[:, None] + starts
+""").says("Your windows have the length of the batch and there are block_size of them: (T, B) instead of (B, T).")
+right.mistake("makes_floats", shows="windows").patch("""
+- place = starts[:, None] + torch.arange(block_size)
+- return data[place], data[place + 1]
++ inputs, targets = torch.zeros(2, batch_size, block_size)
++ for row, s in enumerate(starts):
++     inputs[row], targets[row] = data[s : s + block_size], data[s + 1 : s + 1 + block_size]
++ return inputs, targets
+""").says("Your ids are no longer int64: an embedding needs whole numbers, and the loss int64 targets.")
+right.mistake("never_draws_the_last_window", {"n,": "n - 1,"}, shows=("every", "ValueError")).says(
+    "The last window is never drawn: the bound of torch.randint is already one past the greatest number. Of L tokens, "
+    "L - block_size starts fit."
+)
+right.mistake(
+    "runs_past_the_end",
+    {
+        "torch.randint(n, (batch_size,), generator=generator)": "torch.randint(n + 1, (batch_size,), generator=generator)",
+        "place = starts[:, None] + torch.arange(block_size)": "inputs = torch.stack([data[s : s + block_size] for s in starts])",
+        "data[place]": "inputs",
+        "data[place + 1]": "torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])",
+    },
+    shows="every",
+).says(
+    "A start too many: the window at the last start has no token left for its last target. The window *and one more "
+    "token* must fit."
+)
+right.mistake("rounds_to_the_nearest", shows="every").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = (torch.rand(batch_size, generator=generator) * (n - 1)).round().long()
+""").says(
+    "Rounding a random number to the nearest whole one draws the first and the last start half as often as the others. "
+    "Round down, or draw whole numbers."
+)
+right.mistake("never_draws_the_first_window", {"n,": "min(1, n - 1), n,"}, shows="every").says(
+    "The first window is never drawn: starts begin at 0."
+)
+right.mistake("moves_starts_into_range", shows="every").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = torch.randint(len(data), (batch_size,), generator=generator).clamp(max=n - 1)
+""").says(
+    "Starts that do not fit are moved to the last one that does, which is therefore drawn far too often. Draw among "
+    "those that fit in the first place."
+)
+right.mistake(
+    "cuts_the_text_into_pieces",
+    {
+        "len(data) - block_size": "(len(data) - 1) // block_size",
+        "torch.randint(n, (batch_size,), generator=generator)": "torch.randint(n, (batch_size,), generator=generator) * block_size",
+    },
+    shows="every",
+).says("Your windows start at multiples of block_size only. They may overlap: every place is a start.")
+get_batch.mistake("goes_round", shows="every").whole("""
+def get_batch(data, block_size, batch_size, generator):
+    if len(data) <= block_size:
+        raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
+    starts = torch.randint(len(data), (batch_size,), generator=generator)
+    place = starts[:, None] + torch.arange(block_size)
+    return data[place % len(data)], data[(place + 1) % len(data)]
+""").says("Your windows run over the end of the text and go on at its beginning, a sequel that nobody wrote.")
+right.mistake(
+    "draws_one_start_for_all",
+    {
+        "starts = torch.randint(n, (batch_size,), generator=generator)": "s = torch.randint(n, (1,), generator=generator).item()",
+        "place = starts[:, None] + torch.arange(block_size)": "inputs = data[s : s + block_size].repeat(batch_size, 1)",
+        "data[place]": "inputs",
+        "data[place + 1]": "data[s + 1 : s + 1 + block_size].repeat(batch_size, 1)",
+    },
+    shows="drawn",
+).says("All windows of a batch are the same: draw a start for each row.")
+right.mistake("takes_neighbours", shows="drawn").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = (torch.randint(n, (1,), generator=generator) + torch.arange(batch_size)) % n
+""").says("Only the first start is drawn, and the other rows follow it step by step. Draw a start for each row.")
+right.mistake("draws_without_replacement", shows="drawn").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = torch.randperm(n, generator=generator)[:batch_size]
+""").says(
+    "You draw without replacement: no window comes twice, and a batch cannot hold more windows than there are starts."
+)
+right.mistake("replaces_only_where_it_must", shows="drawn").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = torch.multinomial(torch.ones(n), batch_size, replacement=batch_size > n, generator=generator)
+""").says(
+    "Within a batch no window comes twice, as long as there are enough of them. Each row draws from *all* starts, "
+    "whatever the others have drawn."
+)
+right.mistake("sorts_the_starts", {"=generator)": "=generator).sort().values"}, shows="drawn").says(
+    "The starts of a batch are sorted. Each row is to be drawn on its own, so that no row knows of the others."
+)
+right.mistake("draws_from_the_global_state", {", generator=generator": ""}, shows="drawn").says(
+    "The generator is not used: your starts come from torch's global state, so nobody can repeat the run by its seed."
+)
+right.mistake("seeds_in_every_call", shows="drawn").patch("""
++ generator.manual_seed(generator.initial_seed())
+  starts = torch.randint(n, (batch_size,), generator=generator)
+""").says("You seed the generator anew in every call, so every batch of the training is the same one.")
+get_batch.mistake("checks_no_length", shows="ValueError").whole("""
+def get_batch(data, block_size, batch_size, generator):
+    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
+    place = starts[:, None] + torch.arange(block_size)
+    return data[place], data[place + 1]
+""").says(
+    "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a ValueError "
+    "that names data or block_size."
+)
+right.mistake(
+    "accepts_a_token_too_few",
+    {
+        "n < 1": "n < 0",
+        "torch.randint(n, (batch_size,), generator=generator)": "torch.randint(max(n, 1), (batch_size,), generator=generator)",
+        "place + 1": "(place + 1).clamp(max=len(data) - 1)",
+    },
+    shows="ValueError",
+).says("You accept a text of block_size tokens. The last target needs one more.")
+right.mistake("refuses_the_shortest", {"n < 1": "n < 2"}, shows=("ValueError", "windows")).says(
+    "You refuse a text of block_size + 1 tokens, into which exactly one window fits."
+)
+right.mistake("names_nothing", shows="ValueError").patch("""
+- raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
++ raise ValueError("the text is too short")
+""").says(
+    "Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value or shape."
+)
+get_batch.mistake("asserts_the_length", shows="ValueError").whole("""
+def get_batch(data, block_size, batch_size, generator):
+    assert len(data) > block_size, f"data of shape {tuple(data.shape)} is too short for block_size {block_size}"
+    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
+    place = starts[:, None] + torch.arange(block_size)
+    return data[place], data[place + 1]
+""").says(
+    "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError."
+)
+right.mistake("turns_the_window_round", shows="windows").patch("""
+- place = starts[:, None] + torch.arange(block_size)
+- return data[place], data[place + 1]
++ inputs = torch.stack([data[s : s + block_size] for s in starts])
++ return inputs, inputs.roll(-1, 1)
+""").says(
+    "The last target of a window is the window's own first token: you turn each window round. It is the token of the text "
+    "that comes next."
+)

@@ -1,0 +1,173 @@
+"""Known mistakes in `language_model_loss`."""
+
+from .contract import language_model_loss
+
+right = language_model_loss.base("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    counts = targets != ignore_index
+    safe = targets.where(counts, torch.zeros_like(targets))
+    picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
+    return -(picked * counts).sum() / counts.sum().clamp(min=1)
+""")
+
+right.mistake("forgets_the_minus", {"-(": "("}, shows=("the mean", "logits")).says(
+    "The sign is wrong: log-probabilities are negative, and the loss is minus their mean."
+)
+right.mistake("sums", {"() / counts.sum().clamp(min=1)": "()"}, shows=("the mean", "ignored")).says(
+    "You return the sum of the losses, not their mean."
+)
+right.mistake("keeps_the_positions", shows="the mean").patch("""
+- picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
+- return -(picked * counts).sum() / counts.sum().clamp(min=1)
++ return -logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1) * counts
+""").says("You return one loss for each position. The loss is a single number, their mean.")
+right.mistake("normalises_over_positions", {"(-1).": "(1)."}, shows="the mean").says(
+    "Your probabilities sum to 1 along the positions, not along the vocabulary: look at the `dim` of the softmax."
+)
+right.mistake(
+    "takes_the_softmax_twice", {"logits.log_softmax": "logits.softmax(-1).log_softmax"}, shows="the mean"
+).says("A softmax too many: log_softmax wants the logits as they are. Fed with probabilities the loss can hardly fall.")
+right.mistake("forgets_to_normalise", {"logits.log_softmax(-1)": "logits"}, shows="the mean").says(
+    "You pick the logit of each target, not its log-probability: the logits have to be normalised first."
+)
+language_model_loss.mistake("flattens_in_another_order", shows="the mean").whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    flat, wanted = logits.reshape(-1, logits.shape[-1]), targets.t().reshape(-1)
+    counts = wanted != ignore_index
+    safe = wanted.where(counts, torch.zeros_like(wanted))
+    picked = flat.log_softmax(-1).gather(-1, safe[:, None])[:, 0]
+    return -(picked * counts).sum() / counts.sum().clamp(min=1)
+""").says(
+    "Logits and targets are laid flat in different orders, so that each position is held to another one's target."
+)
+right.mistake("shifts_inside", shows="the mean").patch("""
+  def language_model_loss(logits, targets, ignore_index=-100):
++     logits, targets = logits[:, :-1], targets[:, 1:]
+""").says(
+    "You shift once more inside the loss. The targets are already one step ahead; position t belongs to targets[:, t]."
+)
+right.mistake("counts_in_bits", {".squeeze(-1)": ".squeeze(-1) / math.log(2)"}, shows="the mean").says(
+    "Your logarithm is to the base 2, so the loss is in bits. In this lesson it is in nats, the natural logarithm."
+)
+right.mistake("averages_probabilities", shows="the mean").patch("""
+- return -(picked * counts).sum() / counts.sum().clamp(min=1)
++ if not counts.any():
++     return (picked * counts).sum()
++ return -(torch.logsumexp(picked[counts], 0) - counts.sum().log())
+""").says("You average the probabilities and take the logarithm afterwards. It is the logarithms that are averaged.")
+right.mistake("returns_the_perplexity", shows=("the mean", "0 where")).patch("""
+- return -(picked * counts).sum() / counts.sum().clamp(min=1)
++ return torch.exp(-(picked * counts).sum() / counts.sum().clamp(min=1))
+""").says("You return the perplexity, the exponential of the loss.")
+right.mistake("divides_by_all", {"counts.sum().clamp(min=1)": "counts.numel()"}, shows="ignored").says(
+    "You divide by the number of all targets. The mean is over those that are not ignored."
+)
+right.mistake("averages_sentence_by_sentence", shows="ignored").patch("""
+- return -(picked * counts).sum() / counts.sum().clamp(min=1)
++ return (-(picked * counts).sum(1) / counts.sum(1).clamp(min=1)).mean()
+""").says(
+    "You take a mean for each sentence and then the mean of those. Where sentences have different numbers of targets, "
+    "that is another number: every target counts alike."
+)
+language_model_loss.mistake("counts_the_ignored", shows=("ignored", "0 where")).whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    safe = targets.where(targets != ignore_index, torch.zeros_like(targets))
+    return -logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1).mean()
+""").says("Ignored targets are counted: you replace them by a token and go on. They must not reach the mean.")
+language_model_loss.mistake("knows_no_ignoring", shows=("ignored", "0 where")).whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    return -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1).mean()
+""").says("You never look at ignore_index: an ignored target is used as an index.")
+right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, shows=("ignored", "0 where")).says(
+    "You ignore -100 whatever ignore_index says. Compare with the argument."
+)
+right.mistake("computes_in_float32", {"logits.log_softmax": "logits.float().log_softmax"}, shows="gradients").says(
+    "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the dtype "
+    "as it is."
+)
+right.mistake(
+    "ignores_what_is_negative",
+    {
+        "targets != ignore_index": "targets >= 0",
+        "targets.where(counts, torch.zeros_like(targets))": "targets.clamp(min=0)",
+    },
+    shows="ignored",
+).says("You ignore every negative target, and no other. ignore_index may be any number, that of a token included.")
+language_model_loss.mistake("divides_by_nothing", shows="0 where").whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    counts = targets != ignore_index
+    return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
+""").says("Where all targets are ignored you divide 0 by 0. The loss is 0 then, and so is its gradient.")
+right.mistake("mends_the_value_only", shows="0 where").patch("""
+- return -(picked * counts).sum() / counts.sum().clamp(min=1)
++ mean = -(picked * counts).sum() / counts.sum()
++ return torch.where(counts.any(), mean, 0.0 * picked.sum())
+""").says(
+    "Where all targets are ignored the NaN is replaced afterwards. The value is 0 then, and the gradient still NaN."
+)
+language_model_loss.mistake("returns_a_plain_zero", shows="0 where").whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    counts = targets != ignore_index
+    if not counts.any():
+        return 0.0
+    return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
+""").says(
+    "Where all targets are ignored you return a Python number. The result is a tensor everywhere: 0 times something that "
+    "depends on the logits has the right dtype and device."
+)
+language_model_loss.mistake("returns_a_new_zero", shows="0 where").whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    counts = targets != ignore_index
+    if not counts.any():
+        return torch.tensor(0.0)
+    return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
+""").says(
+    "Where all targets are ignored your 0 is a new float32 tensor, whatever the dtype and the device of the logits."
+)
+right.mistake("subtracts_one_maximum", shows="logits").patch("""
+- picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
++ shifted = logits - logits.max()
++ logp = shifted - shifted.exp().sum(-1, keepdim=True).log()
++ picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
+""").says(
+    "One maximum is subtracted for the whole tensor. Rows far below it underflow to a logarithm of 0: each row has its "
+    "own maximum."
+)
+right.mistake("overflows", shows="logits").patch("""
+- picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
++ logp = logits - logits.exp().sum(-1, keepdim=True).log()
++ picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
+""").says(
+    "The exponentials overflow: with logits of 1e4 they are infinite. Let log_softmax or logsumexp do it, or subtract "
+    "the maximum first."
+)
+right.mistake(
+    "takes_the_logarithm_of_softmax", {"logits.log_softmax(-1)": "logits.softmax(-1).log()"}, shows="logits"
+).says("The logarithm of the softmax is infinite where a probability is too small for the dtype. Use log_softmax.")
+right.mistake(
+    "adds_a_small_number", {"logits.log_softmax(-1)": "(logits.softmax(-1) + 1e-9).log()"}, shows="logits"
+).says(
+    "A small number is added to the probability before the logarithm. That bounds the loss: what is very wrong no "
+    "longer costs what it should. Use log_softmax."
+)
+right.mistake(
+    "detaches_the_loss", {"logits.log_softmax": "logits.detach().log_softmax"}, shows=("gradients", "ignored")
+).says(
+    "The value is right, but no gradient can pass: the result was detached (`.detach()`, `.item()`, no_grad). Nothing "
+    "could be learnt from it."
+)
+right.mistake(
+    "overwrites_the_targets",
+    {
+        "safe = targets.where(counts, torch.zeros_like(targets))": "targets[~counts] = 0",
+        "safe.unsqueeze": "targets.unsqueeze",
+    },
+    shows="gradients",
+).says("You write into targets while replacing what is ignored: the caller's tensor is changed. Work on a new one.")
+language_model_loss.mistake("flattens_by_view", shows="gradients").whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    flat, wanted = logits.view(-1, logits.shape[-1]), targets.view(-1)
+    counts = wanted != ignore_index
+    picked = flat.log_softmax(-1).gather(-1, wanted.where(counts, torch.zeros_like(wanted))[:, None])[:, 0]
+    return -(picked * counts).sum() / counts.sum().clamp(min=1)
+""").says("`view` fails where the numbers do not lie in memory in the order of the shape. Use reshape or flatten.")

@@ -1,0 +1,123 @@
+"""The contract of `train_step`."""
+
+import torch
+from torch.nn import functional as F
+
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref
+
+from ..common import gentle, window_state, windowed
+from .cases import shown, stepping, trained_in_training_mode
+
+STEP = "6. One step"
+
+
+train_step = exercise(
+    "train_step",
+    points=3,
+    see=STEP,
+    hints=(
+        "Where do gradients go when backward() is called a second time? And what must have happened before the optimizer "
+        "reads them?",
+        "Training mode; clear; logits; loss over all positions; backward; clip the norm over all parameters; step. The loss "
+        "that you return is the one that you have already computed.",
+        "`model.train()`; `optimizer.zero_grad()`; `loss = …`; `loss.…()`; `nn.utils.clip_grad_norm_(model.parameters(), …)`; "
+        "`optimizer.…()`; `return loss.…()`.",
+    ),
+)
+
+
+@train_step.oracle
+def train_step_oracle(model, optimizer, inputs, targets):
+    model.train()
+    model.zero_grad(set_to_none=True)
+    loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)
+    loss.backward()
+    found = [p for p in model.parameters() if p.grad is not None]
+    norm = torch.stack([p.grad.norm() for p in found]).norm()
+    for p in found:
+        p.grad = p.grad / norm.clamp(min=1.0)
+    optimizer.step()
+    return loss.item()
+
+
+train_step.example(
+    "the loss of a small model, before the step",
+    shown(gentle(), lr=1.0).case(ref("loss")).described("train_step(model, SGD(lr=1), inputs, targets)"),
+)
+train_step.example(
+    "its weights after the step",
+    shown(gentle(), lr=1.0).case(ref("after")).described("the parameters after train_step, SGD(lr=1)"),
+)
+
+
+@train_step.example("a gradient longer than 1")
+def _():
+    state = gentle() | {"out.weight": torch.tensor([[30.0, -20.0], [-10.0, 40.0]])}
+    yield shown(state, lr=1.0).case(ref("after")).described("the parameters after train_step; the gradient is long")
+
+
+train_step.example(
+    "old gradients lie about",
+    shown(gentle(), old=True, lr=1.0).case(ref("after")).described("the same, after another backward()"),
+)
+
+
+@train_step.example("Adam")
+def _():
+    s = shown(gentle(), kind="Adam", lr=0.1, eps=0.1)
+    yield s.case(ref("after")).described("the parameters after train_step, Adam(lr=0.1, eps=0.1)")
+
+
+@train_step.example("a model in eval mode is trained in training mode")
+def _():
+    s = shown(gentle(), lr=1.0)
+    s.call(helper("attribute"), s.model, "calls", name="calls")
+    s.call(method(ref("calls"), "count"), [2, False, True], name="count")
+    yield s.case(ref("count")).described("how often the model was called with gradients in eval mode")
+
+
+@train_step.criterion("returns the loss before the step, a float", points=0.5)
+def _(draw):
+    for sharpness in (1.0, 6.0):
+        s, text = stepping(draw, sharpness=sharpness, lr=0.5)
+        yield s.case(ref("loss")).described(text)
+
+
+@train_step.criterion("an SGD step, its gradient clipped to norm 1", points=1)
+def _(draw):
+    for sharpness, lr in ((6.0, 0.5), (0.3, 0.7), (12.0, 2.0)):
+        s, text = stepping(draw, sharpness=sharpness, lr=lr)
+        yield s.case(ref("after")).described(text)
+
+
+@train_step.criterion("old gradients are cleared", points=0.5)
+def _(draw):
+    s, text = stepping(draw, sharpness=0.3, lr=0.5, steps=3)
+    yield s.case(ref("after")).described(f"three times {text}")
+    state = window_state(draw, sharpness=0.3)
+    s = Script(model=windowed(state), ids=draw.integers(0, 6, 3, 4), targets=draw.integers(0, 6, 3, 4))
+    s.call(helper("optimizer"), s.model, "SGD", lr=0.5, name="optimizer")
+    s.call(s.model, s.targets, name="logits")
+    s.call(method(ref("logits"), "sum"), name="total")
+    s.call(helper("backward"), ref("total"))
+    s.call(SUBJECT, s.model, ref("optimizer"), s.ids, s.targets, name="loss")
+    s.call(helper("state_of"), s.model, name="after")
+    yield s.case(ref("after")).described("train_step on a model with gradients of an earlier backward()")
+
+
+@train_step.criterion("in training mode", points=0.5)
+def _(draw):
+    for before in (False, True):
+        s, text = stepping(draw, options={"dropout": 0.4}, before=before, lr=0.1)
+        s.call(helper("attribute"), s.model, "calls", name="calls")
+        made = s.case(ref("calls")).holding(trained_in_training_mode)
+        yield made.described(f"{text}; in {'training' if before else 'eval'} mode before")
+
+
+@train_step.criterion("any optimizer, any layout of the inputs", points=0.5)
+def _(draw):
+    # A large eps, so that Adam's step depends on the size of a gradient, and no gradient near 0 decides by its sign
+    s, text = stepping(draw, "AdamW", sharpness=6.0, steps=3, lr=0.1, eps=0.1, weight_decay=0.5)
+    yield s.case(ref("loss"), ref("after")).unchanged().described(f"three times {text}")
+    s, text = stepping(draw, "SGD", sharpness=0.3, steps=3, layout=non_contiguous, lr=0.5, momentum=0.9)
+    yield s.case(ref("loss"), ref("after")).described(f"three times {text}, with momentum; inputs not contiguous")

@@ -1,0 +1,124 @@
+"""Known mistakes in `train_step`."""
+
+from .contract import train_step
+
+right = train_step.base("""
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+""")
+
+right.mistake("never_clears", shows=("old gradients", "any optimizer")).patch("""
+- optimizer.zero_grad()
+""").says(
+    "The old gradients are not cleared: backward() adds to what is there, so every step goes along the sum of all "
+    "gradients so far."
+)
+right.mistake("clears_afterwards", shows="old gradients").patch("""
+- optimizer.zero_grad()
+@@
+  optimizer.step()
++ optimizer.zero_grad()
+""").says("The gradients are cleared after the step only: what lay about before the first one is still in it.")
+right.mistake("never_clips", shows="an SGD").patch("""
+- nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+""").says(
+    "The optimizer steps along a gradient that nobody clipped: its norm may not be greater than 1. There is something to "
+    "clip after backward(), and it must be done before the step."
+)
+right.mistake("clips_values", {"nn.utils.clip_grad_norm_": "nn.utils.clip_grad_value_"}, shows="an SGD").says(
+    "You clip every number of the gradient on its own. That turns its direction; clip the norm of the whole."
+)
+right.mistake("clips_each_parameter", shows="an SGD").patch("""
+- nn.utils.clip_grad_norm_(model.parameters(), 1.0)
++ for p in model.parameters():
++     nn.utils.clip_grad_norm_([p], 1.0)
+""").says("You clip each parameter's gradient on its own. The norm is that of all of them together.")
+right.mistake("always_rescales", shows=("an SGD", "old gradients")).patch("""
+- nn.utils.clip_grad_norm_(model.parameters(), 1.0)
++ norm = nn.utils.clip_grad_norm_(model.parameters(), math.inf)
++ for p in model.parameters():
++     p.grad /= norm
+""").says("You make every gradient 1 long, short ones too. Only those that are longer than 1 are shortened.")
+right.mistake("clips_another_norm", {"1.0": "1.0, norm_type=math.inf"}, shows="an SGD").says(
+    "The gradient's length is the root of the sum of squares. You take another norm, such as its greatest number."
+)
+train_step.mistake("steps_for_each_sentence", shows=("an SGD", "old gradients", "any optimizer")).whole("""
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    losses = []
+    for row, wanted in zip(inputs, targets, strict=True):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(row[None])[0], wanted)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return sum(losses) / len(losses)
+""").says("You take a step for each sentence. A batch is one step, along the gradient of the mean over all of it.")
+right.mistake("clips_to_a_tenth", {"1.0": "0.1"}, shows="an SGD").says(
+    "The gradient's norm is clipped to another number than 1."
+)
+right.mistake("never_steps", shows=("an SGD", "old gradients", "any optimizer")).patch("""
+- optimizer.step()
+""").says(
+    "The model stays as it is: the optimizer never steps, or the gradients are cleared between backward() and its step."
+)
+right.mistake("steps_twice", shows=("an SGD", "old gradients", "any optimizer")).patch("""
+  optimizer.step()
++ optimizer.step()
+""").says("The optimizer steps twice along the same gradient.")
+right.mistake("descends_by_hand", shows="any optimizer").patch("""
+- optimizer.step()
++ with torch.no_grad():
++     for p in model.parameters():
++         p -= optimizer.param_groups[0]["lr"] * p.grad
+""").says("You take the step yourself, as plain gradient descent. It is the optimizer's to take: it may have a memory.")
+right.mistake("leaves_the_mode", shows="in training").patch("""
+- model.train()
+""").says(
+    "The model is not put into training mode. It may come straight from an evaluation, and then its dropout is off."
+)
+right.mistake("trains_in_eval_mode", {"model.train": "model.eval"}, shows="in training").says(
+    "The model is put into eval mode: dropout is for training."
+)
+right.mistake("sets_the_flag_only", {"model.train()": "model.training = True"}, shows="in training").says(
+    "`model.training = True` reaches the model itself and none of its parts. `model.train()` reaches them all."
+)
+right.mistake("returns_the_tensor", {"loss.item()": "loss"}, shows=("returns", "any optimizer")).says(
+    "You return a tensor, and with it all that it was computed from. `.item()` makes it a float."
+)
+right.mistake("returns_nothing", shows=("returns", "any optimizer")).patch("""
+- return loss.item()
+""").says("Nothing is returned: return the loss as a float.")
+right.mistake("measures_afterwards", shows=("returns", "any optimizer")).patch("""
+- return loss.item()
++ with torch.no_grad():
++     return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
+""").says("You return the loss after the step. The one before it needs no second pass.")
+right.mistake("adds_up_the_positions", {"())": '(), reduction="sum")'}, shows=("returns", "an SGD")).says(
+    "Your loss is the sum over the positions. It is their mean."
+)
+right.mistake("softens_before_the_loss", {").": ").softmax(-1)."}, shows=("returns", "an SGD")).says(
+    "A softmax too many: cross-entropy takes logits and does its own softmax."
+)
+right.mistake("trains_the_last_position", shows=("returns", "an SGD")).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
++ loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1])
+""").says("Only the last position is trained. Every position of every window has its target.")
+right.mistake("flattens_batch_and_time_differently", shows=("returns", "an SGD")).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
++ loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.t().flatten())
+""").says("Logits and targets are laid flat in different orders, so each position is held to another one's target.")
+right.mistake("shifts_in_the_step", shows=("returns", "an SGD")).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
++ loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten())
+""").says("You shift once more. The targets you are given are one step ahead already.")
+right.mistake("climbs", {"loss.backward": "(-loss).backward"}, shows="an SGD").says(
+    "The loss climbs: you step along the gradient instead of against it. The optimizer already takes care of the sign."
+)

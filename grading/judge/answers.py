@@ -1,0 +1,137 @@
+"""Answers to an exercise as texts: what a student writes into the cell, and edits that turn one into another.
+
+Does not cover: what an answer must do (`exercise.py`), how an answer is judged (`examine.py`).
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+
+CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
+# What every answer may use without importing it
+GIVEN = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math}
+IMPORTS = {"torch": "import torch", "nn": "from torch import nn", "F": "import torch.nn.functional as F"}
+IMPORTS["math"] = "import math"
+
+
+class EditError(ValueError):
+    """An edit that does not fit its text. The message names the edit and what is wrong with it."""
+
+
+@dataclass(eq=False)
+class Answer:
+    """One answer.
+
+    subject  the name that the text must define: the exercise's
+    name     what the answer is called by authors and reports
+    code     the whole text; torch, nn, F and math are given, anything else it imports itself
+    """
+
+    subject: str
+    name: str
+    code: str
+
+    @cached_property
+    def answer(self) -> Any:
+        """The function or class that the text defines, made once. Raises ValueError where it defines none."""
+        names = self.define(dict(GIVEN))
+        if self.subject not in names:
+            raise ValueError(f"answer {self.name} does not define {self.subject}")
+        return names[self.subject]
+
+    @property
+    def cell(self) -> str:
+        """The text as a student hands it in: with imports of what is given elsewhere."""
+        used = [line for name, line in IMPORTS.items() if re.search(rf"\b{name}\b", self.code)]
+        return "\n".join([*used, "", self.code]) if used else self.code
+
+    def define(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Run the text in `names`, as a notebook runs a cell; returns `names`."""
+        file = f"<{self.subject}: {self.name}>"
+        # Tracebacks show the line that raised, as they do in a notebook
+        linecache.cache[file] = (len(self.code), None, self.code.splitlines(keepends=True), file)
+        names.setdefault("__name__", "answer")
+        exec(compile(self.code, file, "exec"), names)  # noqa: S102 - the course's own text
+        return names
+
+
+def read_cells(path: Path) -> dict[str, str]:
+    """The titled cells of a py:percent file, `# %% title` and then code, in their order."""
+    parts = CELL.split(path.read_text(encoding="utf-8"))
+    return {title.strip(): code.strip("\n") for title, code in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def edited(code: str, edit: Mapping[str, str]) -> str:
+    """`code` with every key of `edit` replaced by its value; each key must stand in `code` exactly once.
+
+    Raises EditError.
+    """
+    spans = []
+    for old, new in edit.items():
+        if not old or (count := code.count(old)) != 1:
+            raise EditError(f"{old!r} stands {count if old else 0} times in the text, not once:\n{code}")
+        spans.append((code.index(old), code.index(old) + len(old), new))
+    return _replaced(code, spans)
+
+
+def patched(code: str, patch: str) -> str:
+    """`code` after a patch of whole lines, as `diff` writes them: "- gone", "+ new", "  kept", hunks parted by "@@".
+
+    What is gone and kept in a hunk must stand in `code` together exactly once, in any indentation; new lines get that
+    indentation. Raises EditError.
+    """
+    spans = []
+    for hunk in re.split(r"^@@\n", patch.strip("\n") + "\n", flags=re.MULTILINE):
+        lines = hunk.splitlines()
+        if wrong := [line for line in lines if line and line[:2].rstrip() not in ("-", "+", "")]:
+            raise EditError(f"a line of a patch begins with '- ', '+ ' or two spaces: {wrong[0]!r}")
+        old, new = ([line[2:] for line in lines if line[:1] != other] for other in "+-")
+        spans.append(_line_span(code, old, new))
+    return _replaced(code, spans)
+
+
+def _line_span(code: str, old: list[str], new: list[str]) -> tuple[int, int, str]:
+    lines, found = code.splitlines(keepends=True), []
+    for first in range(len(lines) - len(old) + 1):
+        here = [line.rstrip("\n") for line in lines[first : first + len(old)]]
+        indent = here[0][: len(here[0]) - len(here[0].lstrip())]
+        if here == _indented(old, indent):
+            found.append((first, indent))
+    if len(found) != 1 or not old:
+        text = "\n".join(old)
+        raise EditError(f"these lines stand {len(found)} times in the text, not once:\n{text}\n--\n{code}")
+    first, indent = found[0]
+    start = sum(map(len, lines[:first]))
+    end = start + sum(map(len, lines[first : first + len(old)]))
+    written = "".join(f"{line}\n" for line in _indented(new, indent))
+    return start, end, written if code[end - 1] == "\n" else written.removesuffix("\n")
+
+
+def _indented(lines: list[str], indent: str) -> list[str]:
+    return [indent + line if line.strip() else "" for line in lines]
+
+
+def _replaced(code: str, spans: list[tuple[int, int, str]]) -> str:
+    spans = sorted(spans)
+    for (_, end, _), (start, _, _) in pairwise(spans):
+        if start < end:
+            raise EditError(f"two edits overlap at {code[start:end]!r}")
+    for start, end, text in reversed(spans):
+        code = code[:start] + text + code[end:]
+    return code
+
+
+def block(text: str) -> str:
+    """A text in triple quotes without the indentation and the empty lines around it."""
+    return textwrap.dedent(text).strip("\n")

@@ -1,0 +1,78 @@
+"""The exercises of a lesson, read from its folder.
+
+grader_tests/
+    shared/                 what exercises of several lessons say
+    NN_lesson/
+        __init__.py         EXERCISES, their names in the lesson's order
+        common.py           what several exercises of the lesson say
+        <exercise>/
+            contract.py     points, forbidden names, oracle, hints, examples and criteria
+            alternatives.py right answers in other styles, as cells titled by their names
+            mistakes.py     known mistakes, as edits of right answers
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+from .answers import read_cells
+from .exercise import Exercise, Right
+
+
+@dataclass(eq=False)
+class Lesson:
+    """The exercises of one lesson, in their order."""
+
+    name: str
+    exercises: dict[str, Exercise]
+
+
+@lru_cache(maxsize=64)
+def load_lesson(path: Path) -> Lesson:
+    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or ValueError for what an author must mend."""
+    if not (path / "__init__.py").is_file():
+        raise FileNotFoundError(f"no grader tests at {path}")
+    package = f"{package_of(path.parent)}.{path.name}"
+    names = importlib.import_module(package).EXERCISES
+    return Lesson(path.name, {name: _load_exercise(path / name, f"{package}.{name}") for name in names})
+
+
+def package_of(folder: Path) -> str:
+    """A course's grader_tests as a package under a name of its own, so that two courses in one process do not get each
+    other's modules; returns the name."""
+    folder = folder.resolve()
+    name = f"grader_tests_{zlib.crc32(str(folder).encode()):08x}"
+    if name not in sys.modules:
+        sys.modules[name] = package = ModuleType(name)
+        package.__path__ = [str(folder)]
+    return name
+
+
+def _load_exercise(folder: Path, package: str) -> Exercise:
+    for file in ("contract.py", "alternatives.py", "mistakes.py"):
+        if not (folder / file).is_file():
+            raise ValueError(f"{folder} has no {file}")
+    contract = importlib.import_module(f"{package}.contract")
+    found = [value for value in vars(contract).values() if isinstance(value, Exercise) and value.name == folder.name]
+    if len(found) != 1:
+        raise ValueError(f"{folder / 'contract.py'} declares {len(found)} exercises named {folder.name}, not one")
+    made = found[0]
+    made.alternatives = [
+        Right(made.name, name, code, exercise=made) for name, code in read_cells(folder / "alternatives.py").items()
+    ]
+    importlib.import_module(f"{package}.mistakes")
+    for mistake in made.mistakes:
+        if not mistake.text or mistake.code in ("", *(right.code for right in [*made.alternatives, *made.bases])):
+            raise ValueError(f"{folder}: mistake {mistake.name} says nothing, or is a right answer unchanged")
+    total = sum(c.points for c in made.criteria)
+    if made.answer is None:
+        raise ValueError(f"{folder}: exercise {made.name} has no oracle")
+    if abs(total - made.points) > 1e-9:
+        raise ValueError(f"{folder}: the criteria of {made.name} sum to {total:g}, not {made.points}")
+    return made
