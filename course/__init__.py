@@ -1,6 +1,7 @@
 """Attention, built and graded: what the course's notebooks import.
 
-`begin`, `check`, `hint`, `use` and `progress` are for the learner; `figures` and `interactive` draw.
+`begin`, `check`, `hint`, `use` and `progress` are for the learner; `figures` and `interactive` draw, by `ready_made`
+functions until the learner's own pass.
 """
 
 from importlib import import_module

@@ -72,8 +72,9 @@ def _state_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: p.detach().clone() for name, p in module.state_dict().items()}
 
 
-def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: float) -> torch.optim.Optimizer:
-    return getattr(torch.optim, name)(module.parameters(), **options)
+def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: Any) -> torch.optim.Optimizer:
+    kind: type[torch.optim.Optimizer] = getattr(torch.optim, name)
+    return kind(module.parameters(), **options)
 
 
 def _fill(module: torch.nn.Module, value: float) -> None:

@@ -160,7 +160,8 @@ class _Builder:
         return torch.device(self.device)
 
     def _dtype(self, node: Node) -> torch.dtype:
-        return getattr(torch, node.name)
+        dtype: torch.dtype = getattr(torch, node.name)
+        return dtype
 
     def _specimen(self, node: Node) -> Any:
         from .. import specimens
