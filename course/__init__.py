@@ -1,6 +1,7 @@
 """Attention, built and graded: what the course's notebooks import.
 
-`begin`, `check`, `hint`, `use` and `progress` are for the learner; `figures` and `interactive` draw.
+`begin`, `check`, `hint`, `use` and `progress` are for the learner; `figures` and `interactive` draw, by `ready_made`
+functions until the learner's own pass.
 """
 
 from importlib import import_module
@@ -12,6 +13,6 @@ __all__ = ["begin", "check", "figures", "hint", "interactive", "progress", "use"
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("figures", "interactive"):  # matplotlib is slow to import, and the probe does not need it
+    if name in ("figures", "interactive"):  # matplotlib is slow to import, and the judge does not need it
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

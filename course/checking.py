@@ -17,9 +17,14 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from .compare import Finding, Reference, Tolerance, compare, explain, leaves, not_written
-from .packing import Node, PackingError, unpack
-from .probe import Observation, Program, describe, run
+from . import ready_made
+from .protocol.comparing import Finding, Reference, compare, leaves
+from .protocol.diagnosing import explain
+from .protocol.errors import describe, not_written
+from .protocol.packing import Node, PackingError, unpack
+from .protocol.program import Observation, Program
+from .protocol.running import observe
+from .protocol.tolerance import Tolerance
 from .report import Points, Report, Row, display, in_notebook
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -44,7 +49,7 @@ def begin(lesson: str) -> None:
     global _lesson, _names
     if lesson not in lessons():
         raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(lessons())}")
-    exercises = _load(lesson)["exercises"]
+    exercises = exercises_of(lesson)
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     names = shell.user_ns if shell else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
     _lesson, _names = lesson, names
@@ -102,7 +107,7 @@ def progress() -> None:
         print('No lesson has begun: call begin("02_softmax") first.')
         return
     rows, earned, total = [], 0.0, 0.0
-    for name, data in _load(_lesson)["exercises"].items():
+    for name, data in exercises_of(_lesson).items():
         last = _last.get(name)
         earned, total = earned + (last.earned if last else 0.0), total + data["points"]
         rows.append(Row(f"`{name}`", last.status if last else "not started", f"{data['points']:g} points"))
@@ -125,6 +130,8 @@ class _Used:
         if self.passes:
             return f"your {self.__name__}"
         name = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
+        if getattr(self.otherwise, "__module__", "") == ready_made.__name__:
+            name = "PyTorch"
         shown = "a ready-made function" if name in ("", "<lambda>") else name
         return f"{shown}, until your {self.__name__} passes"
 
@@ -199,7 +206,7 @@ def _observe(programs: list[Program], names: dict[str, Any]) -> list[Observation
     seen: list[Observation] = []
     for program in programs:
         interrupted = bool(seen) and seen[-1].raised is not None and seen[-1].raised["type"] == "KeyboardInterrupt"
-        seen.append(seen[-1] if interrupted else run(program, names))
+        seen.append(seen[-1] if interrupted else observe(program, names))
     return seen
 
 
@@ -259,7 +266,7 @@ def _names_around(f: Any, name: str) -> dict[str, Any]:
 
 def _find(name: str) -> dict[str, Any]:
     for lesson in [_lesson] if _lesson else lessons():
-        found = _load(lesson)["exercises"].get(name)
+        found = exercises_of(lesson).get(name)
         if found is not None:
             return found
     where = f"lesson {_lesson}" if _lesson else "any lesson"
@@ -267,12 +274,14 @@ def _find(name: str) -> dict[str, Any]:
 
 
 @cache
-def _load(lesson: str) -> dict[str, Any]:
+def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """What is known of a lesson's exercises, by name: points, hints, cases, outcomes of mistakes."""
     path = EXAMPLES / f"{lesson}{ENDING}"
     try:
-        return unpack(path.read_bytes())
+        exercises: dict[str, dict[str, Any]] = unpack(path.read_bytes())["exercises"]
     except PackingError as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+    return exercises
 
 
 def _name(f: Any) -> str:
@@ -281,7 +290,7 @@ def _name(f: Any) -> str:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
         own = type(f).__name__
-    exercises = _load(_lesson)["exercises"] if _lesson else {}
+    exercises = exercises_of(_lesson) if _lesson else {}
     bound = [name for name in exercises if name in _names and _names[name] is f]
     return own if own in bound or not bound else bound[0]
 

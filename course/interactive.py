@@ -10,15 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from course import figures
+from . import figures
+from .report import in_notebook
 
 # In a strip a picture may shrink to half its size before the strip is broken into two lines.
 IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
 Range = tuple[float, float, float] | list[Any]
+Draw = Callable[..., Any]  # returns a figure, or its axes, with its description
 
 
 def slider(
-    draw: Callable[..., tuple[Any, str]],
+    draw: Draw,
     *,
     start: Any = None,
     strip: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
@@ -27,13 +29,12 @@ def slider(
     """Show what `draw` draws: in a strip of pictures first, then for whatever the reader chooses.
 
     Each option is named after an argument of `draw` and is (first, last, step) or a list of values.
-    `draw(**values)` returns `(figure, alt)`; an error in it is raised here, where it can be seen.
+    `draw(**values)` returns a described figure; an error in it is raised here, where it can be seen.
     `start` is a dict of the sliders' first values, by default each option's own first value.
     `strip` is a list of such dicts, each filled up from `start`, or {option: list of its values};
     by default the first option at its first, middle and last value. With one option only, plain
     values may stand for dicts.
     """
-    from IPython import get_ipython
     from IPython.display import display
 
     if not options:
@@ -50,7 +51,7 @@ def slider(
     pictures = [_picture(draw, values, _caption(values), IN_STRIP) for values in shown]
     page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
     display({"text/html": page, "text/plain": "\n".join(map(_caption, shown))}, raw=True)
-    if getattr(get_ipython(), "kernel", None) is not None:
+    if in_notebook():
         display(_sliders(draw, choices, first))
 
 
@@ -88,17 +89,11 @@ def _caption(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in values.items())
 
 
-def _picture(
-    draw: Callable[..., tuple[Any, str]],
-    values: Mapping[str, Any],
-    caption: str = "",
-    style: str = "",
-) -> str:
-    figure, alt = draw(**values)
-    return figures.html(figure, alt, caption, style=style)
+def _picture(draw: Draw, values: Mapping[str, Any], caption: str = "", style: str = "") -> str:
+    return figures.html(draw(**values), caption=caption, style=style)
 
 
-def _sliders(draw: Callable[..., tuple[Any, str]], choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:
+def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:
     """A box of one slider for each option and the picture below them."""
     import ipywidgets as widgets
 

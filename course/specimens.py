@@ -276,7 +276,8 @@ class Bigram(_Model):
     def forward(self, ids: Tensor) -> Tensor:
         """int64 (B, T) -> (B, T, N)."""
         self.note(ids)
-        return self.table(ids)
+        logits: Tensor = self.table(ids)
+        return logits
 
 
 class Windowed(_Model):
@@ -300,7 +301,8 @@ class Windowed(_Model):
         self.note(ids)
         seen = (self.tokens(ids) * self.places.weight[: ids.shape[1]]).cumsum(1).tanh()
         seen = self.inner["norm"](seen.transpose(1, 2)).transpose(1, 2)
-        return self.out(self.inner["dropout"](seen))
+        logits: Tensor = self.out(self.inner["dropout"](seen))
+        return logits
 
 
 class Slope(_Model):

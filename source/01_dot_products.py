@@ -212,7 +212,7 @@ def draw(angle, length):
     value = round(my_dot(a, b).item(), 2) + 0.0  # a zero without a minus sign
     figure, (ax,) = figures.row(1, width=3.0, height=3.2)
     figures.vectors.arrows(a, b, ax=ax, title=f"a · b = {value:.2f}")
-    return figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}."
+    return figures.described(figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}.")
 
 
 interactive.slider(
@@ -431,9 +431,10 @@ def draw(query, key):
         key_names=words,
         meanings=meanings,
     )
-    return figure, (
+    return figures.described(
+        figure,
         f"Framed: the row {names[query]} of three queries, the row {words[key]} of six keys, and "
-        f"their cell in the 3 by 6 matrix of scores, which holds {scores[query, key]:.2f}."
+        f"their cell in the 3 by 6 matrix of scores, which holds {scores[query, key]:.2f}.",
     )
 
 

@@ -26,7 +26,7 @@ try:
 except ModuleNotFoundError:  # a fresh Colab machine
     get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, interactive, progress, ready_made, use
 
 begin("03_queries_keys_values")
 
@@ -232,7 +232,7 @@ grade(simple_attention)
 # One run gives all six context vectors, and the row of *journey* is what the loop gave:
 
 # %% tags=["demo"]
-attend_simply = use(simple_attention, lambda x: figures.attention.built_in(x, x, x))
+attend_simply = use(simple_attention, lambda x: ready_made.attention(x, x, x))
 all_contexts, all_weights = attend_simply(x)
 print("journey by the loop:    ", context)
 print("journey by the matrices:", all_contexts[place])
@@ -331,7 +331,7 @@ grade(project_qkv)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
-project = use(project_qkv, figures.attention.built_in_projections)
+project = use(project_qkv, ready_made.projections)
 query, key, value = project(x, W_q, W_k, W_v)
 fig, axes = figures.row(3, width=3.0, height=3.9)
 asks, hands_over = ["whose?", "how many?"], ["someone", "how many"]
@@ -444,8 +444,8 @@ grade(attention)
 # which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
-project = use(project_qkv, figures.attention.built_in_projections)
+attend = use(attention, ready_made.attention)
+project = use(project_qkv, ready_made.projections)
 
 
 def one_query(word, step):
@@ -470,7 +470,7 @@ def one_query(word, step):
         f"The weights as bars: {word} gives {best} the most, {weights[i].max():.2f}.",
         f"Every value times its weight, and their sum: {output[i, 0]:.2f} someone, {output[i, 1]:.2f} how many.",
     ][step - 1]
-    return fig, alt
+    return figures.described(fig, alt)
 
 
 interactive.slider(
@@ -487,8 +487,8 @@ interactive.slider(
 # 0.09 back.
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
-project = use(project_qkv, figures.attention.built_in_projections)
+attend = use(attention, ready_made.attention)
+project = use(project_qkv, ready_made.projections)
 output, found = attend(*project(x, W_q, W_k, W_v))
 figures.show(
     figures.attention.who_looks_at_whom(found, sentence, sentence),
@@ -523,7 +523,7 @@ french_x = torch.tensor([[0.2, 0.1, 1.7], [0.4, 0.2, 1.5], [0.1, 1.3, 1.2]])  # 
 french_queries = 2 * french_x  # longer queries choose more sharply; lesson 4 is about how sharply
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
+attend = use(attention, ready_made.attention)
 translated, alignment = attend(french_queries, x, x)
 print("queries", tuple(french_queries.shape), " keys and values", tuple(x.shape))
 print("weights", tuple(alignment.shape), " output", tuple(translated.shape))
@@ -559,7 +559,7 @@ square_keys = torch.eye(3)
 slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
+attend = use(attention, ready_made.attention)
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("keys at right angles", "slanted keys")):
     wanted_query = copy_the_keys(keys, [0])
@@ -639,7 +639,7 @@ corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # 
 corner_keys = torch.eye(4)  # (S, K)
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
+attend = use(attention, ready_made.attention)
 design = use(query_for, copy_the_keys)
 
 
@@ -673,7 +673,7 @@ figures.show(
 # to "only $v_2$" and see what attention can say in between:
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
+attend = use(attention, ready_made.attention)
 design = use(query_for, copy_the_keys)
 
 
@@ -686,7 +686,9 @@ def leaning(lean):
     figures.attention.in_the_plane(plane, corners, {"output": output[-1]})
     plane.plot(*output.detach().T, linewidth=1, color="black", linestyle=":")
     v0, v2 = weights[-1, 0], weights[-1, 2]
-    return fig, f"v0 has the weight {v0:.2f} and v2 has {v2:.2f}; the output lies on the diagonal between them."
+    return figures.described(
+        fig, f"v0 has the weight {v0:.2f} and v2 has {v2:.2f}; the output lies on the diagonal between them."
+    )
 
 
 interactive.slider(leaning, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0.0, 0.5, 1.0])
@@ -702,7 +704,7 @@ interactive.slider(leaning, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0
 # Decide, then run this:
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
+attend = use(attention, ready_made.attention)
 generator = torch.Generator().manual_seed(3)
 packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by side
 
@@ -793,8 +795,8 @@ for name, parameter in module.named_parameters():
 # from the graph, so that the output is right and nothing learns where to look.
 
 # %% tags=["demo"]
-attend = use(attention, figures.attention.built_in)
-project = use(project_qkv, figures.attention.built_in_projections)
+attend = use(attention, ready_made.attention)
+project = use(project_qkv, ready_made.projections)
 
 
 def right(q, k, v):

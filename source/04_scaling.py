@@ -89,8 +89,8 @@ for K in (16, 64, 256, 1024):
     query, key = queries_and_keys(K)
     samples[K], reach[K] = torch.matmul(query, key.mT), middle_two_thirds(query, key)
 figures.show(
-    *figures.scaling.ridges(samples, reach),
-    "The wider the vectors, the farther the scores stray from 0. Under each histogram: the middle two thirds.",
+    figures.scaling.ridges(samples, reach),
+    caption="The wider the vectors, the farther the scores stray from 0. Under each histogram: the middle two thirds.",
 )
 
 # %% [markdown]
@@ -160,8 +160,8 @@ measured = [float(spread(*queries_and_keys(K))) for K in widths]
 ax = figures.curves(widths, {"spread": measured}, xlabel="K", ylabel="spread of the scores", log="both")
 figures.show(
     ax,
-    f"A straight line on logarithmic axes, from {measured[0]:.2f} at K = 1 to {measured[-1]:.1f} at K = 1024.",
-    f"Measured with {spread.whose}. For every factor 4 in K the line climbs by a factor of about 2.",
+    alt=f"A straight line on logarithmic axes, from {measured[0]:.2f} at K = 1 to {measured[-1]:.1f} at K = 1024.",
+    caption=f"Measured with {spread.whose}. For every factor 4 in K the line climbs by a factor of about 2.",
 )
 
 # %% [markdown]
@@ -177,7 +177,7 @@ figures.show(
 
 # %%
 def one_query(K):
-    """A picture of one random query's scores with eight keys and of their weights, and its description."""
+    """A picture of one random query's scores with eight keys and of their weights."""
     query, key = queries_and_keys(K, n=1, S=8, seed=23)
     scores = torch.matmul(query, key.mT)[0, 0]  # (8,)
     return figures.scaling.scores_and_weights(scores, torch.softmax(scores, dim=-1), reach=75)
@@ -227,8 +227,8 @@ def nudged(scores, by=0.01):
 five = torch.tensor([0.6, -0.4, 0.2, -0.9, 0.4])
 rates = {f"scores × {factor}": nudged(factor * five) for factor in (1, 4, 16)}
 figures.show(
-    *figures.scaling.responses(rates),
-    "How fast each weight moves with each score. The colours fade as the scores spread: hardly anything moves any more.",
+    figures.scaling.responses(rates),
+    caption="How fast each weight moves with each score. The colours fade as the scores spread: hardly anything moves any more.",
 )
 
 # %% [markdown]
@@ -312,8 +312,8 @@ def measure(K, scale=1.0):
 # %% tags=["demo"]
 unscaled = torch.stack([measure(K) for K in widths])  # (6, 3)
 figures.show(
-    *figures.scaling.experiment(widths, {"unscaled": unscaled}, keys=16),
-    f"Spread by {spread.whose}; gradient by {gradient_norm.whose}.",
+    figures.scaling.experiment(widths, {"unscaled": unscaled}, keys=16),
+    caption=f"Spread by {spread.whose}; gradient by {gradient_norm.whose}.",
 )
 
 # %% [markdown]
@@ -347,9 +347,9 @@ spreads = [float(spread(*queries_and_keys(K))) for K in widths]
 variances = {"measured": [s**2 for s in spreads], "variance = K": widths}
 figures.show(
     figures.curves(widths, variances, xlabel="K", ylabel="variance of the scores", log="both"),
-    f"The variance against K on logarithmic axes, from {spreads[0] ** 2:.2f} at K = 1 to {spreads[-1] ** 2:.0f} at "
+    alt=f"The variance against K on logarithmic axes, from {spreads[0] ** 2:.2f} at K = 1 to {spreads[-1] ** 2:.0f} at "
     "K = 1024, beside the straight line variance = K.",
-    f"The square of the spread, against the line that the derivation promises. Measured with {spread.whose}.",
+    caption=f"The square of the spread, against the line that the derivation promises. Measured with {spread.whose}.",
 )
 for K, s in zip(widths, spreads, strict=True):
     print(f"K = {K:4}   variance = {s**2:7.2f}   spread = {s:5.2f}   spread / √K = {s / K**0.5:.3f}")
@@ -376,8 +376,8 @@ results = {}
 for name, scale in choices.items():
     results[name] = torch.stack([measure(K, scale(K)) for K in widths])
 figures.show(
-    *figures.scaling.experiment(widths, results, keys=16),
-    f"Spread by {spread.whose}; gradient by {gradient_norm.whose}.",
+    figures.scaling.experiment(widths, results, keys=16),
+    caption=f"Spread by {spread.whose}; gradient by {gradient_norm.whose}.",
 )
 
 # %% [markdown]
@@ -542,8 +542,8 @@ def learn(scale, steps=300, K=256, S=16, D=32):
 # %% tags=["demo"]
 losses = {"× 1": learn(1.0), "/ √K": learn(256**-0.5), "/ K": learn(1 / 256)}
 figures.show(
-    *figures.scaling.learning(losses, {"averages all": 15 / 16, "picks at random": 15 / 8}),
-    f"Learning to look up, K = 256, with {attend.whose}.",
+    figures.losses(losses, {"averages all": 15 / 16, "picks at random": 15 / 8}, names="ends"),
+    caption=f"Learning to look up, K = 256, with {attend.whose}.",
 )
 
 # %% [markdown]
@@ -692,8 +692,8 @@ with torch.random.fork_rng(), torch.no_grad():
     for title, training in {"eval": False, "eval again": False, "train": True, "train again": True}.items():
         maps[title] = module.train(training)(narrow_query, narrow_key, narrow_value)[1]
 figures.show(
-    *figures.scaling.weight_maps(maps, per_row=2),
-    f"Dropout with p = 0.3 by {make_module.whose}. Beside each row, its sum.",
+    figures.scaling.weight_maps(maps, per_row=2),
+    caption=f"Dropout with p = 0.3 by {make_module.whose}. Beside each row, its sum.",
 )
 
 # %% [markdown]
@@ -715,8 +715,8 @@ counts = [1, 4, 16, 64, 256, 1024]
 means = [outputs.unflatten(0, (-1, n)).mean(1) for n in counts]  # each (4096 / n, 4, 8)
 distances = [(mean - exact).square().mean().sqrt().item() for mean in means]
 figures.show(
-    *figures.scaling.settling(counts, distances),
-    f"The mean of n outputs in training mode against the output in eval mode, by {make_module.whose}.",
+    figures.scaling.settling(counts, distances),
+    caption=f"The mean of n outputs in training mode against the output in eval mode, by {make_module.whose}.",
 )
 
 # %% [markdown]
@@ -784,8 +784,8 @@ scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
 maps = {name: attend(q, k, v, scale=scale)[1] for name, scale in scales.items()}
 maps["F"] = attend(q, k, v, scale=1.0)[1] / 8
 figures.show(
-    *figures.scaling.weight_maps(maps),
-    f"The same queries and keys, six scales, by {attend.whose}. Beside each row, its sum.",
+    figures.scaling.weight_maps(maps),
+    caption=f"The same queries and keys, six scales, by {attend.whose}. Beside each row, its sum.",
 )
 
 # %% [markdown]

@@ -38,7 +38,7 @@ try:
 except ModuleNotFoundError:  # a fresh Colab machine
     get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, interactive, progress, ready_made, use
 
 begin("05_causal_mask")
 
@@ -143,14 +143,14 @@ grade(causal_mask)
 # From here on your mask draws the pictures, once it passes; PyTorch's does until then. Each caption says which.
 
 # %% tags=["demo"]
-mask_for = use(causal_mask, figures.masks.pytorch_causal_mask)
+mask_for = use(causal_mask, ready_made.causal_mask)
 sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
 figures.show(
     figures.masks.tables(sizes, words),
-    "Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
+    alt="Three tables of ticks and crosses over six keys. Six queries: crosses fill the triangle above "
     "the diagonal. Two queries, one and step: a single cross, where one meets step. One query, "
     "step: no cross at all.",
-    f"✓ may be seen, ✗ is blocked. Mask: {mask_for.whose}.",
+    caption=f"✓ may be seen, ✗ is blocked. Mask: {mask_for.whose}.",
 )
 
 # %% [markdown]
@@ -163,11 +163,11 @@ figures.show(
 
 # %% tags=["demo"]
 def newest_word(S):
-    mask_for = use(causal_mask, figures.masks.pytorch_causal_mask)
+    mask_for = use(causal_mask, ready_made.causal_mask)
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
     alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only Your if the starts are."
-    return picture, alt
+    return figures.described(picture, alt)
 
 
 interactive.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
@@ -188,8 +188,8 @@ lengths = torch.tensor([len(sentence) for sentence in batch])  # (B,)
 # %% tags=["demo"]
 figures.show(
     figures.masks.sentences(batch, lengths.tolist(), 6),
-    "A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
-    "Three sentences, padded to S = 6. Hatched places hold no word.",
+    alt="A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
+    caption="Three sentences, padded to S = 6. Hatched places hold no word.",
 )
 
 # %% [markdown]
@@ -241,14 +241,14 @@ grade(padding_mask)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
-mask_for = use(causal_mask, figures.masks.pytorch_causal_mask)
-padding_for = use(padding_mask, lambda lengths, S: figures.masks.padding_of(batch, S))
+mask_for = use(causal_mask, ready_made.causal_mask)
+padding_for = use(padding_mask, lambda lengths, S: ready_made.padding(batch, S))
 both = mask_for(6) | padding_for(lengths, 6)  # (B, 1, T, S)
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
-    "Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: also "
+    alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: also "
     "the last two columns are all crosses. Length 2: the last four columns are all crosses.",
-    f"causal | padding, for the three sentences. Masks: {mask_for.whose}; {padding_for.whose}.",
+    caption=f"causal | padding, for the three sentences. Masks: {mask_for.whose}; {padding_for.whose}.",
 )
 
 # %% [markdown]
@@ -306,11 +306,13 @@ def example_scores(T=6, K=4, seed=4):
 
 # %% tags=["demo"]
 def filled(fill, times):
-    mask = use(causal_mask, figures.masks.pytorch_causal_mask)(6)
+    mask = use(causal_mask, ready_made.causal_mask)(6)
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
     through = (weights * mask).sum(-1).max()
     picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
-    return picture, f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal."
+    return figures.described(
+        picture, f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal."
+    )
 
 
 interactive.slider(
@@ -407,21 +409,21 @@ grade(masked_softmax)
 # nothing to see.
 
 # %% tags=["demo"]
-softmax_of = use(masked_softmax, figures.masks.pytorch_masked_softmax)
-mask = use(causal_mask, figures.masks.pytorch_causal_mask)(6)
+softmax_of = use(masked_softmax, ready_made.masked_softmax)
+mask = use(causal_mask, ready_made.causal_mask)(6)
 figures.show(
     figures.masks.before_and_after(example_scores(), mask, softmax_of(example_scores(), mask), words),
-    "Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
+    alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
     "1.00 in the first cell, every row sharing 1 among the cells up to the diagonal.",
-    f"Weights: {softmax_of.whose}.",
+    caption=f"Weights: {softmax_of.whose}.",
 )
 row_blocked = mask | (torch.arange(6) == 3)[:, None]
 empty_row = softmax_of(example_scores(), row_blocked)
 figures.show(
     figures.masks.before_and_after(example_scores(), row_blocked, empty_row, words),
-    "The same three maps, with the whole fourth row hatched: there are no weights in it, and the "
+    alt="The same three maps, with the whole fourth row hatched: there are no weights in it, and the "
     "other rows are as before.",
-    f"One row fully blocked. Sums of the rows: {[round(total, 2) for total in empty_row.sum(-1).tolist()]}.",
+    caption=f"One row fully blocked. Sums of the rows: {[round(total, 2) for total in empty_row.sum(-1).tolist()]}.",
 )
 
 # %% [markdown]
@@ -488,8 +490,8 @@ def example_tokens(T=6, D=4, seed=8):
 
 
 # %% tags=["demo"]
-attend = use(masked_attention, figures.masks.pytorch_masked_attention)
-mask = use(causal_mask, figures.masks.pytorch_causal_mask)(6)
+attend = use(masked_attention, ready_made.masked_attention)
+mask = use(causal_mask, ready_made.causal_mask)(6)
 x = example_tokens()
 panels = {
     "bidirectional": (attend(x, x, x)[1], None),
@@ -497,9 +499,9 @@ panels = {
 }
 figures.show(
     figures.masks.weights(panels, words),
-    "Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
+    alt="Two maps of weights over the same sentence. Bidirectional: all 36 cells are filled. Causal: the "
     "triangle above the diagonal is hatched, and each row's weights are spread over what is left.",
-    f"The same words, without and with a mask. Attention: {attend.whose}.",
+    caption=f"The same words, without and with a mask. Attention: {attend.whose}.",
 )
 
 # %% [markdown]
@@ -519,8 +521,8 @@ figures.show(
 # the other's masks: the shapes agree and so do the types.
 
 # %%
-attend = use(masked_attention, figures.masks.pytorch_masked_attention)
-mask = use(causal_mask, figures.masks.pytorch_causal_mask)(6)
+attend = use(masked_attention, ready_made.masked_attention)
+mask = use(causal_mask, ready_made.causal_mask)(6)
 x = example_tokens()
 ours = attend(x, x, x, mask)[0]
 
@@ -541,7 +543,7 @@ print(f"  nn.MultiheadAttention(attn_mask=mask):           differs by {(ours - p
 # What does *step* see?
 
 # %% tags=["demo"]
-mask = use(causal_mask, figures.masks.pytorch_causal_mask)(6)
+mask = use(causal_mask, ready_made.causal_mask)(6)
 x, identity = example_tokens(), torch.eye(6)[None]
 panels = {
     title: (F.scaled_dot_product_attention(x[None], x[None], identity, attn_mask=m)[0], None)
@@ -549,9 +551,9 @@ panels = {
 }
 figures.show(
     figures.masks.weights(panels, words, stairs=True),
-    "Two maps of the weights that F.scaled_dot_product_attention uses. With ~mask they fill the "
+    alt="Two maps of the weights that F.scaled_dot_product_attention uses. With ~mask they fill the "
     "triangle below the stairs; with mask they fill the one above, and the last row is empty.",
-    "Left as it should be; right without the ~. The stairs stand where the future begins.",
+    caption="Left as it should be; right without the ~. The stairs stand where the future begins.",
 )
 
 # %% [markdown]
@@ -578,7 +580,7 @@ def zeroed_and_renormalised(scores, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-softmax_of = use(masked_softmax, figures.masks.pytorch_masked_softmax)
+softmax_of = use(masked_softmax, ready_made.masked_softmax)
 mask = torch.tensor([[False, False, False, True]])
 for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
     print("scores", scores[0].tolist())
@@ -610,7 +612,7 @@ for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -
 # the orange stairs stand where the future begins.
 
 # %% tags=["demo"]
-attend = use(masked_attention, figures.masks.pytorch_masked_attention)
+attend = use(masked_attention, ready_made.masked_attention)
 x, every = example_tokens(), torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
 scores = x @ x.T / x.shape[-1] ** 0.5
@@ -626,11 +628,11 @@ guide = {
 }
 figures.show(
     figures.masks.weights({title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True),
-    "Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
+    alt="Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
     "row empty. 3: one more diagonal filled, beyond the stairs. 4: only the upper triangle is "
     "filled. 5 and 6: everything is filled. 7: a lower triangle, paler at the top. 8: a lower "
     "triangle whose columns, not rows, sum to 1.",
-    f"Attention: {attend.whose}.",
+    caption=f"Attention: {attend.whose}.",
 )
 
 # %% [markdown]
@@ -774,11 +776,11 @@ measured = {
 }
 figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
-    "Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
+    alt="Eight tables of ticks and crosses, measured. A and D: ticks everywhere. B: ticks below the "
     "stairs only. C: two steps beyond the stairs. E: the first three places see one another. F: "
     "ticks on and above the diagonal, none in the last row. G: one step beyond the stairs. H: below "
     "the stairs, but the lower three rows see only the first keys and themselves.",
-    f"✓ this output moves when that input is changed. Measured by {detector.whose}.",
+    caption=f"✓ this output moves when that input is changed. Measured by {detector.whose}.",
 )
 
 # %% [markdown]
@@ -851,8 +853,8 @@ def losses_on_noise(attend, steps=250, seed=0):
 # are lowered by 6. Where will their losses go?
 
 # %% tags=["demo"]
-attend = use(masked_attention, figures.masks.pytorch_masked_attention)
-mask = use(causal_mask, figures.masks.pytorch_causal_mask)(12)
+attend = use(masked_attention, ready_made.masked_attention)
+mask = use(causal_mask, ready_made.causal_mask)(12)
 
 
 def lowered_by_6(query, key, value):
@@ -866,11 +868,16 @@ runs = {
     "one key too many": losses_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
 }
 figures.show(
-    figures.masks.losses(runs, torch.tensor(8.0).log().item(), "ln 8: nothing can be learned"),
-    "Loss against training step. With a right mask it stays at 2.08. With one key too many it falls "
+    figures.losses(
+        runs,
+        {"nothing can be learned, ln 8": torch.tensor(8.0).log().item()},
+        names="ends",
+        ylabel="loss (nats per token)",
+    ),
+    alt="Loss against training step. With a right mask it stays at 2.08. With one key too many it falls "
     "to 0.2 in a few steps. With blocked scores lowered by 6 it stays at 2.08 for about 80 steps, "
     "then falls below 1.",
-    f"Training on random tokens. Right mask and attention: {attend.whose}.",
+    caption=f"Training on random tokens. Right mask and attention: {attend.whose}.",
 )
 
 # %% [markdown]

@@ -76,10 +76,10 @@ one = w[:, :1] * values[0] + (1 - w[:, :1]) * values[1]  # (250, 2): one weight 
 two = w * values[0] + (1 - w) * values[1]  # (250, 2): a weight for the colour and one for the shape
 figures.show(
     figures.heads.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
-    "Two panels with colour across and shape upwards. With one head the dots lie on the straight "
+    alt="Two panels with colour across and shape upwards. With one head the dots lie on the straight "
     "line from value 1 at (1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two "
     "heads they fill the square, star included.",
-    "Each dot is what attention puts out for one choice of weights. One head averages; it cannot mix and match.",
+    caption="Each dot is what attention puts out for one choice of weights. One head averages; it cannot mix and match.",
 )
 
 # %% [markdown]
@@ -145,8 +145,8 @@ print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_ha
 # %% tags=["demo"]
 figures.show(
     figures.heads.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
-    "Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
-    "Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
+    alt="Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
+    caption="Same sentence, same words, two heads: each row sums to 1 in either map, and the two maps "
     "have nothing to do with each other.",
 )
 
@@ -166,9 +166,9 @@ figures.show(
 # %% tags=["demo"]
 figures.show(
     figures.heads.packed(n_heads=2, tokens=T, width=D),
-    "X, a plain grid of 6 by 8, times W_Q, a grid of 8 by 8 whose left half belongs to head 0 "
+    alt="X, a plain grid of 6 by 8, times W_Q, a grid of 8 by 8 whose left half belongs to head 0 "
     "and right half to head 1, equals Q, a grid of 6 by 8 with the same two halves.",
-    "Every head owns a band of columns, in the matrix and in the result.",
+    caption="Every head owns a band of columns, in the matrix and in the result.",
 )
 
 # %%
@@ -215,10 +215,10 @@ whole_words = torch.arange(T * D).div(T * K, rounding_mode="floor").view(T, D)
 bands = torch.arange(D).div(K, rounding_mode="floor").expand(T, D)
 figures.show(
     figures.heads.owners({"what we want": bands, "reshape(B, H, T, K)": whole_words}, words),
-    "Two tables of six words by eight numbers, the head that owns each number written into it. "
+    alt="Two tables of six words by eight numbers, the head that owns each number written into it. "
     "What we want: head 0 owns the left four columns, head 1 the right four. Reshape alone: head "
     "0 owns the first three rows, head 1 the last three.",
-    "Which head gets which number. Both cuts have the right shape; only one of them is a cut between heads.",
+    caption="Which head gets which number. Both cuts have the right shape; only one of them is a cut between heads.",
 )
 
 # %% [markdown]
@@ -357,10 +357,10 @@ figures.show(
             ("W_o", "output\n(B, T, D)"),
         ]
     ),
-    "Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
+    alt="Eight boxes in a row with the shapes on the way: x (B, T, D); queries, keys and values (B, "
     "T, D); split into (B, H, T, K); scores (B, H, T, S); weights (B, H, T, S); times the values "
     "(B, H, T, K); merged (B, T, D); output (B, T, D).",
-    "From x to output. Keys and values have S rows instead of T where they come from another sentence.",
+    caption="From x to output. Keys and values have S rows instead of T where they come from another sentence.",
 )
 
 # %% [markdown]
@@ -690,17 +690,17 @@ with torch.no_grad():
 # %% tags=["demo"]
 figures.show(
     figures.heads.side_by_side(looks[0], rows=words, titles=asking),
-    "Four heat maps over the six words. The word before: a bright line just under the diagonal. "
+    alt="Four heat maps over the six words. The word before: a bright line just under the diagonal. "
     "The word after: a bright line just over it. The same kind: bright pairs for Your and one, "
     "journey and step, and the diagonal for starts and with. The first word: a bright first "
     "column.",
-    f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
+    caption=f"Four heads, four patterns, one layer: {Heads.whose}. At the edges a head takes the nearest word it can find.",
 )
 figures.show(
     figures.heads.side_by_side(looks[0].mean(0)[None], rows=words, titles=["mean over heads"]),
-    "One heat map, the mean of the four. Its first column is somewhat brighter than the rest; "
+    alt="One heat map, the mean of the four. Its first column is somewhat brighter than the rest; "
     "the four patterns can no longer be told apart.",
-    "The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
+    caption="The same layer as nn.MultiheadAttention shows it by default. None of the four questions can be read from it.",
 )
 
 # %% [markdown]
@@ -710,12 +710,12 @@ figures.show(
 
 # %%
 def lines_from(word):
-    """The figure of where one word looks, head by head, and what it shows."""
+    """The figure of where one word looks, head by head."""
     place_of_word = words.index(word)
     fig = figures.heads.looks(looks[0], words, place_of_word, asking)
     most = [words[int(row.argmax())] for row in looks[0, :, place_of_word]]
     seen = ", ".join(f"{question}: {answer}" for question, answer in zip(asking, most))
-    return fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}."
+    return figures.described(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
 
 
 # %% tags=["demo"]
@@ -781,28 +781,34 @@ def learn_two_questions(n_heads, steps=300):
 
 runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
 reached = {n: sum(losses[-20:]) / 20 for n, (losses, _) in runs.items()}
+fig, (left, right) = figures.row(2, width=4.2, height=3.0)
+curves = {f"{n} head{'s' * (n > 1)}": runs[n][0] for n in (1, 2)}
+figures.losses(
+    curves,
+    {"the floor for one head": 0.5},
+    every=10,
+    ax=left,
+    ylabel="training loss",
+    title="report the two words before",
+)
+figures.bars(list(reached.values()), list(map(str, reached)), ax=right, title="loss reached, by number of heads")
 figures.show(
-    figures.heads.losses(
-        {"report the two words before": {f"{n} head{'s' * (n > 1)}": runs[n][0] for n in (1, 2)}},
-        {"report the two words before": (0.5, "the floor for one head: 0.5")},
-        every=10,
-        bars={"loss reached, by number of heads": {str(n): loss for n, loss in reached.items()}},
-    ),
-    "Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to "
+    fig,
+    alt="Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to "
     f"{reached[2]:.3f}. Right, bars: the loss reached is "
     + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
     + " heads.",
-    f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
+    caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
 # %% tags=["demo"]
 numbered = [f"place {i}" for i in range(8)]
 figures.show(
     figures.heads.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
-    "The weights of the two heads after training, over eight places, mean over 64 sentences. One "
+    alt="The weights of the two heads after training, over eight places, mean over 64 sentences. One "
     "head has a bright line one step under the diagonal, the other two steps under it; both "
     "lines continue at the top right corner.",
-    "What the two heads learned, unasked: they divided the two questions between them.",
+    caption="What the two heads learned, unasked: they divided the two questions between them.",
 )
 
 # %% [markdown]
@@ -886,15 +892,19 @@ def learn(make, task, steps=200):
 
 
 trained = {name: {which: learn(make, task) for which, make in makers.items()} for name, task in tasks.items()}
-level = (torch.tensor(16.0).log().item(), "guessing: log 16")
+guessing = {"guessing, log 16": torch.tensor(16.0).log().item()}
+fig, axes = figures.row(3, width=3.4, height=3.0)
+for ax, (name, curves) in zip(axes, trained.items()):
+    figures.losses(curves, guessing, every=10, ax=ax, ylabel="", title=name)
+axes[0].set_ylabel("training loss")
 figures.show(
-    figures.heads.losses(trained, {"reverse": level, "predict": level}, every=10),
-    "Loss curves of three layers in three tasks. Copy: all three fall to 0 within a few steps. "
+    fig,
+    alt="Loss curves of three layers in three tasks. Copy: all three fall to 0 within a few steps. "
     "Reverse: right and wrong merge fall to 0, wrong split stays at 2.77. Predict: right and "
     "wrong split stay at 2.77, wrong merge falls to "
     f"{trained['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the "
     "future.",
-    f'"right" is {Heads.whose}. No single task gives both bugs away; copying, the usual first test, gives away none.',
+    caption=f'"right" is {Heads.whose}. No single task gives both bugs away; copying, the usual first test, gives away none.',
 )
 
 # %% [markdown]

@@ -97,8 +97,8 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 # %% tags=["demo"]
 panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
 figures.show(
-    *figures.rotation.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
-    "The same numbers at other places. Find the row of journey in both maps, and compare it word by word.",
+    figures.rotation.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
+    caption="The same numbers at other places. Find the row of journey in both maps, and compare it word by word.",
 )
 before, after = plain(X)[words.index("journey")], plain(X[permutation])[scrambled_words.index("journey")]
 print("The output of journey differs by at most", f"{(before - after).abs().max().item():.0e}")
@@ -218,8 +218,8 @@ vector = torch.tensor([2.0, 0.5])
 # %% tags=["demo"]
 six = torch.stack([rotation(position) @ vector for position in range(6)])  # (6, 2)
 figures.show(
-    *figures.rotation.turned(six, range(6)),
-    "One vector at the positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays what it was.",
+    figures.rotation.turned(six, range(6)),
+    caption="One vector at the positions 0 to 5. Each step turns it by one radian, 57 degrees; its length stays what it was.",
 )
 
 # %% [markdown]
@@ -229,7 +229,7 @@ figures.show(
 
 # %%
 def query_and_key(query_at, key_at):
-    """A picture of a query and a key, each turned by its position, and its description."""
+    """A picture of a query and a key, each turned by its position."""
     query, key = torch.tensor([1.5, 0.4]), torch.tensor([1.0, 0.9])
     return figures.rotation.pair(rotation(query_at) @ query, rotation(key_at) @ key, (query_at, key_at))
 
@@ -323,8 +323,8 @@ speeds = use(rope_frequencies, otherwise=halving)
 
 # %% tags=["demo"]
 figures.show(
-    *figures.rotation.clocks(speeds(8), [0, 1, 10, 100, 1000]),
-    f"The hands of four pairs at five positions; all start at the right. The speeds are from {speeds.whose}.",
+    figures.rotation.clocks(speeds(8), [0, 1, 10, 100, 1000]),
+    caption=f"The hands of four pairs at five positions; all start at the right. The speeds are from {speeds.whose}.",
 )
 rounds = 2 * math.pi / speeds(64)  # (32,)
 print(f"With 64 numbers, once round takes from {rounds[0]:.1f} positions to {rounds[-1]:,.0f}.")
@@ -474,8 +474,8 @@ def counted(x):
 
 # %% tags=["demo"]
 figures.show(
-    *figures.rotation.score_tables({"query and key rotated": score_table(counted, counted)}),
-    f"One query, one key, at 8 times 8 positions: constant along every diagonal. Rotated by {rotate.whose}.",
+    figures.rotation.score_tables({"query and key rotated": score_table(counted, counted)}),
+    caption=f"One query, one key, at 8 times 8 positions: constant along every diagonal. Rotated by {rotate.whose}.",
 )
 
 # %% [markdown]
@@ -490,9 +490,9 @@ for start in (100, 1000, 9000):
     curves[f"query at {start}"] = around @ rotate(q[None], torch.tensor([start]))[0]
 figures.show(
     figures.curves(gaps, curves, xlabel="gap n − m", ylabel="score"),
-    "Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They lie on "
+    alt="Three curves of the score against the gap, from -40 to 40, for a query at 100, at 1000 and at 9000. They lie on "
     f"each other: they differ by {(curves['query at 100'] - curves['query at 9000']).abs().max():.3f} at most.",
-    f"The score of one query with one key against the gap. Rotated by {rotate.whose}.",
+    caption=f"The score of one query with one key against the gap. Rotated by {rotate.whose}.",
 )
 
 # %% [markdown]
@@ -530,7 +530,9 @@ tables = {
     "E": score_table(counted, lambda x: rotate(x, -torch.arange(8))),
     "F": score_table(counted, counted),
 }
-figures.show(*figures.rotation.score_tables(tables), f"Six tables, one of them right. Rotated by {rotate.whose}.")
+figures.show(
+    figures.rotation.score_tables(tables), caption=f"Six tables, one of them right. Rotated by {rotate.whose}."
+)
 
 # %% [markdown]
 # <details><summary>Answer, once you have decided</summary>
@@ -560,8 +562,8 @@ figures.show(*figures.rotation.score_tables(tables), f"Six tables, one of them r
 
 # %% tags=["demo"]
 figures.show(
-    *figures.rotation.layouts(8),
-    "Eight numbers in both layouts. Each pair keeps its two numbers, its order and its clock; only the places differ.",
+    figures.rotation.layouts(8),
+    caption="Eight numbers in both layouts. Each pair keeps its two numbers, its order and its clock; only the places differ.",
 )
 
 # %% [markdown]
@@ -781,8 +783,8 @@ print(f"By {Rotary.whose}")
 # %% tags=["demo"]
 panels = {"all at one place": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
-    *figures.rotation.maps(panels, dict.fromkeys(panels, hamlet)),
-    "Head 0. Left, both rows of to are the same, and so are both columns. Right, no two rows are alike.",
+    figures.rotation.maps(panels, dict.fromkeys(panels, hamlet)),
+    caption="Head 0. Left, both rows of to are the same, and so are both columns. Right, no two rows are alike.",
 )
 
 # %% [markdown]
@@ -818,8 +820,8 @@ def train_on_the_one_before(in_order, steps=200, T=8):
 # %% tags=["demo"]
 runs = {name: train_on_the_one_before(name == "in order") for name in ("all at one place", "in order")}
 figures.show(
-    *figures.rotation.learning({name: run[0] for name, run in runs.items()}, math.log(7), "guessing: log 7"),
-    f"Naming the token before, with {Rotary.whose}.",
+    figures.losses({name: run[0] for name, run in runs.items()}, {"guessing, log 7": math.log(7)}, every=10),
+    caption=f"Naming the token before, with {Rotary.whose}.",
 )
 trained, readout = runs["in order"][1:]
 ids = torch.rand(200, 8, generator=torch.Generator().manual_seed(5)).argsort(-1)  # texts that were not trained on
@@ -918,7 +920,9 @@ tables = {
     "clockwise": score_table(clockwise, clockwise),
     "clockwise, weights mirrored": score_table(mirrored(clockwise), mirrored(clockwise)),
 }
-figures.show(*figures.rotation.score_tables(tables), f"One query, one key, two directions. Rotated by {rotate.whose}.")
+figures.show(
+    figures.rotation.score_tables(tables), caption=f"One query, one key, two directions. Rotated by {rotate.whose}."
+)
 torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weights mirrored"], rtol=0, atol=1e-4)
 
 # %% [markdown]

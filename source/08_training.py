@@ -109,14 +109,14 @@ def learn_to_copy(steps=200, width=32):
 keyboard = torch.tensor([ord(letter) - ord("a") for letter in "keyboard"])
 copying, before, after = learn_to_copy()
 figures.show(
-    *figures.training.losses({"loss of copying": copying}, {"guessing: log 26 =": math.log(26)}),
-    "Two hundred steps. At first the loss is that of a guess among 26 letters; at the end hardly a letter is wrong.",
+    figures.losses({"loss of copying": copying}, {"guessing, log 26": math.log(26)}, ylabel="loss in nats"),
+    caption="Two hundred steps. At first the loss is that of a guess among 26 letters; at the end hardly a letter is wrong.",
 )
 
 # %% tags=["demo"]
 figures.show(
-    *figures.training.heads({"before": before, "after": after}, "keyboard"),
-    "Where each letter looks. Nobody told the heads about the diagonal: looking there is what made the loss fall. Where "
+    figures.training.heads({"before": before, "after": after}, "keyboard"),
+    caption="Where each letter looks. Nobody told the heads about the diagonal: looking there is what made the loss fall. Where "
     "one head looks elsewhere, the other has the letter.",
 )
 
@@ -170,8 +170,8 @@ print(f"{len(ids):,} letters, {N} different ones; {len(train_ids):,} to train on
 # %% tags=["demo"]
 starts = [33, 391, 1007]
 figures.show(
-    *figures.training.batch([text[s : s + 20] for s in starts], [text[s + 1 : s + 21] for s in starts]),
-    "A batch of three windows of twenty letters. Read a column: below each letter stands the one that should be foretold.",
+    figures.training.batch([text[s : s + 20] for s in starts], [text[s + 1 : s + 21] for s in starts]),
+    caption="A batch of three windows of twenty letters. Read a column: below each letter stands the one that should be foretold.",
 )
 
 # %% [markdown]
@@ -238,8 +238,8 @@ def in_order(data, block_size, batch_size, generator):
 batch = use(get_batch, otherwise=in_order)
 inputs, targets = batch(torch.arange(13), 4, 900, torch.Generator().manual_seed(0))
 figures.show(
-    *figures.training.starts(torch.bincount(inputs[:, 0], minlength=9), draws=900),
-    f"How often each window was drawn, by {batch.whose}.",
+    figures.training.starts(torch.bincount(inputs[:, 0], minlength=9), draws=900),
+    caption=f"How often each window was drawn, by {batch.whose}.",
 )
 
 # %% [markdown]
@@ -348,8 +348,8 @@ quoted = '"It is quite small," said Mara.'
 quote = encode(quoted)
 by_counting = {name: letter_by_letter(counting[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
 figures.show(
-    *figures.training.surprise(quoted[1:], by_counting),
-    "A line from the held-out pages. The bigram knows what follows q or a blank; how a word goes on it can only guess.",
+    figures.training.surprise(quoted[1:], by_counting),
+    caption="A line from the held-out pages. The bigram knows what follows q or a blank; how a word goes on it can only guess.",
 )
 
 # %% [markdown]
@@ -364,8 +364,8 @@ figures.show(
 
 # %% tags=["demo"]
 figures.show(
-    *figures.training.block(),
-    "A block. What comes in goes straight through; attention and mlp look at it and add something.",
+    figures.training.block(),
+    caption="A block. What comes in goes straight through; attention and mlp look at it and add something.",
 )
 
 # %% [markdown]
@@ -538,7 +538,7 @@ print(
 
 # %%
 def descend(rate):
-    """A picture of eight steps down a parabola, and its description."""
+    """A picture of eight steps down a parabola."""
     path = [2.0]
     for _ in range(8):
         path.append(path[-1] - rate * path[-1])
@@ -624,9 +624,9 @@ figures.show(
         xlabel="step",
         ylabel="learning rate",
     ),
-    "Three curves of the learning rate over 1000 steps with a peak of 0.004. With the schedule of the text each rises in "
+    alt="Three curves of the learning rate over 1000 steps with a peak of 0.004. With the schedule of the text each rises in "
     "a straight line for its warm-up, if it has one, and falls along half a cosine to its floor.",
-    f"The learning rate over a thousand steps, by {rate.whose}.",
+    caption=f"The learning rate over a thousand steps, by {rate.whose}.",
 )
 
 # %% [markdown]
@@ -724,10 +724,12 @@ for i in range(100):
             elsewhere.append(loss_of(parrot(others[0]), others[1]).item())
     by_heart.append(float(step(parrot, optimizer, *few)))
 figures.show(
-    *figures.training.losses(
-        {"the one batch": by_heart, "held out": (range(0, 100, 10), elsewhere)}, {"uniform": lines["uniform"]}
+    figures.losses(
+        {"the one batch": by_heart, "held out": (range(0, 100, 10), elsewhere)},
+        {"uniform": lines["uniform"]},
+        ylabel="loss in nats",
     ),
-    f"One batch, a hundred times, by {step.whose}. The batch is known by heart; about the rest of the story the model "
+    caption=f"One batch, a hundred times, by {step.whose}. The batch is known by heart; about the rest of the story the model "
     "has learned little, and it is more and more surely wrong.",
 )
 
@@ -811,8 +813,8 @@ with torch.random.fork_rng(devices=[]):
     noisy = [as_it_stands(leaky, *others) for _ in range(20)]
     steady = [float(measure(leaky, *others)) for _ in range(20)]
 figures.show(
-    *figures.training.modes(noisy, steady),
-    f"One model, one text, twenty measurements each. The lower row is in training mode, the upper one by {measure.whose}.",
+    figures.training.modes(noisy, steady),
+    caption=f"One model, one text, twenty measurements each. The lower row is in training mode, the upper one by {measure.whose}.",
 )
 
 # %% [markdown]
@@ -914,7 +916,7 @@ write = use(generate, otherwise=among_the_likeliest)
 
 
 def page(model, temperature, prompt="In the ", n_letters=240):
-    """What the model writes after a prompt: the picture of it, and its description."""
+    """What the model writes after a prompt: the picture of it."""
     generator = torch.Generator().manual_seed(11)
     ids = write(model, encode(prompt)[None], n_letters, temperature, generator)[0]
     likely = foresight(model, ids).log_softmax(-1).gather(-1, ids[1:, None])[:, 0]  # (L - 1,)
@@ -922,7 +924,7 @@ def page(model, temperature, prompt="In the ", n_letters=240):
     return figures.training.page(decode(ids), surprise, f"temperature {temperature}", width=40)
 
 
-figures.show(*page(model, 1.0), f"Before training. Written by {write.whose}.")
+figures.show(page(model, 1.0), caption=f"Before training. Written by {write.whose}.")
 
 # %% [markdown]
 # ## 9. Training it
@@ -1022,8 +1024,10 @@ reached = held_out_losses[-1]
 
 # %% tags=["demo"]
 figures.show(
-    *figures.training.losses({"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20),
-    f"Trained by {learn.whose}. Held out {reached:.2f}, which is {lines['bigram'] - reached:.2f} below the bigram.",
+    figures.losses(
+        {"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20, ylabel="loss in nats"
+    ),
+    caption=f"Trained by {learn.whose}. Held out {reached:.2f}, which is {lines['bigram'] - reached:.2f} below the bigram.",
 )
 print(
     f"held out: {reached:.3f} nats a letter; bigram {lines['bigram']:.3f}, unigram {lines['unigram']:.3f}, uniform",
@@ -1056,8 +1060,8 @@ interactive.slider(
 # %% tags=["demo"]
 by_model = letter_by_letter(foresight(model, quote), quote)
 figures.show(
-    *figures.training.surprise(quoted[1:], {"bigram": by_counting["bigram"], "the trained model": by_model}),
-    "The same held-out line. What surprise is left stands mostly at the beginnings of words, where there is a choice.",
+    figures.training.surprise(quoted[1:], {"bigram": by_counting["bigram"], "the trained model": by_model}),
+    caption="The same held-out line. What surprise is left stands mostly at the beginnings of words, where there is a choice.",
 )
 
 # %% [markdown]
@@ -1098,8 +1102,8 @@ newborn.load_state_dict(untrained)
 maps_before, maps_after = (attention_maps(m, encode(phrase)) for m in (newborn, model))
 for i, (before, after) in enumerate(zip(maps_before, maps_after, strict=True)):
     figures.show(
-        *figures.training.heads({"before": before, "after": after}, phrase),
-        f"Block {i}: four heads over {len(phrase)} letters. Row: who looks; column: what is looked at.",
+        figures.training.heads({"before": before, "after": after}, phrase),
+        caption=f"Block {i}: four heads over {len(phrase)} letters. Row: who looks; column: what is looked at.",
     )
 for i, maps in enumerate(maps_after):
     print(f"block {i}: mean weight on the letter before, head by head:", end=" ")
@@ -1197,13 +1201,13 @@ with following(copier, 500, look, every=25):
 
 # %% tags=["demo"]
 figures.show(
-    *figures.training.forming(
+    figures.training.forming(
         history["step"],
         history["loss"],
         {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]},
         math.log(26),
     ),
-    f"Left, the loss on the letters that can be foretold. Right, the score of the best head of block 1, at last "
+    caption=f"Left, the loss on the letters that can be foretold. Right, the score of the best head of block 1, at last "
     f"{history['after'][-1]:.2f}, and the mean weight that the best head of block 0 gives the letter before.",
 )
 
@@ -1223,7 +1227,7 @@ framed = after_earlier(shown).cpu()
 
 
 def forming_map(steps):
-    """The map of the best head of block 1 after so many steps, and its description."""
+    """The map of the best head of block 1 after so many steps."""
     i = history["step"].index(steps)
     title = f"after {steps} steps: score {history['after'][i]:.2f}"
     return figures.training.induction(history["map"][i][:20, :20], [chr(97 + c) for c in shown.tolist()], framed, title)
@@ -1316,8 +1320,8 @@ bugs = [
 healthy = run_with("")
 gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
 figures.show(
-    *figures.training.gallery(gallery, healthy["training"], lines, every=10),
-    "Nine runs, each with its bug. Held out is measured rightly in all. A held-out curve that leaves its panel at the top "
+    figures.training.gallery(gallery, healthy["training"], lines, every=10),
+    caption="Nine runs, each with its bug. Held out is measured rightly in all. A held-out curve that leaves its panel at the top "
     "does not come back.",
 )
 for name, curves in {"0. right": healthy, **gallery}.items():

@@ -1,15 +1,19 @@
 """The course's pictures: `figures.heat_map(...)` and, for one lesson's topic, `figures.vectors.arrows(...)`.
 
-The modules of the topics are imported when they are first asked for, matplotlib when something is first drawn.
+What draws one panel takes `ax` and returns it; what makes a whole picture returns its Figure. The modules of the
+topics are imported when they are first asked for, matplotlib when something is first drawn.
 """
 
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from course.figures.base import PALETTE, bars, curves, heat_map, html, row, show
+from .base import described, html, row, show
+from .lines import curves, losses
+from .looks import PALETTE
+from .panels import bars, heat_map
 
-__all__ = ["PALETTE", "bars", "curves", "heat_map", "html", "row", "show"]
+__all__ = ["PALETTE", "bars", "curves", "described", "heat_map", "html", "losses", "row", "show"]
 
 _TOPICS = frozenset(module.name for module in iter_modules(__path__))
 

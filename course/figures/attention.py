@@ -1,8 +1,4 @@
-"""Pictures of lesson 03: a look-up in a table, attention step by step, who looks at whom, outputs in a plane.
-
-Also `built_in` and `built_in_projections`, PyTorch's own, with which these pictures are drawn until the learner's
-functions pass their examples.
-"""
+"""Pictures of lesson 03: a look-up in a table, attention step by step, who looks at whom, outputs in a plane."""
 
 from __future__ import annotations
 
@@ -10,29 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F
 
-from course.figures.base import INK, LINES, MARKERS, PALETTE, heat_map, row
+from .base import row
+from .looks import FAINT, GREY, INK, LINES, MARKERS, PALE, PALETTE, SMALL
+from .panels import heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def built_in(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """PyTorch's unscaled attention: output (..., T, V) and weights (..., T, S).
-
-    The built-in does not return its weights. With an identity matrix for values its output is the weights.
-    """
-    one_hot = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
-    one_hot = one_hot.expand(*key.shape[:-2], -1, -1)
-    output, weights = (F.scaled_dot_product_attention(query, key, values, scale=1.0) for values in (value, one_hot))
-    return output, weights
-
-
-def built_in_projections(x: torch.Tensor, *matrices: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """x (..., D) through each matrix (D, width) by PyTorch's linear layer, which wants them as (width, D)."""
-    return tuple(F.linear(x, matrix.mT) for matrix in matrices)
 
 
 def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, words: Sequence[str]) -> Figure:
@@ -129,8 +110,8 @@ def who_looks_at_whom(
     for places, names, x, side in ((left, asking, 0.0, "right"), (right, answering, 1.0, "left")):
         for y, name in zip(places, names, strict=True):
             lines.text(x, y, name, ha=side, va="center", fontsize=10)
-    lines.text(0.0, span + 0.9, "queries", ha="right", va="center", fontsize=9, style="italic")
-    lines.text(1.0, span + 0.9, "keys", ha="left", va="center", fontsize=9, style="italic")
+    lines.text(0.0, span + 0.9, "queries", ha="right", va="center", fontsize=SMALL, style="italic")
+    lines.text(1.0, span + 0.9, "keys", ha="left", va="center", fontsize=SMALL, style="italic")
     lines.set(xlim=(-0.45, 1.45), ylim=(-0.6, span + 1.2))
     lines.axis("off")
     heat_map(weights, ax=cells, rows=asking, columns=answering)
@@ -152,8 +133,8 @@ def in_the_plane(
     """
     points = values.detach().tolist()
     around = [*points, points[0]]
-    ax.fill(*zip(*around, strict=True), color="#f0f0f0", zorder=0)
-    ax.plot(*zip(*around, strict=True), color="#999999", linewidth=1, linestyle=(0, (2, 2)), zorder=1)
+    ax.fill(*zip(*around, strict=True), color=PALE, zorder=0)
+    ax.plot(*zip(*around, strict=True), color=FAINT, linewidth=1, linestyle=(0, (2, 2)), zorder=1)
     centre = values.detach().mean(0)
     for i, point in enumerate(values.detach()):
         away = point - centre
@@ -178,7 +159,7 @@ def in_the_plane(
     ax.set_yticks([])
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.set_title(title)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=SMALL)
     return ax
 
 
@@ -210,10 +191,10 @@ def _sideways_bars(
 ) -> None:
     places = range(len(words))
     drawn = ax.barh(places, values.tolist(), color=PALETTE[0], height=0.62)
-    ax.bar_label(drawn, [f"{v:.2f}".replace("-", "−") for v in values.tolist()], padding=3, fontsize=9)
+    ax.bar_label(drawn, [f"{v:.2f}".replace("-", "−") for v in values.tolist()], padding=3, fontsize=SMALL)
     ax.set_yticks(places, list(words))
     ax.invert_yaxis()
-    ax.axvline(0, color="#666666", linewidth=0.8)
+    ax.axvline(0, color=GREY, linewidth=0.8)
     ax.tick_params(left=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.set_xticks([])

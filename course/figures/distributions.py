@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from course.figures.base import PALETTE, bars, heat_map, row
+from .base import described, row
+from .lines import note
+from .looks import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND
+from .panels import bars, heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +54,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
         low = math.log(limits.smallest_normal) + math.log(limits.eps) - math.log(2)
         high = math.log(limits.max)
         left, right = max(low, -edge), min(high, edge)
-        parts = [(-edge, left, "0", "...", "#f2f2f2"), (right, edge, "inf", "///", "#fbe3d4")]
+        parts = [(-edge, left, "0", "...", PALE), (right, edge, "inf", "///", PALE_ORANGE)]
         for begin, end, text, hatch, colour in parts:
             if end > begin:
                 ax.barh(
@@ -60,7 +63,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
                     left=begin,
                     height=0.62,
                     color=colour,
-                    edgecolor="#8a8a8a",
+                    edgecolor=FAINT,
                     hatch=hatch,
                     linewidth=0,
                 )
@@ -71,7 +74,7 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
                     ha="center",
                     va="center",
                     fontsize=10,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+                    bbox=WHITE_GROUND,
                 )
         ax.barh(place, right - left, left=left, height=0.62, color=PALETTE[0])
         for value, at, align in ((low, left, "left"), (high, right, "right")):
@@ -81,10 +84,10 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
                 place,
                 f"{value:.1f}".replace("-", "−"),
                 va="center",
-                fontsize=9,
+                fontsize=SMALL,
                 ha=align if inside else {"left": "right", "right": "left"}[align],
                 color="white" if inside else "black",
-                bbox=None if inside else {"facecolor": "white", "edgecolor": "none", "pad": 1},
+                bbox=None if inside else WHITE_GROUND,
             )
     ax.set_yticks(range(len(formats)), [str(dtype).removeprefix("torch.") for dtype in formats])
     ax.axvline(0, color="black", linewidth=1.2)
@@ -98,24 +101,24 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
     return figure
 
 
-def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> tuple[Figure, str]:
-    """`weights`, (N,), as bars from 0 to 1, a dashed line at the equal share 1 / N; and its alt.
+def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
+    """`weights`, (N,), as bars from 0 to 1, a dashed line at the equal share 1 / N.
 
-    `title` begins the alt text: it says what the weights are, e.g. "temperature 0.5".
+    `title` begins the description: it says what the weights are, e.g. "temperature 0.5".
     """
     figure, (ax,) = row(1, width=0.95 + 0.52 * len(labels), height=2.7)
     bars(weights, labels, ax=ax, limit=1.12)
     share = 1 / len(labels)
     ax.axhline(share, color="black", linestyle="--", linewidth=1, zorder=3)
     for number in ax.texts:  # the line must not strike a number out
-        number.set(zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+        number.set(zorder=4, bbox=WHITE_GROUND)
     ax.set_yticks([0, 0.5, 1])
     top = int(weights.argmax())
-    alt = (
+    return described(
+        figure,
         f"{title}: {len(labels)} bars; the tallest, {float(weights[top]):.2f}, is that of "
-        f"“{labels[top]}”; a dashed line marks the equal share, {share:.2f}."
+        f"“{labels[top]}”; a dashed line marks the equal share, {share:.2f}.",
     )
-    return figure, alt
 
 
 def triangle(
@@ -153,22 +156,21 @@ def triangle(
     bar = ax.figure.colorbar(filled, ax=ax, fraction=0.04, pad=0.08, ticks=[0, 0.5, math.log(3)])
     bar.ax.set_yticklabels(["0", "0.5", "ln 3"])
     bar.set_label("entropy (nats)")
-    for path, style in zip(paths, ("-", "--", "-.", ":"), strict=False):
+    for path, style in zip(paths, LINES, strict=False):
         for colour, width in (("black", 4.2), ("white", 2.0)):
             ax.plot(*_flat(path), color=colour, linestyle=style, linewidth=width)
     hottest = "T → ∞"
     for text, point in [(hottest, torch.full((3,), 1 / 3)), *stops]:
         across, up = _flat(point[None])
         ax.plot(across, up, "o", color="white", markeredgecolor="black", markersize=6, zorder=4)
-        ax.annotate(
+        note(
+            ax,
             text,
             (across[0], up[0]),
             (-8 if text == hottest else 8, 7),
-            textcoords="offset points",
             ha="right" if text == hottest else "left",
             va="center",
-            fontsize=8.5,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1},
+            bbox={**WHITE_GROUND, "alpha": 0.85},
         )
     for name, at, side, shift in zip(
         corners,

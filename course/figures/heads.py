@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course.figures.base import INK, LINES, MARKERS, PALETTE, heat_map, ink_on, row
-from course.figures.base import bars as draw_bars
+from .base import row
+from .lines import note
+from .looks import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, ink_on
+from .panels import heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
 
 
 def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: torch.Tensor) -> Figure:
@@ -25,9 +25,9 @@ def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: tor
         ax.plot(across, up, ".", color=PALETTE[0], markersize=5, alpha=0.7)
         for name, value in zip(("value 1", "value 2"), values.tolist(), strict=True):
             ax.plot(*value, MARKERS[1], color=INK, markersize=8)
-            ax.annotate(name, value, (8, 6), textcoords="offset points")
+            note(ax, name, value, (8, 6))
         ax.plot(*wanted.tolist(), "*", color=PALETTE[1], markersize=16, markeredgecolor=INK)
-        ax.annotate("wanted", tuple(wanted.tolist()), (-12, 11), textcoords="offset points", ha="center")
+        note(ax, "wanted", tuple(wanted.tolist()), (-12, 11), ha="center")
         ax.set(xlim=(-0.2, 1.45), ylim=(-0.2, 1.3), xticks=[0, 1], yticks=[0, 1], aspect="equal")
         ax.set(title=title, xlabel="colour", ylabel="shape")
     return figure
@@ -67,7 +67,7 @@ def packed(n_heads: int, tokens: int, width: int) -> Figure:
         if banded:
             for h in range(n_heads):
                 middle = x + h * share + share / 2 - 0.5
-                ax.text(middle, top - 0.9, f"head {h}", ha="center", va="bottom", fontsize=9)
+                ax.text(middle, top - 0.9, f"head {h}", ha="center", va="bottom", fontsize=SMALL)
         ax.text(x + width / 2 - 0.5, top + height + 0.1, name, ha="center", va="top")
         ax.text(x + width + 1.0, width / 2 - 0.5, sign, ha="center", va="center", fontsize=18)
         x += width + 3
@@ -88,13 +88,13 @@ def shapes(steps: Sequence[tuple[str, str]]) -> Figure:
                 0.72,
                 0.48,
                 boxstyle="round,pad=0.02",
-                facecolor="#e8f0f7",
+                facecolor=PALE_BLUE,
                 edgecolor=PALETTE[0],
                 linewidth=1.2,
             )
         )
-        ax.text(i, 0, shape, ha="center", va="center", fontsize=8.5)
-        ax.text(i if i == 0 else i - 0.5, 0.38, done, ha="center", va="bottom", fontsize=8.5)
+        ax.text(i, 0, shape, ha="center", va="center", fontsize=SMALL)
+        ax.text(i if i == 0 else i - 0.5, 0.38, done, ha="center", va="bottom", fontsize=SMALL)
         if i:
             ax.annotate("", (i - 0.39, 0), (i - 0.61, 0), arrowprops={"arrowstyle": "->"})
     ax.set(xlim=(-0.5, len(steps) - 0.5), ylim=(-0.4, 0.8))
@@ -147,87 +147,28 @@ def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Seque
                     ax.plot(
                         (0, 1),
                         (t, s),
-                        color=PALETTE[h % len(PALETTE)] if chosen else "#bbbbbb",
+                        color=PALETTE[h % len(PALETTE)] if chosen else FAINT,
                         linewidth=max(0.6, 5 * weight) if chosen else 2 * weight,
                         zorder=2 if chosen else 1,
                         solid_capstyle="round",
                     )
         for t, word in enumerate(words):
             heavy = "bold" if t == query else "normal"
-            ax.text(-0.06, t, word, ha="right", va="center", fontsize=9, fontweight=heavy)
+            ax.text(-0.06, t, word, ha="right", va="center", fontsize=SMALL, fontweight=heavy)
             weight = float(weights[h, query, t])
             note = f"{word}  {weight:.2f}" if weight >= 0.005 else word
-            shade = INK if weight >= 0.005 else "#777777"
-            ax.text(1.06, t, note, ha="left", va="center", fontsize=9, color=shade)
+            shade = INK if weight >= 0.005 else GREY
+            ax.text(1.06, t, note, ha="left", va="center", fontsize=SMALL, color=shade)
         ax.set(xlim=(-0.85, 2.15), ylim=(len(words) - 0.4, -0.6), title=titles[h])
         ax.axis("off")
     return figure
-
-
-def losses(
-    panels: Mapping[str, Mapping[str, Sequence[float]]],
-    floors: Mapping[str, tuple[float, str]],
-    every: int,
-    bars: Mapping[str, Mapping[str, float]] | None = None,
-) -> Figure:
-    """Loss curves, one panel a task: the mean over each `every` steps. `floors` draws a named level in a panel.
-
-    `bars` adds panels with one bar for each of the named numbers.
-    """
-    bars = bars or {}
-    figure, axes = row(len(panels) + len(bars), width=3.4 if len(panels) > 1 else 4.2, height=3.0)
-    for ax, (title, runs) in zip(axes, panels.items(), strict=False):
-        means = {name: torch.tensor(run).unflatten(0, (-1, every)).mean(1) for name, run in runs.items()}
-        length = len(next(iter(means.values())))
-        steps = [every * (i + 0.5) for i in range(length)]
-        _curves_with_legend(ax, steps, means)
-        if title in floors:
-            level, name = floors[title]
-            ax.axhline(level, color="#666666", linewidth=1.0, linestyle=(0, (2, 2)))
-            ax.annotate(
-                name,
-                (0.98, level),
-                (0, 3),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                ha="right",
-                va="bottom",
-                fontsize=8.5,
-                color="#444444",
-            )
-        ax.set(title=title, xlabel="step")
-        top = ax.get_ylim()[1]
-        ax.set_ylim(-0.04 * top, 1.08 * top)
-    axes[0].set_ylabel("training loss")
-    for ax, (title, heights) in zip(axes[len(panels) :], bars.items(), strict=True):
-        draw_bars(torch.tensor(list(heights.values())), list(heights), ax=ax, title=title)
-    return figure
-
-
-def _curves_with_legend(ax: Axes, x: Sequence[float], ys: Mapping[str, torch.Tensor]) -> None:
-    """Curves that end on top of each other: a legend tells them apart, where names at the ends would collide."""
-    for i, (name, y) in enumerate(ys.items()):
-        ax.plot(
-            list(x),
-            y.tolist(),
-            color=PALETTE[i],
-            linestyle=LINES[i],
-            linewidth=1.8,
-            label=name,
-            marker=MARKERS[i],
-            markersize=5,
-            markevery=(i, 3),
-            markerfacecolor="none",
-        )
-    ax.grid(color="#dddddd", linewidth=0.6)
-    ax.legend(frameon=False, fontsize=8.5)
 
 
 def _owned_cell(ax: Axes, x: float, y: float, head: int | None, number: bool = True) -> None:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Rectangle
 
-    colour: Any = "#f2f2f2" if head is None else to_rgba(PALETTE[head % len(PALETTE)], 0.55)
+    colour: Any = PALE if head is None else to_rgba(PALETTE[head % len(PALETTE)], 0.55)
     hatch = "" if head is None or number else HATCHES[head % len(HATCHES)]
     ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch, linewidth=1))
     if number and head is not None:

@@ -1,71 +1,74 @@
 """Pictures for lesson 07: vectors turned by their position, clocks, scores over pairs of positions, memory layouts.
 
-Every function returns `(figure, alt)`: the picture, and what it shows in words. Angles are counted counter-clockwise
-from the axis that points to the right.
+Every picture is described. Angles are counted counter-clockwise from the axis that points to the right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import atan2, cos, degrees, hypot, pi, sin
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
-from course.figures.base import INK, LINES, PALETTE, STYLE, heat_map, ink_on, row
+from .base import described, grid, row
+from .looks import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, ink_on
+from .panels import heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GREY = "#888888"
 
-
-def turned(vectors: torch.Tensor, positions: Sequence[float]) -> tuple[Figure, str]:
+def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
     """One vector at several positions: `vectors` (T, 2) as arrows from the origin, each named by its position."""
     reach = 1.35 * float(vectors.norm(dim=-1).max())
-    fig, (ax,) = row(1, width=4.6, height=4.4)
+    figure, (ax,) = row(1, width=4.6, height=4.4)
     _plane(ax, reach)
     _circle(ax, float(vectors[0].norm()))
     for i, (vector, position) in enumerate(zip(vectors.tolist(), positions, strict=True)):
         _arrow(ax, vector, PALETTE[0] if i else PALETTE[1], LINES[0] if i else LINES[1])
         ax.text(*_beyond(vector, 0.13 * reach), f"{position:g}", ha="center", va="center", fontweight="bold")
     told = ", ".join(f"{position:g}: {_angle(v):.0f}°" for position, v in zip(positions, vectors.tolist(), strict=True))
-    return fig, (
+    return described(
+        figure,
         f"{len(vectors)} arrows of one length from one point, numbered by position, spread counter-clockwise over a "
-        f"circle. Their directions: {told}."
+        f"circle. Their directions: {told}.",
     )
 
 
-def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> tuple[Figure, str]:
+def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Figure:
     """A query (2,) and a key (2,), already turned, standing at the two positions `at`; the angle between; the score."""
     score = float(query @ key)
     reach = 1.4 * max(float(query.norm()), float(key.norm()))
-    fig, (ax,) = row(1, width=3.5, height=3.9)
+    figure, (ax,) = row(1, width=3.5, height=3.9)
     _plane(ax, reach)
     looks = {"query": (query, at[0], PALETTE[0], LINES[0]), "key": (key, at[1], PALETTE[1], LINES[1])}
     for name, (vector, position, colour, line) in looks.items():
         _arrow(ax, vector.tolist(), colour, line)
         place = _beyond(vector.tolist(), 0.2 * reach)
-        ax.text(*place, f"{name}\nat {position:g}", ha="center", va="center", fontsize=9)
+        ax.text(*place, f"{name}\nat {position:g}", ha="center", va="center", fontsize=SMALL)
     first, second = (atan2(v[1], v[0]) for v in (query.tolist(), key.tolist()))
     between = (second - first + pi) % (2 * pi) - pi
     steps = [first + between * s / 24 for s in range(25)]
     radius = 0.3 * reach
     ax.plot([radius * cos(a) for a in steps], [radius * sin(a) for a in steps], color=INK, linewidth=1.2)
     ax.set_title(f"gap {at[1] - at[0]:g}: score {score:.2f}".replace("-", "−"))
-    return fig, (
+    return described(
+        figure,
         f"Two arrows: the query, at position {at[0]:g}, points to {_angle(query.tolist()):.0f}°, the key, at position "
         f"{at[1]:g}, to {_angle(key.tolist()):.0f}°. The angle from one to the other is {degrees(between):.0f}°, the "
-        f"score {score:.2f}."
+        f"score {score:.2f}.",
     )
 
 
-def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> tuple[Figure, str]:
+def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> Figure:
     """A row of clocks for each position, a clock for each of `frequencies` (radians a position)."""
     speeds = [float(f) for f in frequencies]
-    fig, grid = _grid(len(positions), len(speeds), width=1.25, height=1.12, beside=1.3, above=0.55)
-    for axes, position in zip(grid, positions, strict=True):
+    across = len(speeds)
+    figure, faces = grid(len(positions) * across, across, width=1.25, height=1.12, beside=1.3, above=0.55)
+    for line, position in enumerate(positions):
+        axes = faces[line * across : (line + 1) * across]
         for i, (ax, speed) in enumerate(zip(axes, speeds, strict=True)):
             _face(ax, position * speed)
             if position == positions[0]:
@@ -73,55 +76,52 @@ def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> tuple[Figure,
                 ax.set_title(f"pair {i}\nonce in {length:,.0f}" if length >= 10 else f"pair {i}\nonce in {length:.2g}")
         axes[0].text(-1.9, 0, f"position\n{position:,}", ha="right", va="center")
     slow = sum(positions[-1] * speed < 2 * pi for speed in speeds)
-    return fig, (
+    return described(
+        figure,
         f"A table of clocks: a row for each of the positions {', '.join(map(str, positions))}, a column for each of "
         f"{len(speeds)} pairs. The hand of pair 0 turns by {speeds[0]:.2g} radians a position, that of the last by "
-        f"{speeds[-1]:.2g}. At position {positions[-1]}, {slow} of the hands have not yet been round once."
+        f"{speeds[-1]:.2g}. At position {positions[-1]}, {slow} of the hands have not yet been round once.",
     )
 
 
-def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> tuple[Figure, str]:
+def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure:
     """Scores of one query with one key for each pair of positions: a table (T, T) for each title, one scale for all."""
     tables = {title: table.detach().double() for title, table in tables.items()}
     length = len(next(iter(tables.values())))
     limit = max(float(table.abs().max()) for table in tables.values())
-    lines, across = -(-len(tables) // per_row), min(per_row, len(tables))
-    fig, grid = _grid(lines, across, width=0.5 + 0.36 * length, height=0.6 + 0.34 * length)
-    for ax in grid.flat[len(tables) :]:
-        ax.remove()
+    across = min(per_row, len(tables))
+    figure, axes = grid(len(tables), across, width=0.5 + 0.36 * length, height=0.6 + 0.34 * length)
     names = [str(n) for n in range(length)]
     told = []
-    for ax, (title, table) in zip(grid.flat, tables.items(), strict=False):
+    for ax, (title, table) in zip(axes, tables.items(), strict=True):
         heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names)
         told.append(f"{title}: {_constant_along(table)}")
-    for ax in grid[:, 0]:
+    for ax in axes[::across]:
         ax.set_ylabel("position of the query")
-    for ax in grid[-1]:
+    for ax in axes[-across:]:
         ax.set_xlabel("position of the key")
-    return fig, (
-        f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(told)}."
+    return described(
+        figure,
+        f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(told)}.",
     )
 
 
-def maps(
-    panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]], per_row: int = 2
-) -> tuple[Figure, str]:
+def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]], per_row: int = 2) -> Figure:
     """Weights (T, T) for each title, with the words of its own sentence beside the rows and above the columns."""
     length = len(next(iter(panels.values())))
-    lines = -(-len(panels) // per_row)
-    fig, grid = _grid(lines, per_row, width=1.3 + 0.47 * length, height=1.25 + 0.4 * length)
-    for ax, (title, weights) in zip(grid.flat, panels.items(), strict=True):
+    figure, axes = grid(len(panels), per_row, width=1.3 + 0.47 * length, height=1.25 + 0.4 * length)
+    for ax, (title, weights) in zip(axes, panels.items(), strict=True):
         heat_map(weights, ax=ax, title=title, rows=words[title], columns=words[title], numbers=True)
     told = []
     for title, weights in panels.items():
         most = zip(words[title], weights.argmax(-1).tolist(), strict=True)
         told.append(f"{title}: " + ", ".join(f"{query} looks most to {words[title][key]}" for query, key in most))
-    return fig, f"Heat maps of weights with words beside rows and columns. {'; '.join(told)}."
+    return described(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(told)}.")
 
 
-def layouts(dim: int) -> tuple[Figure, str]:
+def layouts(dim: int) -> Figure:
     """The numbers of a vector in both layouts, the pair of each written in, lines from one place to the other."""
-    fig, (ax,) = row(1, width=0.85 * dim + 1.9, height=2.6)
+    figure, (ax,) = row(1, width=0.85 * dim + 1.9, height=2.6)
     order = [*range(0, dim, 2), *range(1, dim, 2)]
     for below, numbers in ((1.6, range(dim)), (0.0, order)):
         for place, number in enumerate(numbers):
@@ -133,55 +133,21 @@ def layouts(dim: int) -> tuple[Figure, str]:
     ax.set(xlim=(-2.3, dim - 0.4), ylim=(-0.5, 2.1))
     ax.axis("off")
     listed = ", ".join(f"x{n}" for n in order)
-    return fig, (
+    return described(
+        figure,
         f"Two rows of {dim} boxes. Above, x0 to x{dim - 1} in order, where boxes 0 and 1 make pair 0, boxes 2 and 3 "
-        f"pair 1, and so on. Below, the same boxes in the order {listed}; lines lead from each box to its new place."
+        f"pair 1, and so on. Below, the same boxes in the order {listed}; lines lead from each box to its new place.",
     )
-
-
-def learning(losses: Mapping[str, Sequence[float]], level: float, name: str) -> tuple[Figure, str]:
-    """Loss against step, one curve (the mean of every ten steps) for each name, and a dotted line at a named level."""
-    fig, (ax,) = row(1, width=7.2, height=3.2)
-    told = []
-    for i, (title, run) in enumerate(losses.items()):
-        means = torch.tensor(run).unflatten(0, (-1, 10)).mean(1)
-        steps = [10 * s + 5 for s in range(len(means))]
-        ax.plot(steps, means.tolist(), color=PALETTE[i], linestyle=LINES[i], linewidth=1.8, label=title)
-        told.append(f"{title}: from {means[0]:.2f} to {means[-1]:.2f}")
-    ax.axhline(level, color=GREY, linewidth=1.0, linestyle=":")
-    ax.annotate(
-        name,
-        (1.0, level),
-        (0, -12),
-        xycoords=ax.get_yaxis_transform(),
-        textcoords="offset points",
-        ha="right",
-        fontsize=9,
-    )
-    ax.set(xlabel="step", ylabel="loss", ylim=(0, None))
-    ax.legend(frameon=False, loc="lower left")
-    return fig, f"Loss against step. {'; '.join(told)}. A dotted line: {name}, at {level:.2f}."
-
-
-def _grid(
-    lines: int, across: int, *, width: float, height: float, beside: float = 0.0, above: float = 0.0
-) -> tuple[Figure, Any]:
-    """A figure of `lines` by `across` panels, each `width` by `height` inches, and its axes as an array."""
-    import matplotlib.pyplot as plt
-
-    size = (across * width + beside, lines * height + above)
-    with plt.rc_context(STYLE):
-        return plt.subplots(lines, across, figsize=size, squeeze=False, layout="constrained")
 
 
 def _plane(ax: Axes, reach: float) -> None:
     """Two axes through the origin, equally scaled, from -reach to reach."""
-    ax.axhline(0, color="#dddddd", linewidth=0.8, zorder=0)
-    ax.axvline(0, color="#dddddd", linewidth=0.8, zorder=0)
+    ax.axhline(0, color=LIGHT, linewidth=0.8, zorder=0)
+    ax.axvline(0, color=LIGHT, linewidth=0.8, zorder=0)
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="first number", ylabel="second number")
 
 
-def _circle(ax: Axes, radius: float, colour: str = "#bbbbbb") -> None:
+def _circle(ax: Axes, radius: float, colour: str = FAINT) -> None:
     around = [2 * pi * s / 120 for s in range(121)]
     ax.plot([radius * cos(a) for a in around], [radius * sin(a) for a in around], color=colour, linewidth=0.9, zorder=0)
 

@@ -1,6 +1,6 @@
 """Pictures for lesson 04: how widely scores spread, what softmax makes of them, and what dropout leaves.
 
-Every function returns `(figure, alt)`: the picture, and what it shows in words.
+Every picture is described.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from course.figures.base import PALETTE, STYLE, bars, curves, heat_map, row
+from .base import described, grid, row
+from .lines import curves, level, note
+from .looks import PALETTE, SMALL
+from .panels import bars, heat_map
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GREY = "#666666"
 
-
-def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> tuple[Figure, str]:
+def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> Figure:
     """One histogram for each width K over the same axis, and under each a bar from -reach to reach.
 
     `samples` maps K to scores of any shape, `reach` maps K to one number. Every histogram is drawn equally high.
@@ -28,63 +28,63 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
     bar = {width: float(number) for width, number in reach.items()}
     edge = 3.2 * max(bar.values())
     edges = torch.linspace(-edge, edge, 122)
-    fig, (ax,) = row(1, width=7.2, height=0.85 * len(samples) + 0.6)
+    figure, (ax,) = row(1, width=7.2, height=0.85 * len(samples) + 0.6)
     for floor, (width, scores) in enumerate(reversed(list(samples.items()))):
         counts = torch.histc(scores.detach().float().flatten(), len(edges) - 1, -edge, edge)
         heights = floor + 0.75 * counts / counts.max()
         ax.stairs(heights.tolist(), edges.tolist(), baseline=floor, fill=True, color=PALETTE[5])
         ends = [-bar[width], bar[width]]
         ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
-        _write(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
+        note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
     ax.set_yticks(range(len(samples)), [f"K = {width}" for width in reversed(samples)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(-edge, edge), ylim=(-0.3, None), xlabel="score of one query with one key")
     told = ", ".join(f"{bar[width]:.1f} at K = {width}" for width in samples)
-    return fig, (
+    return described(
+        figure,
         f"{len(samples)} histograms of scores over the same axis, all centred on 0, each wider than "
-        f"the one above it. The middle two thirds reach as far as {told}."
+        f"the one above it. The middle two thirds reach as far as {told}.",
     )
 
 
-def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float) -> tuple[Figure, str]:
+def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float) -> Figure:
     """Scores (S,) as bars from -reach to reach, above their weights (S,) as bars from 0 to 1."""
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(STYLE):
-        fig, (above, below) = plt.subplots(2, 1, figsize=(4.4, 4.4), layout="constrained")
+    figure, (above, below) = grid(2, 1, width=4.4, height=2.2)
     bars(scores, ax=above, title="scores", limit=(-reach, reach))
     bars(weights, ax=below, title="weights", limit=(0, 1.15))
     below.set_xlabel("key")
-    return fig, (
+    return described(
+        figure,
         f"{len(scores)} scores between {scores.min():.1f} and {scores.max():.1f}; the greatest of "
-        f"their weights is {weights.max():.2f}, the next {weights.sort().values[-2]:.2f}."
+        f"their weights is {weights.max():.2f}, the next {weights.sort().values[-2]:.2f}.",
     )
 
 
-def responses(rates: Mapping[str, torch.Tensor]) -> tuple[Figure, str]:
+def responses(rates: Mapping[str, torch.Tensor]) -> Figure:
     """Maps (S, S), one for each title: how fast weight `row` moves with score `column`, from -1/4 to 1/4."""
-    fig, axes = row(len(rates), width=3.2, height=3.1)
+    figure, axes = row(len(rates), width=3.2, height=3.1)
     for ax, (title, rate) in zip(axes, rates.items(), strict=True):
         places = list(map(str, range(len(rate))))
         heat_map(rate, ax=ax, rows=places, columns=places, kind="scores", limit=0.25, title=title)
         ax.set_xlabel("… with this score")
     axes[0].set_ylabel("this weight moves …")
     told = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
-    return fig, (
+    return described(
+        figure,
         "Square tables on one colour scale, positive on the diagonal and negative beside it. "
-        f"How fast anything moves, up or down: {told}."
+        f"How fast anything moves, up or down: {told}.",
     )
 
 
-def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys: int) -> tuple[Figure, str]:
+def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys: int) -> Figure:
     """Three panels against K: spread of the scores, entropy of the weights over `keys` keys, gradient of softmax.
 
     `results` maps a curve's name to these three readings for every width, (len(widths), 3).
     """
     most = log(keys)
-    fig, axes = row(3, width=3.4, height=3.1)
-    fig.set_layout_engine("constrained", wspace=0.06)
+    figure, axes = row(3, width=3.4, height=3.1)
+    figure.set_layout_engine("constrained", wspace=0.06)
     axes[1].set_ylim(-0.1, 1.13 * most)
     titles = ("spread of the scores", "entropy of the weights", "gradient of softmax")
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
@@ -92,72 +92,44 @@ def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys:
         curves(widths, ys, ax=ax, xlabel="K", title=title, log="x" if i == 1 else "both")
         ax.set_xticks(list(widths), [str(width) for width in widths])
         ax.minorticks_off()
-    axes[1].axhline(most, color=GREY, linewidth=1.0, linestyle=":")
-    _write(axes[1], "equal weights", (widths[0], most), (0, 3))
+    level(axes[1], most)
+    note(axes[1], "equal weights", (widths[0], most), (0, 3))
     told = ". ".join(
         f"{name}: spread {r[0, 0]:.2f} to {r[-1, 0]:.2f}, entropy {r[0, 1]:.2f} to {r[-1, 1]:.2f}, "
         f"gradient {r[0, 2]:.2g} to {r[-1, 2]:.2g}"
         for name, r in results.items()
     )
-    return fig, (
+    return described(
+        figure,
         f"Three panels against K, from K = {widths[0]} to K = {widths[-1]}. {told}. "
-        f"Equal weights would have the entropy {most:.2f}."
+        f"Equal weights would have the entropy {most:.2f}.",
     )
 
 
-def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> tuple[Figure, str]:
+def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure:
     """Weights (T, S), one map for each title, each with the sums of its rows at the right; `per_row` side by side."""
-    import matplotlib.pyplot as plt
-
-    lines = -(-len(maps) // per_row)
     queries, keys = next(iter(maps.values())).shape
-    size = (per_row * (1.0 + 0.38 * keys), lines * (0.7 + 0.36 * queries))
-    with plt.rc_context(STYLE):
-        fig, grid = plt.subplots(lines, per_row, figsize=size, squeeze=False, layout="constrained")
+    figure, axes = grid(len(maps), per_row, width=1.0 + 0.38 * keys, height=0.7 + 0.36 * queries)
     told = []
-    for ax in grid.flat[len(maps) :]:
-        ax.remove()
-    for ax, (title, weights) in zip(grid.flat, maps.items(), strict=False):
+    for ax, (title, weights) in zip(axes, maps.items(), strict=True):
         heat_map(weights, ax=ax, title=title, numbers=True)
         sums = ax.secondary_yaxis("right")
         sums.set_yticks(range(len(weights)), [f"Σ {total:.2f}" for total in weights.sum(-1)])
-        sums.tick_params(length=0, labelsize=9)
+        sums.tick_params(length=0, labelsize=SMALL)
         sums.spines[:].set_visible(False)
         low, high = weights.sum(-1).aminmax()
         told.append(f"{title}: up to {weights.max():.2f}, rows sum to {low:.2f} to {high:.2f}")
     shape = f"{queries} queries by {keys} keys"
-    return fig, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(told)}."
+    return described(figure, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(told)}.")
 
 
-def learning(losses: Mapping[str, torch.Tensor], levels: Mapping[str, float]) -> tuple[Figure, str]:
-    """Loss against step, one curve (steps,) for each name, and a dotted line for each named level."""
-    steps = range(1, len(next(iter(losses.values()))) + 1)
-    fig, (ax,) = row(1, width=7.6, height=3.4)
-    ax.set_ylim(0, 1.15 * max(*levels.values(), *(float(loss.max()) for loss in losses.values())))
-    curves(steps, losses, ax=ax, xlabel="step", ylabel="loss")
-    ax.margins(x=0.01)
-    for name, level in levels.items():
-        ax.axhline(level, color=GREY, linewidth=1.0, linestyle=":")
-        _write(ax, name, (1.0, level), (-2, 3), xycoords=ax.get_yaxis_transform(), ha="right")
-    told = "; ".join(
-        f"{name}: {loss[0]:.2f} at first, {loss[len(loss) // 3]:.2f} after a third of the steps, "
-        f"{loss[-1]:.2f} at the end"
-        for name, loss in losses.items()
-    )
-    lines = " and ".join(f"{name} at {level:.2f}" for name, level in levels.items())
-    return fig, f"Loss against step. {told}. Dotted lines mark {lines}."
-
-
-def settling(counts: Sequence[int], distances: Sequence[float]) -> tuple[Figure, str]:
+def settling(counts: Sequence[int], distances: Sequence[float]) -> Figure:
     """How far the mean of n draws is from the exact result, against n, beside a line that falls like 1 / √n."""
     ys = {"measured": distances, "1 / √n": [distances[0] * n**-0.5 for n in counts]}
-    fig, (ax,) = row(1, width=5.6, height=3.0)
+    figure, (ax,) = row(1, width=5.6, height=3.0)
     curves(counts, ys, ax=ax, xlabel="number of draws n", ylabel="distance from eval", log="both")
-    return fig, (
+    return described(
+        figure,
         f"On logarithmic axes, the distance of the mean output from the output in eval mode: "
-        f"{distances[0]:.2f} for one draw, {distances[-1]:.3f} for {counts[-1]}, falling like 1 / √n."
+        f"{distances[0]:.2f} for one draw, {distances[-1]:.3f} for {counts[-1]}, falling like 1 / √n.",
     )
-
-
-def _write(ax: Axes, text: str, place: tuple[float, float], shift: tuple[int, int], **how) -> None:  # type: ignore[no-untyped-def]
-    ax.annotate(text, place, shift, textcoords="offset points", fontsize=9, **how)

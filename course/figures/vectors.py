@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course.figures.base import INK, PALETTE, heat_map, row
+from .base import row
+from .looks import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE
+from .panels import heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
 
 
 def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit: float = 3.2) -> Axes:
@@ -23,8 +23,8 @@ def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit
     (ax_, ay), (bx, by) = points["a"], points["b"]
     share = (ax_ * bx + ay * by) / (ax_ * ax_ + ay * ay)
     foot = (share * ax_, share * ay)
-    ax.axline((0, 0), (ax_, ay), color="#bbbbbb", linewidth=0.8)
-    ax.plot([bx, foot[0]], [by, foot[1]], color="#777777", linestyle=":", linewidth=1.5)
+    ax.axline((0, 0), (ax_, ay), color=FAINT, linewidth=0.8)
+    ax.plot([bx, foot[0]], [by, foot[1]], color=GREY, linestyle=":", linewidth=1.5)
     ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=12, solid_capstyle="butt")
     # Where the arrows lie on each other, the wide one still shows, and the names stand on either side.
     for name, colour, width, side in (("a", PALETTE[0], 4.0, -1), ("b", PALETTE[1], 2.0, 1)):
@@ -53,7 +53,7 @@ def multiply_and_add(a: torch.Tensor, b: torch.Tensor, total: float) -> Figure:
     figure, (ax,) = row(1, width=1.9 + 0.75 * len(a), height=1.9)
     table = torch.stack([a, b, products])
     heat_map(table, ax=ax, rows=["a", "b", "a × b"], kind="scores", numbers=True)
-    ax.axhline(1.5, color="#222222", linewidth=1.5)
+    ax.axhline(1.5, color=INK, linewidth=1.5)
     ax.text(
         len(a) - 0.3,
         2,
@@ -162,7 +162,7 @@ def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
             columns,
             1,
             fill=False,
-            edgecolor="#000000",
+            edgecolor=INK,
             linewidth=2.5,
             clip_on=False,
             zorder=5,
@@ -172,7 +172,7 @@ def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
 
 def _bare(ax: Axes) -> None:
     """A plane with its two axes and no numbers on them."""
-    ax.axhline(0, color="#dddddd", linewidth=0.8, zorder=0)
-    ax.axvline(0, color="#dddddd", linewidth=0.8, zorder=0)
+    ax.axhline(0, color=LIGHT, linewidth=0.8, zorder=0)
+    ax.axvline(0, color=LIGHT, linewidth=0.8, zorder=0)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)

@@ -2,7 +2,7 @@
 
 Only the exercise's own definition is read, with the learner's definitions that it reaches: a scratch cell that
 compares an answer with `torch.softmax` costs nothing. A second guard stands around the call itself
-(`course.probe.Watch`); each catches what slips past the other.
+(`course.protocol.watching.Watch`); each catches what slips past the other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 import symtable
 from collections.abc import Iterable, Iterator
 
-from course.probe import is_forbidden
+from course.protocol.watching import is_forbidden
 
 MATMUL = "matmul"
 

@@ -24,7 +24,7 @@ from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
 from traitlets import Bool, Dict, Enum, Float, Int
 
-from course.probe import Observation, Program
+from course.protocol.program import Observation, Program
 from grading.judge.examine import NoAnswer, examine
 from grading.judge.exercise import Exercise
 from grading.judge.lesson import Lesson, load_lesson

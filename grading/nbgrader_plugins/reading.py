@@ -24,7 +24,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
 from traitlets import Integer
 
-from course.packing import writable
+from course.protocol.packing import writable
 
 RECORD = "attention_course"  # the key of our metadata in a notebook, and of the same in nbconvert's resources
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata

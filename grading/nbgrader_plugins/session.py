@@ -22,7 +22,7 @@ from jupyter_client.manager import KernelManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_output, output_from_msg
 
-from course.probe import Observation, Program
+from course.protocol.program import Observation, Program
 from grading.judge import wire
 from grading.judge.examine import NoAnswer
 

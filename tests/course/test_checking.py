@@ -148,7 +148,7 @@ def test_every_lesson_begins_and_its_exercises_are_those_of_the_grader(learner):
     for lesson in lessons():
         learner.run(f"begin({lesson!r})")
         exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises
-        assert list(checking._load(lesson)["exercises"]) == list(exercises)
+        assert list(checking.exercises_of(lesson)) == list(exercises)
         assert set(exercises) <= set(learner.names)
         assert sum(e.points for e in exercises.values()) == 20
 
@@ -167,7 +167,7 @@ def test_damaged_examples_are_told_of(learner, monkeypatch, tmp_path):
     path = tmp_path / "02_softmax.examples"
     path.write_bytes((checking.EXAMPLES / path.name).read_bytes()[:-100])
     monkeypatch.setattr(checking, "EXAMPLES", tmp_path)
-    monkeypatch.setattr(checking, "_load", functools.cache(checking._load.__wrapped__))
+    monkeypatch.setattr(checking, "exercises_of", functools.cache(checking.exercises_of.__wrapped__))
     with pytest.raises(ValueError, match=r"02_softmax\.examples cannot be read .*install the course again"):
         learner.run("begin('02_softmax')")
 
@@ -280,7 +280,7 @@ def test_a_call_in_a_report_can_be_typed():
     """As a learner would, with torch and the course's specimens at hand; sizes stand for what is too large to type."""
     typed = 0
     for lesson in lessons():
-        for name, data in checking._load(lesson)["exercises"].items():
+        for name, data in checking.exercises_of(lesson).items():
             for case in data["cases"]:
                 inputs = list(case["program"]["inputs"].values())
                 plain = all(isinstance(value, torch.Tensor) for value in inputs)
@@ -523,7 +523,7 @@ def test_an_answer_that_changes_its_argument_spoils_no_later_check(softmax_lesso
 @pytest.mark.parametrize("lesson", lessons())
 def test_hints_come_in_three_stages_and_the_last_stays(learner, lesson):
     learner.run(f"begin({lesson!r})")
-    for name, data in checking._load(lesson)["exercises"].items():
+    for name, data in checking.exercises_of(lesson).items():
         shown = [learner.run(f"hint({name})") for _ in range(4)]
         assert len(data["hints"]) == len(set(data["hints"])) == 3
         for stage, (text, hint) in enumerate(zip(shown, data["hints"], strict=False), 1):

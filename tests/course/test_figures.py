@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from course import figures
-from course.figures import base, vectors
+from course.figures import base, looks, vectors
 
 matplotlib.use("Agg")
 
@@ -84,7 +84,7 @@ def close(ax):
 
 
 def test_a_shown_figure_is_valid_html_that_stands_on_its_own(displayed):
-    figures.show(a_map(), 'a "map" of <weights> & more', caption="x < y")
+    figures.show(a_map(), alt='a "map" of <weights> & more', caption="x < y")
     (bundle,) = displayed
     assert bundle["text/plain"] == 'a "map" of <weights> & more'
     page = Page(bundle["text/html"])
@@ -97,18 +97,25 @@ def test_a_shown_figure_is_valid_html_that_stands_on_its_own(displayed):
 @pytest.mark.parametrize("alt", ["", "  ", None])
 def test_a_figure_without_a_description_is_refused_and_closed(displayed, alt):
     with pytest.raises(ValueError, match="alt"):
-        figures.show(a_map(), alt)
+        figures.show(a_map(), alt=alt)
     assert displayed == []
 
 
+def test_a_described_figure_needs_no_other_words_and_takes_them(displayed):
+    figures.show(figures.described(a_map(), "two by two"))
+    figures.show(figures.described(a_map(), "two by two"), alt="four cells")
+    assert [bundle["text/plain"] for bundle in displayed] == ["two by two", "four cells"]
+    assert [Page(bundle["text/html"]).attributes("img")["alt"] for bundle in displayed] == ["two by two", "four cells"]
+
+
 def test_the_same_arguments_give_the_same_bytes():
-    first, second = (figures.html(a_map(title="t", rows=WORDS[:2]), "a map") for _ in range(2))
+    first, second = (figures.html(a_map(title="t", rows=WORDS[:2]), alt="a map") for _ in range(2))
     assert first == second
 
 
 def test_a_wide_figure_stays_legible_on_a_narrow_screen():
-    wide = figures.html(figures.row(3)[0], "three panels")
-    narrow = figures.html(figures.row(1)[0], "one panel")
+    wide = figures.html(figures.row(3)[0], alt="three panels")
+    narrow = figures.html(figures.row(1)[0], alt="one panel")
     assert f"min-width:{base.LEAST_WIDTH}px" in wide
     assert "overflow-x:auto" in wide
     assert "min-width" not in narrow
@@ -154,7 +161,7 @@ def test_infinite_and_undefined_scores_can_be_drawn():
     values = torch.tensor([[float("-inf"), float("inf")], [float("nan"), -0.001]])
     ax = figures.heat_map(values, kind="scores")
     assert [text.get_text() for text in ax.texts] == ["−∞", "∞", "nan", "0.00"]
-    figures.html(ax, "a map with infinities")
+    figures.html(ax, alt="a map with infinities")
 
 
 def test_numbers_stand_out_from_every_colour_of_both_scales():
@@ -165,7 +172,7 @@ def test_numbers_stand_out_from_every_colour_of_both_scales():
     for name in ("cividis", "PuOr_r"):
         for step in range(256):
             ground = luminance(matplotlib.colormaps[name](step))
-            ink = luminance(matplotlib.colors.to_rgb(base.ink_on(matplotlib.colormaps[name](step))))
+            ink = luminance(matplotlib.colors.to_rgb(looks.ink_on(matplotlib.colormaps[name](step))))
             assert (max(ground, ink) + 0.05) / (min(ground, ink) + 0.05) >= 4.5
 
 
@@ -195,14 +202,29 @@ def test_curves_differ_by_more_than_colour_and_carry_their_names():
     looks = {(line.get_linestyle(), line.get_marker()) for line in ax.get_lines()}
     assert len(looks) == 7
     assert sorted(text.get_text() for text in ax.texts) == list("abcdefg")
-    figures.html(ax, "seven lines")
+    figures.html(ax, alt="seven lines")
 
 
 def test_names_of_curves_that_end_together_are_pushed_apart():
     ax = figures.curves(range(3), {name: [k, 1, 0] for k, name in enumerate("abcd")})
     heights = sorted(text.xyann[1] for text in ax.texts)
     assert all(upper - lower >= 12 for lower, upper in pairwise(heights))
-    figures.html(ax, "four lines")
+    figures.html(ax, alt="four lines")
+
+
+def test_the_name_of_a_level_stands_where_no_curve_runs():
+    for heights, place in (([2.0, 1.0, 0.5, 0.5], "bottom"), ([2.0, 1.0, 1.1, 1.1], "top")):
+        ax = figures.losses({"a": heights}, {"level": 1.0})
+        (name,) = [text for text in ax.texts if text.get_text() == "level: 1.00"]
+        assert name.get_va() == place
+        close(ax)
+
+
+def test_a_grid_has_as_many_panels_as_asked_for():
+    figure, axes = base.grid(5, 3, width=2, height=1, above=0.5)
+    assert len(axes) == len(figure.axes) == 5
+    assert figure.get_size_inches().tolist() == [6, 2.5]
+    plt.close(figure)
 
 
 def test_tensors_with_gradients_are_drawn_and_left_alone():

@@ -19,6 +19,11 @@ def _no_figure_is_left_open():
     plt.close("all")
 
 
+def drawn(figure):
+    """A figure, or that of some axes, and the words that describe it."""
+    return figure.figure, figure.figure.get_label()
+
+
 def texts(figure):
     return [text.get_text() for ax in figure.axes for text in ax.texts]
 
@@ -29,7 +34,7 @@ def curve(ax, label):
 
 
 def test_each_letter_stands_above_its_target():
-    figure, alt = training.batch(["the ", "ship"], ["he b", "hips"])
+    figure, alt = drawn(training.batch(["the ", "ship"], ["he b", "hips"]))
     places = {text.get_position(): text.get_text() for text in figure.axes[0].texts}
     assert "".join(places[t, 0.0] for t in range(4)) == "the␣"
     assert "".join(places[t, 1.0] for t in range(4)) == "he␣b"
@@ -38,30 +43,31 @@ def test_each_letter_stands_above_its_target():
 
 
 def test_starts_are_counted_beside_what_equal_chances_give():
-    figure, alt = training.starts(torch.tensor([4, 0, 5]), 9)
+    figure, alt = drawn(training.starts(torch.tensor([4, 0, 5]), 9))
     assert [bar.get_height() for bar in figure.axes[0].patches] == [4, 0, 5]
     assert alt == "3 starts, drawn 0 to 5 times each; equal chances give 3."
 
 
 def test_surprise_has_one_scale_for_all_rows_and_its_mean_above():
-    figure, alt = training.surprise("ab", {"one": torch.tensor([1.0, 3.0]), "two": torch.tensor([0.5, 0.5])})
+    figure, alt = drawn(training.surprise("ab", {"one": torch.tensor([1.0, 3.0]), "two": torch.tensor([0.5, 0.5])}))
     assert len({ax.get_ylim() for ax in figure.axes}) == 1
     assert figure.axes[0].get_title(loc="left") == "one: 2.00 on average"
     assert "greatest at 'b' with 3.0" in alt
 
 
 def test_losses_are_means_over_so_many_steps_in_the_middle_of_them():
-    figure, alt = training.losses({"a": [4.0, 2.0, 3.0, 1.0, 5.0], "b": ([0, 5], [2.0, 1.0])}, {"line": 3.25}, every=2)
+    curves = {"a": [4.0, 2.0, 3.0, 1.0, 5.0], "b": ([0, 5], [2.0, 1.0])}
+    figure, alt = drawn(figures.losses(curves, {"line": 3.25}, every=2))
     (ax,) = figure.axes
     assert curve(ax, "a") == [[1.5, 3.5, 5.0], [3.0, 2.0, 5.0]]
     assert curve(ax, "b") == [[0, 5], [2, 1]]
-    assert texts(figure) == ["line 3.25"]
+    assert texts(figure) == ["line: 3.25"]
     assert "Dotted lines: line at 3.25." in alt
 
 
 @pytest.mark.parametrize(("path", "told"), [([2.0, 0.0], "2.00, 0.00"), ([1.0, -1.1, 1.21], "1.00, -1.10, 1.21")])
 def test_a_descent_visits_its_places_on_the_parabola(path, told):
-    figure, alt = training.descent(path, "rate")
+    figure, alt = drawn(training.descent(path, "rate"))
     x, y = figure.axes[0].get_lines()[1].get_data()
     assert list(x) == path
     assert list(y) == pytest.approx([at**2 / 2 for at in path])
@@ -69,7 +75,7 @@ def test_a_descent_visits_its_places_on_the_parabola(path, told):
 
 
 def test_the_two_modes_are_two_rows():
-    figure, alt = training.modes([2.0, 2.5], [1.5, 1.5])
+    figure, alt = drawn(training.modes([2.0, 2.5], [1.5, 1.5]))
     low, high = figure.axes[0].get_lines()
     assert (set(low.get_ydata()), set(high.get_ydata())) == ({0}, {1})
     assert low.get_marker() != high.get_marker()
@@ -79,7 +85,7 @@ def test_the_two_modes_are_two_rows():
 def test_small_maps_carry_numbers_and_large_ones_share_a_colour_bar():
     for size, numbers, axes in ((3, 9, 4), (9, 0, 5)):
         weights = torch.full((2, size, size), 0.25)
-        figure, alt = training.heads({"before": weights, "after": weights}, "abcdefghi"[:size])
+        figure, alt = drawn(training.heads({"before": weights, "after": weights}, "abcdefghi"[:size]))
         assert [len(ax.texts) for ax in figure.axes[:4]] == [numbers] * 4
         assert len(figure.axes) == axes
         assert [ax.get_title() for ax in figure.axes[:4:3]] == ["before, head 0", "after, head 1"]
@@ -90,14 +96,14 @@ def test_wanted_cells_are_framed_and_their_share_is_told():
     weights = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.2, 0.5, 0.3]])
     wanted = torch.zeros(3, 3, dtype=torch.bool)
     wanted[2, 1] = True
-    figure, alt = training.induction(weights, "aba", wanted, "after 5 steps")
+    figure, alt = drawn(training.induction(weights, "aba", wanted, "after 5 steps"))
     (frame,) = figure.axes[0].patches
     assert frame.get_xy() == (0.5, 1.5)
     assert "hold 50% of the weight" in alt
 
 
 def test_loss_and_scores_stand_side_by_side():
-    figure, alt = training.forming([0, 25], [3.0, 0.5], {"head": [0.1, 0.9]}, chance=3.25)
+    figure, alt = drawn(training.forming([0, 25], [3.0, 0.5], {"head": [0.1, 0.9]}, chance=3.25))
     left, right = figure.axes
     assert curve(left, "what can be foretold") == [[0, 25], [3.0, 0.5]]
     assert curve(right, "head") == [[0, 25], [0.1, 0.9]]
@@ -107,18 +113,18 @@ def test_loss_and_scores_stand_side_by_side():
 
 def test_every_panel_of_the_gallery_has_the_curve_without_a_bug():
     runs = {f"bug {i}": {"training": [4.0, float(i)], "held out": ([0, 1], [4.0, 4.0])} for i in range(4)}
-    figure, alt = training.gallery(runs, [4.0, 2.0], {"uniform": 4.0}, every=1)
+    figure, alt = drawn(training.gallery(runs, [4.0, 2.0], {"uniform": 4.0}, every=1))
     assert [ax.get_title() for ax in figure.axes] == list(runs)
     for i, ax in enumerate(figure.axes):
         assert curve(ax, "training") == [[1, 2], [4.0, i]]
         assert curve(ax, "no bug") == [[1, 2], [4.0, 2.0]]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["training", "held out", "no bug"]
-    assert sum(text == "uniform 4.00" for text in texts(figure)) == 1
+    assert sum(text == "uniform: 4.00" for text in texts(figure)) == 1
     assert "bug 3: training 4.00 at first" in alt
 
 
 def test_a_page_holds_every_letter_and_underlines_what_was_a_surprise():
-    figure, alt = training.page("to sea\nto", torch.tensor([0, 0, 0, 5.0, 0, 0, 0, 3.5, 0]), "title", width=6)
+    figure, alt = drawn(training.page("to sea\nto", torch.tensor([0, 0, 0, 5.0, 0, 0, 0, 3.5, 0]), "title", width=6))
     (ax,) = figure.axes
     assert "".join(texts(figure)) == "to sea to"
     assert len(ax.patches) == 9
@@ -128,12 +134,13 @@ def test_a_page_holds_every_letter_and_underlines_what_was_a_surprise():
 
 
 def test_the_block_is_drawn_with_the_names_of_its_parts():
-    figure, alt = training.block()
+    figure, alt = drawn(training.block())
     assert {"norm_1", "attention", "norm_2", "mlp"} <= set(texts(figure))
     assert "added to it again" in alt
 
 
 def test_what_was_not_a_number_can_be_shown():
     nan = float("nan")
-    for figure, alt in (training.losses({"a": [nan, 1.0]}), training.page("a", torch.tensor([nan])), training.block()):
-        assert figures.html(figure, alt).startswith("<figure")
+    losses = figures.losses({"a": [nan, 1.0], "b": [nan, nan]})
+    for picture in (losses, training.page("a", torch.tensor([nan])), training.block()):
+        assert figures.html(picture).startswith("<figure")

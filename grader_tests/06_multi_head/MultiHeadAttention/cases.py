@@ -10,7 +10,7 @@ def attend(state, n_heads, *, training=False, dropout=0.0, exactly=False, calls=
     s = Script(**inputs)
     width = len(state["W_q.weight"])
     m = s.call(SUBJECT, width, n_heads, **({"dropout": dropout} if dropout else {}), name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=exactly)
+    s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
     for _ in range(calls):
         s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")
     return s.case(ref("out"))

@@ -10,7 +10,7 @@ def attend(state, n_heads, *, base=None, training=False, exactly=False, **inputs
     s = Script(**inputs)
     width = len(state["W_o.weight"])
     m = s.call(SUBJECT, width, n_heads, **({} if base is None else {"base": base}), name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=exactly)
+    s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
     s.call(m, s.x, **{n: ref(n) for n in inputs if n != "x"}, name="out")
     return s.case(ref("out"))
 

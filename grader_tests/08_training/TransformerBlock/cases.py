@@ -34,7 +34,7 @@ def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
     s = Script(**inputs)
     chosen = {"dropout": dropout} if dropout else {}
     m = s.call(SUBJECT, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=False)
+    s.call(helper("load_weights"), m, state, training=training, exactly=False)
     s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
     return s.case(ref("out"))
 

@@ -1,0 +1,188 @@
+"""Panels of cells and of bars.
+
+Small maps carry their numbers, large ones a colour bar, blocked cells a hatching. Weights always have the scale 0 to
+1, so that two maps can be compared by eye; scores have one that is symmetric about 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from .base import plain, row
+from .looks import FAINT, GREY, PALE, PALETTE, ink_on
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def heat_map(
+    values: torch.Tensor,
+    *,
+    ax: Axes | None = None,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    kind: Literal["weights", "scores"] = "weights",
+    blocked: torch.Tensor | None = None,
+    title: str = "",
+    numbers: bool | None = None,
+    size: tuple[float, float] | None = None,
+    limit: float | None = None,
+) -> Axes:
+    """A matrix as coloured cells, row 0 on top.
+
+    `values` is (R, C). "weights" are coloured from 0 to 1, always; "scores" from -limit to limit, where `limit` is
+    the greatest finite magnitude unless given (give it when two maps are to be compared). `blocked`, bool (R, C), is
+    True for the cells to hatch. Numbers are written into maps of at most 64 cells, or as `numbers` says; a map
+    without numbers gets a colour bar. `size` is (width, height) in inches where no `ax` is given.
+    """
+    cells = plain(values)
+    if cells.ndim != 2:
+        raise ValueError(f"values has the shape {tuple(cells.shape)}; a heat map needs (rows, columns)")
+    hidden = torch.zeros_like(cells, dtype=torch.bool)
+    if blocked is not None:
+        hidden = torch.as_tensor(blocked).detach().cpu().bool().expand(cells.shape)
+    if ax is None:
+        width, height = size or (1.2 + 0.5 * cells.shape[1], 0.9 + 0.45 * cells.shape[0])
+        ax = row(1, width=min(width, 9.0), height=min(height, 9.0))[1][0]
+    low, high, colours = _scale(cells[~hidden], kind, limit)
+    image = ax.imshow(
+        cells.masked_fill(hidden | ~cells.isfinite(), float("nan")).numpy(),
+        cmap=colours,
+        vmin=low,
+        vmax=high,
+        interpolation="nearest",
+    )
+    _frame(ax, cells.shape, rows, columns, title)
+    for r, c in hidden.nonzero().tolist():
+        _hatch(ax, r, c)
+    if numbers if numbers is not None else cells.numel() <= 64:
+        _write_numbers(ax, image, cells, hidden)
+    else:
+        ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
+    return ax
+
+
+def bars(
+    values: torch.Tensor | Iterable[float],
+    labels: Sequence[str] | None = None,
+    *,
+    ax: Axes | None = None,
+    title: str = "",
+    limit: float | tuple[float, float] | None = None,
+) -> Axes:
+    """One bar for each of `values`, (N,), with its number at its end.
+
+    `limit` fixes the vertical scale: a pair, or one number for 0 to limit (-limit to limit if a value is negative).
+    """
+    heights = plain(values)
+    if heights.ndim != 1:
+        raise ValueError(f"values has the shape {tuple(heights.shape)}; bars need (N,)")
+    ax = ax or row(1, width=1.0 + 0.6 * len(heights))[1][0]
+    negative = bool((heights < 0).any())
+    finite = heights.nan_to_num(0.0, 0.0, 0.0)
+    drawn = ax.bar(range(len(heights)), finite.tolist(), color=PALETTE[0], width=0.7)
+    texts = [_number(v, _decimals(heights)) for v in heights.tolist()]
+    ax.bar_label(drawn, texts, padding=2, fontsize=9)
+    ax.set_xticks(range(len(heights)), list(labels) if labels is not None else None)
+    ax.axhline(0, color=GREY, linewidth=0.8)
+    if limit is None:
+        ax.margins(y=0.15)
+    else:
+        ax.set_ylim(limit if isinstance(limit, tuple) else (-limit if negative else 0, limit))
+    ax.set_title(title)
+    return ax
+
+
+def _scale(shown: torch.Tensor, kind: str, limit: float | None) -> tuple[float, float, Any]:
+    import matplotlib
+
+    if kind == "weights":
+        low, high, name = 0.0, 1.0, "cividis"
+    elif kind == "scores":
+        finite = shown[shown.isfinite()]
+        high = limit or (float(finite.abs().max()) if finite.numel() else 0.0) or 1.0
+        low, name = -high, "PuOr_r"
+    else:
+        raise ValueError(f"kind is {kind!r}; it must be 'weights' or 'scores'")
+    return low, high, matplotlib.colormaps[name].with_extremes(bad="#d9d9d9")
+
+
+def _frame(
+    ax: Axes,
+    shape: torch.Size,
+    rows: Sequence[str] | None,
+    columns: Sequence[str] | None,
+    title: str,
+) -> None:
+    """Labels beside and above the cells, thin white lines between them."""
+    ax.set_title(title, pad=8)
+    ax.tick_params(top=False, bottom=False, left=False, labeltop=True, labelbottom=False)
+    ax.tick_params(which="minor", top=False, bottom=False, left=False)
+    for axis, count, names in ((ax.yaxis, shape[0], rows), (ax.xaxis, shape[1], columns)):
+        if names is None:
+            axis.set_ticks([])
+        else:
+            axis.set_ticks(range(count), [str(name) for name in names])
+        if count <= 40:
+            axis.set_ticks([i - 0.5 for i in range(1, count)], minor=True)
+    if columns is not None and max(len(str(name)) for name in columns) > 4:
+        for label in ax.get_xticklabels():
+            label.set(rotation=40, ha="left", rotation_mode="anchor")
+    ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.spines[:].set_visible(False)
+
+
+def _hatch(ax: Axes, r: int, c: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(
+        Rectangle(
+            (c - 0.5, r - 0.5),
+            1,
+            1,
+            facecolor=PALE,
+            edgecolor=FAINT,
+            hatch="///",
+            linewidth=0,
+        )
+    )
+
+
+def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor) -> None:
+    shown = (~hidden).nonzero().tolist()
+    # A cell's side in points, about: labels and title will take some of the panel.
+    figure: Any = ax.figure
+    panel, inches = ax.get_position(), figure.get_size_inches()
+    side = 54 * min(panel.width * inches[0] / cells.shape[1], panel.height * inches[1] / cells.shape[0])
+    decimals = _decimals(cells[~hidden])
+    while True:
+        texts = [_number(float(cells[r, c]), decimals) for r, c in shown]
+        size = min(10.0, side / (0.62 * max(map(len, texts), default=1)))
+        if size >= 7 or decimals < 2 or bool((cells[~hidden].abs() <= 1).all()):
+            break
+        decimals -= 1  # one decimal that can be read is worth more than two that cannot
+    for (r, c), text in zip(shown, texts, strict=True):
+        ground = image.cmap(image.norm(cells[r, c].nan_to_num(posinf=0, neginf=0).item()))
+        ground = ground if cells[r, c].isfinite() else image.cmap(float("nan"))
+        ax.text(c, r, text, ha="center", va="center", fontsize=max(6.0, size), color=ink_on(ground))
+
+
+def _decimals(values: torch.Tensor) -> int:
+    """How many decimals are enough for all of them: none for whole numbers, two below 10, fewer above."""
+    finite = values[values.isfinite()]
+    if not finite.numel() or bool((finite == finite.round()).all()):
+        return 0
+    greatest = float(finite.abs().max())
+    return 2 if greatest < 10 else 1 if greatest < 100 else 0
+
+
+def _number(value: float, decimals: int) -> str:
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{decimals}f}" if abs(value) < 1e5 else f"{value:.0e}"
+    if not float(text):
+        text = text.lstrip("-")  # no "-0.00"
+    return text.replace("-", "−")
