@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from course.probe import is_forbidden
+from grading.cells import parse
 
 MATMUL = "matmul"
 
@@ -29,7 +30,8 @@ class Source:
         # The last definition of each top-level name, and those before it that it builds on, as `f = wrap(f)` does
         self.definitions: dict[str, list[ast.stmt]] = {}
         for cell in cells:
-            for statement in parse(cell):
+            tree = parse(cell)
+            for statement in tree.body if tree else ():
                 self._note(statement)
 
     def _note(self, statement: ast.stmt) -> None:
@@ -172,14 +174,3 @@ def _kept(statement: ast.stmt, wanted: set[str], source: Source, needed: set[str
         kept.names = [n for n in statement.names if (n.asname or n.name).split(".")[0] in wanted]
         return kept if kept.names and not ours else None
     return statement if any(statement in source.definitions[name] for name in needed) else None
-
-
-def parse(cell: str) -> list[ast.stmt]:
-    """The statements of a cell; magics and shell lines are dropped, a cell that cannot be parsed has none."""
-    lines = ["" if line.lstrip().startswith(("%", "!")) else line for line in cell.splitlines()]
-    for text in (cell, "\n".join(lines)):
-        try:
-            return ast.parse(text).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return []

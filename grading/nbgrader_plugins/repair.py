@@ -19,17 +19,9 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from .lesson import (
-    Lesson,
-    MarkedCell,
-    PlainCell,
-    bound_names,
-    defines,
-    load_lesson,
-    parse,
-    same_code,
-)
-from .reading import RECORD
+from grading.cells import RECORD, bound_names, defines, grade_id, parse, same_code
+
+from .lesson import Lesson, MarkedCell, PlainCell, load_lesson
 
 SENTENCES = {
     "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
@@ -140,15 +132,14 @@ class _Repair:
 
     def _claim_by_marks(self) -> None:
         for cell in self.cells:
-            marks = cell.metadata.get("nbgrader")
-            name = marks.get("grade_id") if isinstance(marks, dict) else None
-            if not isinstance(name, str) or name not in self.lesson.marked:
-                if marks:
-                    self.notes.add("strange", str(name or "without a name")[:40])
+            name = grade_id(cell)
+            if name not in self.lesson.marked:
+                if cell.metadata.get("nbgrader"):
+                    self.notes.add("strange", name[:40] or "without a name")
                 colab = cell.metadata.get("id")
                 ids = (i for i in (cell.get("id"), colab) if isinstance(i, str))
-                name = next((self.lesson.by_id[i] for i in ids if i in self.lesson.by_id), None)
-            if name is not None:
+                name = next((self.lesson.by_id[i] for i in ids if i in self.lesson.by_id), "")
+            if name:
                 self.owners[name].append(cell)
 
     def _claim_checks_by_content(self) -> None:
@@ -334,7 +325,7 @@ class _Repair:
             taken.add(cell.get("id", ""))
         for number, cell in enumerate(self.cells, 1):
             if not cell.get("id"):
-                name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+                name = grade_id(cell)
                 wanted = [self.lesson.marked[name].cell_id or name] if name else []
                 numbered = (f"{name or 'kept'}-{n}" for n in range(number, number + len(taken) + 1))
                 cell.id = next(i for i in [*wanted, *numbered] if i not in taken)
