@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from grading.cells import CHECK, RECORD, exercise_of, grade_id, parse
-from grading.nbgrader_plugins.lesson import load_lesson
+from grading.nbgrader_plugins.released import load_released
 from grading.nbgrader_plugins.repair import NOTHING_FOUND
 
 from .conftest import DOUBLE, HALVE, LESSON
@@ -427,11 +427,11 @@ def test_repair_needs_nothing_but_the_gradebook(sanitize: Any, solved: Any, cour
     assert judged(notebook) == RIGHT
 
 
-def test_lesson_knows_order_points_and_tags(course: Any) -> None:
+def test_released_notebook_knows_order_points_and_tags(course: Any) -> None:
     converter = CourseDirectory(root=str(course.root), assignment_id=LESSON)
-    lesson = load_lesson(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON, converter)
-    assert list(lesson.marked) == ["double", "check_double", "halve", "check_halve"]
-    assert [lesson.marked[name].points for name in lesson.marked] == [0, 3, 0, 5]
-    assert lesson.tags_of("code", "print('a slow picture')\n") == ("demo",)
-    assert lesson.tags_of("code", "print('a slow picture, changed')") == ()
-    assert lesson.marked["check_double"].visible == "check(double)"
+    released = load_released(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON, converter)
+    assert list(released.marked) == ["double", "check_double", "halve", "check_halve"]
+    assert [released.marked[name].points for name in released.marked] == [0, 3, 0, 5]
+    assert released.tags_of("code", "print('a slow picture')\n") == ("demo",)
+    assert released.tags_of("code", "print('a slow picture, changed')") == ()
+    assert released.marked["check_double"].visible == "check(double)"

@@ -75,7 +75,7 @@ class PlainCell:
 
 
 @dataclass
-class Lesson:
+class ReleasedNotebook:
     """`order` is the lesson's cells from top to bottom; `marked` are those with marks, by name."""
 
     order: list[MarkedCell | PlainCell]
@@ -103,8 +103,10 @@ class Lesson:
         return next(same, ())
 
 
-def load_lesson(db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None) -> Lesson:
-    """The lesson as the gradebook and, if it can be found, the lesson's notebook know it."""
+def load_released(
+    db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None
+) -> ReleasedNotebook:
+    """The notebook as the gradebook and, if it can be found, the lesson's own file know it."""
     with Gradebook(db_url) as gradebook:
         known = gradebook.find_notebook(notebook, assignment)
         points = {cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]}
@@ -125,11 +127,11 @@ def load_lesson(db_url: str, assignment: str, notebook: str, coursedir: CourseDi
             )
             for cell in known.source_cells
         }
-    raw = _lesson_notebook(coursedir, assignment, notebook)
-    return Lesson(_in_order(marked, raw), kernelspec)
+    raw = _own_cells(coursedir, assignment, notebook)
+    return ReleasedNotebook(_in_order(marked, raw), kernelspec)
 
 
-def _lesson_notebook(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
+def _own_cells(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
     if coursedir is None:
         return []
     for step in (coursedir.source_directory, coursedir.release_directory):
