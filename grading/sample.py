@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from .build import grade_id
+from .cells import grade_id
 from .judge.exercise import Exercise
 from .judge.lesson import Lesson, load_lesson
 from .judge.source import Source

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -13,12 +14,15 @@ from collections.abc import Iterator
 
 import nbformat
 import pytest
+import torch
 
-from grading.build import build_lesson, export_examples, read_lesson, same_examples
+from course.protocol.packing import Node, pack
+from grading.build import BuildError, build_examples, build_lesson, read_lesson, same_examples
 from grading.judge.lesson import load_lesson
 
 from .conftest import LESSONS, ROOT
 
+X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
 LONG = 30  # characters; a shorter piece of a statement tells nothing
 
 
@@ -34,9 +38,39 @@ def test_the_committed_release_is_what_the_source_makes(classroom, lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_committed_examples_are_what_grader_tests_make(lesson):
-    made = export_examples(ROOT / "grader_tests" / lesson)
+    made = build_examples(ROOT / "grader_tests" / lesson)
     committed = (ROOT / "course" / "examples" / f"{lesson}.examples").read_bytes()
     assert same_examples(made, committed), f"{lesson}: run `make build`"
+
+
+@pytest.mark.skipif(not X86_64, reason="the kernels that every machine has are those of x86-64")
+@pytest.mark.parametrize("lesson", ["03_queries_keys_values", "06_multi_head", "07_rope"])  # matrices, functions, both
+def test_examples_are_the_same_bytes_whatever_the_machine_does_best(lesson, monkeypatch):
+    tests = ROOT / "grader_tests" / f"{lesson}.py"
+    made = []
+    for threads, capability, branch in [("1", "default", "COMPATIBLE"), ("3", "avx2", "AVX2"), ("2", "avx512", "AUTO")]:
+        settings = {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, "PYTHONHASHSEED": threads}
+        for name, value in {**settings, "ATEN_CPU_CAPABILITY": capability, "MKL_CBWR": branch}.items():
+            monkeypatch.setenv(name, value)
+        made.append(build_examples(tests))
+    assert made[0] == made[1] == made[2]
+
+
+def test_examples_of_another_kind_of_processor_say_the_same_and_other_numbers_do_not():
+    def examples(number, dtype):
+        return pack({"cases": [{"seen": Node("tensor", {"value": torch.tensor([number, 1.0], dtype=dtype)})}]})
+
+    for dtype, rounding, change in [(torch.float32, 5e-5, 1e-2), (torch.float64, 1e-7, 1e-4)]:
+        assert same_examples(examples(0.5, dtype), examples(0.5 + rounding, dtype))
+        assert not same_examples(examples(0.5, dtype), examples(0.5 + change, dtype))
+    assert not same_examples(examples(0.5, torch.float32), examples(0.5, torch.float64))
+
+
+def test_examples_that_cannot_be_made_stop_the_build_and_say_why(tmp_path):
+    (tmp_path / "01_wrong.py").write_text("raise ValueError('a criterion too many')\n")
+    with pytest.raises(BuildError, match="the examples could not be made") as raised:
+        build_examples(tmp_path / "01_wrong.py")
+    assert "ValueError: a criterion too many" in str(raised.value)
 
 
 def test_building_twice_gives_the_same_bytes(classroom):
