@@ -16,10 +16,10 @@ help:  ## list what can be made
 
 setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
 
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/ready: pyproject.toml grading/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e ./grading
 	@touch $@
 
 build: setup  ## source/*.py -> notebooks with solutions, and the examples that `check` runs
