@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,6 +116,25 @@ def test_the_judge_in_a_notebook_finds_the_grader_tests_above_it(course, monkeyp
     monkeypatch.chdir(course.parent)
     with pytest.raises(NoCourseError, match="Go to your course's directory"):
         find_exercise("double")
+
+
+def test_a_course_below_pythons_own_files_is_hidden_from_its_students(handed_in, grading):
+    with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+        course = Path(shutil.copytree(handed_in, f"{folder}/course"))
+        os.chmod(folder, 0o755)
+        path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        looks = (
+            f"import os\nprint(os.path.exists({sys.prefix!r}), *os.listdir({sys.prefix!r}), *os.walk({str(course)!r}))"
+        )
+        notebook.cells.append(nbformat.v4.new_code_cell(looks, id="looks"))
+        nbformat.write(notebook, path)
+        assert grading(course, "grade", ONE)[0] == 0
+        graded = nbformat.read(course / "autograded" / "ada" / ONE / f"{ONE}.ipynb", as_version=4)
+        (told,) = (cell.outputs[0].text for cell in graded.cells if cell.source == looks)
+    assert told.startswith("True ")
+    assert "grader_tests" not in told
+    assert "source" not in told
 
 
 def test_report_needs_no_gradebook_and_no_activated_environment(tmp_path, grading, monkeypatch):

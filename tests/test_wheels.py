@@ -147,6 +147,13 @@ def test_both_have_one_version_one_licence_and_the_students_has_no_command(wheel
     assert texts == {(ROOT / "LICENSE").read_text()}
 
 
+def test_all_that_is_demanded_has_a_tested_version(wheels):
+    ours = {canonicalize_name(described(wheel).name): described(wheel) for wheel in wheels.values()}
+    pinned = {canonicalize_name(line.split("==")[0]) for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    wanted = {canonicalize_name(Requirement(line).name) for found in ours.values() for line in found.requires or []}
+    assert wanted - set(ours) <= pinned
+
+
 @pytest.mark.slow
 def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     python = install(tmp_path / "environment", "attention-course", wheels)
