@@ -56,7 +56,7 @@ test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the fe
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks
 
-wheels:  ## what is published: a student's wheel and a teacher's, into dist/
+wheels: setup  ## what is published: a student's wheel and a teacher's, into dist/
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist ./grading
 
