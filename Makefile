@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test test-browser bench clean
+.PHONY: help setup build release demo grade feedback report lab check test test-browser bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,10 +16,10 @@ help:  ## list what can be made
 
 setup: $(VENV)/ready  ## make .venv and install everything, at the tested versions
 
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/ready: pyproject.toml grading/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e ./grading
 	@touch $@
 
 build: setup  ## source/*.py -> notebooks with solutions, and the examples that `check` runs
@@ -55,6 +55,10 @@ test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the fe
 
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks
+
+wheels: setup  ## what is published: a student's wheel and a teacher's, into dist/
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist ./grading
 
 clean:  ## delete what was built and the sample class; never what students handed in
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
 UNSANDBOXED = (
     "`grading grade --unsandboxed` grades without the sandbox. Student code can then do all that you can, and every "
     "grade is marked so."
@@ -50,12 +48,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from .build import BuildError, lessons
+    from .root import course_root
     from .run.nbgrader import GradingError
     from .sandbox import SandboxUnavailable
 
     try:
+        if options.verb != "doctor":  # which asks about the machine, from anywhere
+            options.root = course_root()
         if hasattr(options, "lessons"):
-            options.lessons = lessons(ROOT, options.lessons)
+            options.lessons = lessons(options.root, options.lessons)
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
@@ -68,7 +69,7 @@ def _build(options: argparse.Namespace) -> int:
     from .build import build_lesson
 
     for name in options.lessons:
-        print(f"{name}: {'built' if build_lesson(ROOT, name) else 'up to date'}", flush=True)
+        print(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
     return 0
 
 
@@ -77,7 +78,7 @@ def _release(options: argparse.Namespace) -> int:
 
     from .run.classroom import release_lessons
 
-    release_lessons(ROOT, options.lessons, Console())
+    release_lessons(options.root, options.lessons, Console())
     return 0
 
 
@@ -86,7 +87,7 @@ def _grade(options: argparse.Namespace) -> int:
 
     from .run.classroom import grade_class
 
-    failed = grade_class(ROOT, options.lessons, Console(), again=options.again, unsandboxed=options.unsandboxed)
+    failed = grade_class(options.root, options.lessons, Console(), again=options.again, unsandboxed=options.unsandboxed)
     return min(1, failed)
 
 
@@ -95,7 +96,7 @@ def _feedback(options: argparse.Namespace) -> int:
 
     from .run.classroom import write_feedback
 
-    return min(1, write_feedback(ROOT, options.lessons, Console()))
+    return min(1, write_feedback(options.root, options.lessons, Console()))
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -103,7 +104,7 @@ def _demo(options: argparse.Namespace) -> int:
 
     from .run.classroom import demonstrate
 
-    failed = demonstrate(ROOT, Console())
+    failed = demonstrate(options.root, Console())
     _report(options)
     print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
     return min(1, failed)
@@ -115,7 +116,7 @@ def _report(options: argparse.Namespace) -> int:
     from .report import show_class
     from .run.nbgrader import scores, waiting
 
-    show_class(ROOT, scores(ROOT), waiting(ROOT), Console())
+    show_class(options.root, scores(options.root), waiting(options.root), Console())
     return 0
 
 
@@ -134,7 +135,7 @@ def _check(options: argparse.Namespace) -> int:
     from .check import check_all
 
     problems = check_all(
-        ROOT, options.lessons, options.exercise, mutate=not options.no_mutants, verbose=options.verbose
+        options.root, options.lessons, options.exercise, mutate=not options.no_mutants, verbose=options.verbose
     )
     print(f"{problems} problem{'s' * (problems != 1)}" if problems else "all proved")
     return 1 if problems else 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,3 +37,15 @@ def classroom(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
         return root
 
     return with_lesson
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels that are published, built now: package -> file, for `course` and `grading`."""
+    built = {}
+    for package, project in (("course", ROOT), ("grading", ROOT / "grading")):
+        out = tmp_path_factory.mktemp(f"wheel-of-{package}")
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(project)]
+        subprocess.run(command, check=True, capture_output=True)
+        (built[package],) = out.glob("*.whl")
+    return built

@@ -13,9 +13,20 @@ from .conftest import ROOT
 BIN = Path(sys.executable).parent
 
 
-@pytest.mark.parametrize("command", [["lint-imports"], ["ruff", "check", "."], ["mypy"]], ids=lambda c: c[0])
+CHECKS = [
+    "lint-imports",
+    "ruff format --check .",
+    "ruff check .",
+    "mypy",
+    "deptry course",
+    "deptry grading --config grading/pyproject.toml",
+]
+
+
+@pytest.mark.parametrize("command", CHECKS)
 def test_the_tree_is_clean(command):
-    done = subprocess.run([BIN / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True)
+    program, *arguments = command.split()
+    done = subprocess.run([BIN / program, *arguments], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -48,6 +59,8 @@ def test_grader_tests_import_the_description_of_exercises_only():
         "README.md",
         "LICENSE",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
         "course",
         "source",
         "release",

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +15,10 @@ import pytest
 from rich.console import Console
 
 from grading import cli
+from grading.judge.inprocess import find_exercise
 from grading.judge.lesson import load_lesson
 from grading.report import verdicts
+from grading.root import NoCourseError, course_root
 from grading.run.classroom import release_lessons
 from grading.run.nbgrader import scores
 from grading.sample import hand_in, right, write_answers
@@ -27,13 +30,10 @@ ONE = LESSONS[0]
 Grading = Callable[..., tuple[int, str, str]]
 # What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts
 FILTERED = """
-import sys
-from pathlib import Path
 from grading.sandbox import filters, linux
 linux.no_new_privileges()
 filters.install_seccomp()
 from grading import cli
-cli.ROOT = Path({root!r})
 for verb in {verbs!r}:
     print(verb, "ends with", cli.main(verb.split()), flush=True)
 """
@@ -42,10 +42,10 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="made to lack wh
 
 @pytest.fixture
 def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Grading:
-    """grading(root, *arguments): the exit status, and what was said on stdout and stderr."""
+    """grading(directory, *arguments), in that directory: the exit status, and what was said on stdout and stderr."""
 
-    def run(root: Path, *arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(cli, "ROOT", root)
+    def run(directory: Path, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(directory)
         status = cli.main(list(arguments))
         return status, *capsys.readouterr()
 
@@ -55,8 +55,8 @@ def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]:
     """Run verbs one after the other in a process that the system refuses what a sandbox takes."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
-    command = [sys.executable, "-c", FILTERED.format(root=str(root), verbs=verbs)]
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+    command = [sys.executable, "-c", FILTERED.format(verbs=verbs)]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,61 @@ def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb)
     assert status == 1
     assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
     assert out == ""
+
+
+@pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "check", "demo", "report"])
+def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
+    status, out, err = grading(tmp_path, verb)
+    assert status == 1
+    assert err.startswith(
+        f"grading: no course here: neither {tmp_path} nor a directory above it has an nbgrader_config"
+    )
+    assert "Go to your course's directory" in err
+    assert out == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_course_is_found_from_below_and_the_nearest_counts(course, tmp_path, grading):
+    below = course / "submitted" / "ada"
+    assert course_root(below) == course
+    assert grading(below, "grade", ONE)[0] == 0
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    inner = make_course(below / "another")
+    assert course_root(inner / "source") == inner
+
+
+def test_the_judge_in_a_notebook_finds_the_grader_tests_above_it(course, monkeypatch):
+    monkeypatch.chdir(course / "source" / ONE)
+    assert find_exercise("double")[1].points == 5
+    monkeypatch.chdir(course.parent)
+    with pytest.raises(NoCourseError, match="Go to your course's directory"):
+        find_exercise("double")
+
+
+def test_a_course_below_pythons_own_files_is_hidden_from_its_students(handed_in, grading):
+    with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+        course = Path(shutil.copytree(handed_in, f"{folder}/course"))
+        os.chmod(folder, 0o755)
+        path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        looks = (
+            f"import os\nprint(os.path.exists({sys.prefix!r}), *os.listdir({sys.prefix!r}), *os.walk({str(course)!r}))"
+        )
+        notebook.cells.append(nbformat.v4.new_code_cell(looks, id="looks"))
+        nbformat.write(notebook, path)
+        assert grading(course, "grade", ONE)[0] == 0
+        graded = nbformat.read(course / "autograded" / "ada" / ONE / f"{ONE}.ipynb", as_version=4)
+        (told,) = (cell.outputs[0].text for cell in graded.cells if cell.source == looks)
+    assert told.startswith("True ")
+    assert "grader_tests" not in told
+    assert "source" not in told
+
+
+def test_report_needs_no_gradebook_and_no_activated_environment(tmp_path, grading, monkeypatch):
+    monkeypatch.setenv("PATH", os.defpath)
+    status, told, _ = grading(make_course(tmp_path / "course"), "report")
+    assert status == 0
+    assert "Nothing is graded yet" in told
 
 
 def test_the_road_by_verbs(course, grading):

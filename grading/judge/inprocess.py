@@ -15,6 +15,7 @@ from course.protocol.program import Observation, Program
 from course.protocol.running import answer
 from course.report import Points, Report, display
 
+from ..root import course_root
 from . import wire
 from .examine import NoAnswer, examine
 from .exercise import Exercise
@@ -23,11 +24,13 @@ from .present import report
 from .source import Source
 from .verdict import ExerciseVerdict
 
-GRADER_TESTS = Path(__file__).parents[2] / "grader_tests"
 
+def find_exercise(name: str, tests: Path | None = None) -> tuple[Lesson, Exercise]:
+    """The exercise of this name in `tests`, which is the course's grader_tests by default.
 
-def find_exercise(name: str, tests: Path = GRADER_TESTS) -> tuple[Lesson, Exercise]:
-    """Raises LookupError where no lesson has an exercise of this name."""
+    Raises LookupError where no lesson has it, NoCourseError where the working directory lies in no course.
+    """
+    tests = tests or course_root() / "grader_tests"
     for path in sorted(tests.glob("[0-9]*/")):
         lesson = load_lesson(path)
         if name in lesson.exercises:
@@ -60,7 +63,7 @@ def examine_here(
     return examine(exercise, ask, seed=seed, source=known, earlier=earlier or ())
 
 
-def grade(f: Any, tests: Path = GRADER_TESTS) -> Points:
+def grade(f: Any, tests: Path | None = None) -> Points:
     """Judge the function or class `f` by the hidden cases and show the report; its value prints as the points."""
     lesson, exercise = find_exercise(f.__name__, tests)
     names = dict(vars(sys.modules[f.__module__])) | {f.__name__: f}

@@ -86,7 +86,8 @@ class JudgedExecute(Execute):
             kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
             provisioner = {"provisioner_name": "local-provisioner", "config": {}}
             if sandboxed:
-                provisioner = {"provisioner_name": SANDBOX, "config": {"device": self._device, **self.limits}}
+                config = {"device": self._device, "hidden": [str(self._root())], **self.limits}
+                provisioner = {"provisioner_name": SANDBOX, "config": config}
             limits = Limits(cell=float(self.timeout or 30))
             with Session(kernel, provisioner, cwd, limits) as session:
                 run = _Run(session, self.notebook_seconds)

@@ -36,7 +36,7 @@ class ExportError(ValueError):
 
 
 @dataclass
-class Row:
+class CsvRow:
     """One exercise of one student. Empty: not known, or does not apply."""
 
     student: str
@@ -76,7 +76,7 @@ class ExercisesCsvExporter(ExportPlugin):
         destination = Path(self.to or DESTINATION)
         rows = 0
         with destination.open("w", encoding="utf-8-sig", newline="") as file:  # the mark tells Excel it is UTF-8
-            writer = csv.DictWriter(file, [column.name for column in fields(Row)])
+            writer = csv.DictWriter(file, [column.name for column in fields(CsvRow)])
             writer.writeheader()
             for assignment in assignments:
                 for student in students:
@@ -85,20 +85,20 @@ class ExercisesCsvExporter(ExportPlugin):
                         rows += 1
         self.log.info("%d rows written to %s", rows, destination)
 
-    def _rows(self, gradebook: Gradebook, assignment: Assignment, student: Student) -> Iterator[Row]:
+    def _rows(self, gradebook: Gradebook, assignment: Assignment, student: Student) -> Iterator[CsvRow]:
         who = (student.id, student.last_name or "", student.first_name or "", assignment.name)
         try:
             submission = gradebook.find_submission(assignment.name, student.id)
         except MissingEntry:
             for notebook in assignment.notebooks:
                 for cell in notebook.grade_cells:
-                    yield Row(*who, exercise_named(cell.name), 0.0, cell.max_score)
+                    yield CsvRow(*who, exercise_named(cell.name), 0.0, cell.max_score)
             return
         when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
         for notebook in submission.notebooks:
             verdicts, problem = self._verdicts(assignment.name, student.id, notebook)
             for grade in sorted(notebook.grades, key=lambda grade: grade.cell.id):
-                row = Row(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
+                row = CsvRow(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
                 _complete(row, grade, verdicts.get(grade.name), problem)
                 yield row
 
@@ -130,7 +130,7 @@ def _is_judged_cell(cell: Any) -> bool:
     return is_judged(cell) and has_verdict(cell)
 
 
-def _complete(row: Row, grade: Any, verdict: ExerciseVerdict | None, problem: str) -> None:
+def _complete(row: CsvRow, grade: Any, verdict: ExerciseVerdict | None, problem: str) -> None:
     """What the verdict and a person's grade add to a row."""
     if verdict is None:
         row.status, row.reason = (NOT_GRADED, "") if problem == NOT_GRADED else (NO_VERDICT, problem)

@@ -107,7 +107,7 @@ def known_to_gradebook(ids: dict[str, Any]) -> Known:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExercisePage:
     """One graded cell as the page shows it."""
 
     name: str
@@ -132,7 +132,7 @@ class Cell:
     html: Markup = NOTHING
     outputs: tuple[Markup, ...] = ()
     name: str = ""
-    exercise: Exercise | None = None
+    exercise: ExercisePage | None = None
     comment: Markup = NOTHING
 
 
@@ -146,7 +146,7 @@ class Page:
     earned: float
     points: float
     late_penalty: float
-    exercises: list[Exercise]
+    exercises: list[ExercisePage]
     cells: list[Cell]
     repairs: list[str]
     unreadable: str
@@ -209,7 +209,7 @@ def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
     return markup.code(source) if source and source != check_call(exercise_named(name)) else NOTHING
 
 
-def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
+def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:
     verdict = _verdict(cell)
     grade = known.grades.get(name)
     if grade is None:
@@ -222,7 +222,7 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
     else:
         mark, status, colour = MARKS[verdict.status]
     exercise = exercise_named(name)
-    return Exercise(
+    return ExercisePage(
         exercise,
         grade.score,
         grade.points,

@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
-import bleach
-from bleach.css_sanitizer import CSSSanitizer
+import nh3
 from latex2mathml.converter import convert_to_element
 from markupsafe import Markup, escape
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -42,16 +41,24 @@ PLAIN_ATTRIBUTES = _words("alt aria-label colspan dir height lang open role rows
 CLASSES = frozenset(STANDARD_TYPES.values()) | {"highlight"}
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
-STYLES = CSSSanitizer(
-    allowed_css_properties=_words(
-        "color background-color border border-bottom border-collapse border-left border-radius"
-        " border-right border-spacing border-top display flex flex-basis flex-direction flex-grow flex-shrink flex-wrap"
-        " align-items justify-content gap font-family font-size font-style font-weight height line-height list-style"
-        " list-style-type max-width min-width overflow overflow-x padding padding-bottom padding-left padding-right"
-        " padding-top text-align text-decoration vertical-align white-space width margin"
-    )
+PROPERTIES = _words(
+    "color background-color border border-bottom border-collapse border-left border-radius border-right border-spacing"
+    " border-top display flex flex-basis flex-direction flex-grow flex-shrink flex-wrap align-items justify-content gap"
+    " font-family font-size font-style font-weight height line-height list-style list-style-type max-width min-width"
+    " overflow overflow-x padding padding-bottom padding-left padding-right padding-top text-align text-decoration"
+    " vertical-align white-space width margin"
 )
-UNSEEN = re.compile(r"<(script|style|template|title|noscript)\b.*?(</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+# Of CSS's functions only those that load nothing; no backslash, by which `url` can be spelled in many ways
+STYLE = re.compile(r"(?:[^\\(]|(?<![\w-])(?:rgba?|hsla?|calc)\()*", re.IGNORECASE)
+UNSEEN = _words("script style template title noscript")  # go with what they hold; other tags leave their text
+
+MAX_TEXT = 20_000  # characters of Markdown, and of what is shown as it was written
+# What HTML's own rules for parsing cost: tags nested in tags, and references, the square of their number; <b> and its
+# like, left open, are repeated with all their attributes in every block that follows
+MAX_MARKS = 20_000
+MAX_REPEATED = 50_000_000
+REPEATED = re.compile(r"<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b", re.IGNORECASE)
+
 
 MATH_TAGS = _words(
     "math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow mspace msqrt mstyle msub"
@@ -67,13 +74,44 @@ PLACES = re.compile("\ue000([0-9]+)\ue001")
 TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
+def _allowed(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute, None where it is not to be kept."""
+    match name:
+        case "src":
+            kept = tag == "img" and PICTURE.fullmatch(value) is not None
+        case "href":
+            kept = tag == "a" and LINK.match(value) is not None
+        case "style":
+            kept = STYLE.fullmatch(value) is not None
+        case "class":
+            kept = value in CLASSES
+        case "id":
+            kept = value.startswith(SECTION)
+        case _:
+            kept = name in PLAIN_ATTRIBUTES
+    return value if kept else None
+
+
+CLEANER = nh3.Cleaner(
+    tags=set(TAGS),
+    clean_content_tags=set(UNSEEN),
+    attributes={"*": set(PLAIN_ATTRIBUTES) | {"style", "class", "id"}, "img": {"src"}, "a": {"href"}},
+    attribute_filter=_allowed,
+    url_schemes={"http", "https", "mailto", "data"},  # `data` is for pictures alone: see _allowed
+    filter_style_properties=set(PROPERTIES),
+    link_rel=None,  # no link opens a window that could reach back, and the page's policy sends no referrer
+)
+
+
 def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, deeper: int = 0) -> Markup:
     """A Markdown text; `deeper` is how many levels its headings go down, to fit under the page's own."""
+    if len(source) > MAX_TEXT:
+        return _as_text(source)
     renderer = _Renderer(attachments or {}, deeper)
     try:
         text = str(MarkdownWithMath(renderer=renderer).render(re.sub("[\ue000\ue001]", "", source)))
-    except Exception:  # what a stranger nests in Markdown may be beyond its parser: shown as it was written
-        return Markup("<pre>{}</pre>").format(source)
+    except Exception:  # what a stranger nests in Markdown may be beyond its parser
+        return _as_text(source)
     # In a tag, where a formula may stand in an attribute, as its text; everywhere else as MathML
     plain = TAG.sub(lambda tag: renderer.as_text(tag[0]), from_html(text))
     return Markup(PLACES.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))
@@ -81,7 +119,23 @@ def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, dee
 
 def from_html(source: str) -> Markup:
     """HTML of an output, or of rendered Markdown."""
-    return Markup(_cleaner().clean(UNSEEN.sub("", source)).replace("<img>", ""))
+    if _costs_too_much(source):
+        return _as_text(source)
+    whole = source.encode("utf-8", errors="replace").decode()  # half a character is none that a parser takes
+    return Markup(CLEANER.clean(whole).replace("<img>", ""))
+
+
+def _costs_too_much(source: str) -> bool:
+    tags = source.count("<")
+    if tags + source.count("&") > MAX_MARKS:
+        return True
+    return tags * len(source) > MAX_REPEATED and REPEATED.search(source) is not None
+
+
+def _as_text(source: str) -> Markup:
+    """As it was written, as far as a page has room."""
+    cut = f"\n… cut: {len(source):,} characters in all" if len(source) > MAX_TEXT else ""
+    return Markup("<pre>{}{}</pre>").format(source[:MAX_TEXT], cut)
 
 
 def equation(latex: str, display: bool = False) -> Markup:
@@ -137,28 +191,6 @@ class _Renderer(IPythonRenderer):
     def _put(self, latex: str, display: bool = False) -> str:
         self.equations.append((latex, display))
         return PLACE.format(len(self.equations) - 1)
-
-
-@lru_cache(maxsize=1)
-def _cleaner() -> bleach.Cleaner:
-    protocols = {"http", "https", "mailto", "data"}  # `data` is for pictures alone: see _allowed
-    return bleach.Cleaner(
-        tags=TAGS, attributes=_allowed, protocols=protocols, css_sanitizer=STYLES, strip=True, strip_comments=True
-    )
-
-
-def _allowed(tag: str, name: str, value: str) -> bool:
-    if name == "src":
-        return tag == "img" and PICTURE.fullmatch(value) is not None
-    if name == "href":
-        return tag == "a" and LINK.match(value) is not None
-    if name == "style":
-        return "url(" not in value.lower()
-    if name == "class":
-        return value in CLASSES
-    if name == "id":
-        return value.startswith(SECTION)
-    return name in PLAIN_ATTRIBUTES
 
 
 @lru_cache(maxsize=4096)

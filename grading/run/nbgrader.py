@@ -18,11 +18,12 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
-from traitlets.config import Config, PyFileConfigLoader
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 from grading.cells import exercise_named
 
-CONFIG = "nbgrader_config.py"
+from ..root import CONFIG
 
 
 class GradingError(RuntimeError):
@@ -104,6 +105,7 @@ def knows(root: Path, lesson: str) -> bool:
 
 
 def _gradebook(root: Path) -> Gradebook:
+    _let_nbgrader_find_alembic()
     directory = CourseDirectory(config=configuration(root))
     return Gradebook(directory.db_url, directory.course_id)
 
@@ -114,7 +116,7 @@ def _graded_at(root: Path, lesson: str, student: str) -> int:
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str, *, force: bool) -> None:
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # finds `alembic`
+    _let_nbgrader_find_alembic()
     config.CourseDirectory.assignment_id = lesson
     config.CourseDirectory.student_id = glob.escape(student)
     directory = CourseDirectory(config=config)
@@ -122,7 +124,7 @@ def _run(converter: type[BaseConverter], config: Config, lesson: str, student: s
     made.force = force
     made.logfile = ""
     heard = _Heard()
-    made.log = logging.Logger("grading")
+    made.log = logging.Logger("grading")  # noqa: LOG001  # one for this call alone: no other's errors are heard
     made.log.addHandler(heard)
     try:
         with warnings.catch_warnings():
@@ -130,6 +132,13 @@ def _run(converter: type[BaseConverter], config: Config, lesson: str, student: s
             made.start()
     except (NbGraderException, SystemExit) as error:
         raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
+
+
+def _let_nbgrader_find_alembic() -> None:
+    """It runs `alembic` by name to make a gradebook, which lies beside Python, on PATH or not."""
+    here, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
+    if here not in path.split(os.pathsep):
+        os.environ["PATH"] = f"{here}{os.pathsep}{path}"
 
 
 class _Heard(logging.Handler):

@@ -53,10 +53,9 @@ _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 class ForkServer:
-    """A running fork server. `launch` and `close` may be called from any thread."""
+    """A running fork server, of files `arranged` by `tree.plan`. `launch` and `close` may be called from any thread."""
 
-    def __init__(self, hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> None:
-        arranged = tree.plan(hidden)
+    def __init__(self, arranged: dict[str, Any], ahead: tuple[str, ...] = ()) -> None:
         self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
         self.control, theirs = _pair()
         self.count = 0
@@ -213,7 +212,7 @@ def _readable(content: bytes, stack: ExitStack) -> int:
     return ours
 
 
-_servers: dict[tuple[tuple[str, ...], tuple[str, ...]], ForkServer] = {}
+_servers: dict[tuple[str, tuple[str, ...]], ForkServer] = {}
 _lock = threading.Lock()
 
 
@@ -223,12 +222,14 @@ def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkSer
     `hidden` names directories that kernels must not see, beside those that they never do; `ahead` modules
     to import once, in the server, beside those that every kernel needs.
     """
+    arranged = tree.plan(hidden)
+    kind = json.dumps(arranged), ahead  # what would not be seen anyway makes no difference
     with _lock:
-        running = _servers.get((hidden, ahead))
+        running = _servers.get(kind)
         if running is None or not running.alive:
             if running is not None:
                 running.close()
-            running = _servers[hidden, ahead] = ForkServer(hidden, ahead)
+            running = _servers[kind] = ForkServer(arranged, ahead)
         return running
 
 

@@ -80,7 +80,8 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     spec = importlib.util.find_spec("course")
     if spec is None or not spec.submodule_search_locations:
         raise SandboxUnavailable(
-            "The package `course` is not installed.", 'Run `pip install -e ".[teach]"` in the course\'s directory.'
+            "The package `course` is not installed.",
+            "Run `pip install attention-course`, or `make setup` in a checkout.",
         )
     course = os.path.realpath(next(iter(spec.submodule_search_locations)))
     for path in (*prefixes, *libraries, course, f"{course}/__init__.py"):

@@ -54,20 +54,20 @@ def wait_until(true: Callable[[], bool], seconds: float = LONG) -> bool:
 
 
 @pytest.fixture(scope="module")
-def hidden(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+def ahead() -> tuple[str, ...]:
     """What makes this module's fork server one of its own: other tests' kernels are not among its processes."""
-    return (str(tmp_path_factory.mktemp("hidden")),)
+    return ("calendar",)
 
 
 @pytest.fixture
-def running(hidden: tuple[str, ...]) -> ForkServer:
-    return server(hidden)
+def running(ahead: tuple[str, ...]) -> ForkServer:
+    return server(ahead=ahead)
 
 
 @pytest.fixture
-def start(hidden: tuple[str, ...], start: Callable[..., Box]) -> Callable[..., Box]:
+def start(ahead: tuple[str, ...], start: Callable[..., Box]) -> Callable[..., Box]:
     """As everywhere, on this module's fork server."""
-    return partial(start, hidden=hidden)
+    return partial(start, ahead=ahead)
 
 
 def test_every_process_ends_with_the_kernel(running: ForkServer, start: Callable[..., Box]) -> None:
@@ -79,14 +79,14 @@ def test_every_process_ends_with_the_kernel(running: ForkServer, start: Callable
 
 
 def test_the_server_outlives_kernels_that_end_while_they_are_let_go(
-    running: ForkServer, hidden: tuple[str, ...]
+    running: ForkServer, ahead: tuple[str, ...]
 ) -> None:
     kernels = [running.launch(Policy(), "key", "hmac-sha256") for _ in range(8)]
     for kernel in kernels:
         kernel.signal(signal.SIGKILL)
         kernel.close()
     assert wait_until(lambda: len(family(running.process.pid)) == 1)
-    assert server(hidden) is running
+    assert server(ahead=ahead) is running
 
 
 def test_the_server_has_one_thread_and_no_device_open(running: ForkServer) -> None:
@@ -157,13 +157,13 @@ def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:
     assert wait_until(lambda: not os.path.exists(directory))
 
 
-def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box], hidden: tuple[str, ...]) -> None:
-    box, killed = start(), server(hidden)
+def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box], ahead: tuple[str, ...]) -> None:
+    box, killed = start(), server(ahead=ahead)
     os.kill(family(killed.process.pid)[0].pid, signal.SIGKILL)
     with pytest.raises(KernelDied, match="the kernel ended with its sandbox"):
         box.run("import time; time.sleep(100)")
     assert start().text("print('again')") == "again\n"
-    assert server(hidden) is not killed
+    assert server(ahead=ahead) is not killed
     assert not os.path.exists(killed.directory)
 
 

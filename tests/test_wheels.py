@@ -1,0 +1,202 @@
+"""What is published, installed as people install it: a student's road and a teacher's, far from any checkout.
+
+An environment here holds our wheels, put there by pip, and exactly the packages that the wheels' metadata demands,
+linked from the environment of the tests: what is imported and not declared is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Callable
+from importlib.metadata import Distribution, EntryPoint, PathDistribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from .conftest import LESSONS, ROOT
+
+LESSON = "02_softmax"
+SCRIPT = "#!{python}\nimport sys\nfrom {module} import {attr}\nsys.exit({attr}())\n"
+PROVISIONERS = """
+from jupyter_client.provisioning import KernelProvisionerFactory
+print(*KernelProvisionerFactory.instance().get_provisioner_entries())
+"""
+LEARNS = """
+import torch
+import course
+course.begin("02_softmax")
+course.check(softmax)
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+print("right:", float(course.check(softmax)))
+def softmax(x, dim=-1):
+    e = (x - x.amax(0, keepdim=True)).exp()
+    return e / e.sum(0, keepdim=True)
+print("wrong:", float(course.check(softmax)))
+course.figures
+print("from", course.__file__)
+"""
+
+Run = Callable[..., str]
+
+
+def described(wheel: Path) -> Distribution:
+    """A wheel's metadata."""
+    (folder,) = (path for path in zipfile.Path(wheel).iterdir() if path.name.endswith(".dist-info"))
+    return PathDistribution(folder)
+
+
+def scripts(found: Distribution) -> list[EntryPoint]:
+    return [entry for entry in found.entry_points if entry.group == "console_scripts"]
+
+
+def demanded(wanted: str, ours: dict[str, Distribution]) -> dict[str, Distribution]:
+    """What pip would install for the requirement `wanted`: `ours`, the rest as it is installed here."""
+    todo, seen = [Requirement(wanted)], dict[tuple[str, str], Distribution]()
+    while todo:
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        for extra in ("", *requirement.extras):
+            if (name, extra) in seen:
+                continue
+            found = seen[name, extra] = ours.get(name) or distribution(name)
+            assert requirement.specifier.contains(found.version, prereleases=True), requirement
+            lines = map(Requirement, found.requires or [])
+            todo += [line for line in lines if line.marker is None or line.marker.evaluate({"extra": extra})]
+    return {name: found for (name, _), found in seen.items()}
+
+
+def install(folder: Path, wanted: str, wheels: dict[str, Path]) -> Path:
+    """A virtual environment in which `wanted` was installed from these wheels; returns its Python."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    metadata = {canonicalize_name(described(wheel).name): wheel for wheel in wheels.values()}
+    needed = demanded(wanted, {name: described(wheel) for name, wheel in metadata.items()})
+    for found in (found for name, found in needed.items() if name not in metadata):
+        for file in found.files or ():
+            path = Path(os.path.normpath(found.locate_file(file)))
+            inside = path.relative_to(sys.prefix)
+            if inside.parts[0] != Path(sysconfig.get_path("scripts")).name and path.is_file():
+                (folder / inside).parent.mkdir(parents=True, exist_ok=True)
+                link(path, folder / inside)
+        for entry in scripts(found):
+            made = folder / "bin" / entry.name
+            made.write_text(SCRIPT.format(python=python, module=entry.module, attr=entry.attr))
+            made.chmod(0o755)
+    files = [str(wheel) for name, wheel in metadata.items() if name in needed]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", *files], check=True)
+    return python
+
+
+def link(path: Path, to: Path) -> None:
+    """A hard link, which the sandbox takes for the file that it is; a copy where it would lie on another disk."""
+    try:
+        os.link(path, to)
+    except OSError:
+        shutil.copy2(path, to)
+
+
+def runner(python: Path, home: Path) -> Run:
+    """run(directory, program, *arguments) by this environment alone: what it printed. Raises where it fails."""
+    home.mkdir()
+    environment = {"PATH": f"{python.parent}{os.pathsep}{os.defpath}", "HOME": str(home), "LANG": "C.UTF-8"}
+
+    def run(directory: Path, program: str, *arguments: str) -> str:
+        command = [str(python.parent / program), *arguments]
+        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def test_each_wheel_holds_its_package_and_nothing_else(wheels):
+    for package, wheel in wheels.items():
+        assert {name.split("/")[0] for name in names(wheel)} == {package}
+    assert {"course/checking.py", "course/text/harbour.txt"} <= names(wheels["course"])
+    assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
+    engine = {str(path.relative_to(ROOT)) for path in (ROOT / "grading").rglob("*.py")}
+    templates = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "grading" / "nbgrader_plugins" / "templates").iterdir()
+    }
+    assert names(wheels["grading"]) == engine | templates
+
+
+def test_both_have_one_version_one_licence_and_the_students_has_no_command(wheels):
+    student, teacher = described(wheels["course"]), described(wheels["grading"])
+    assert student.version == teacher.version
+    assert f"attention-course=={student.version}" in (teacher.requires or [])
+    assert [str(entry.name) for entry in student.entry_points] == []
+    assert {entry.name for entry in teacher.entry_points} == {"grading", "attention-sandbox"}
+    texts = {str(found.read_text("licenses/LICENSE")) for found in (student, teacher)}
+    assert texts == {(ROOT / "LICENSE").read_text()}
+
+
+def test_all_that_is_demanded_has_a_tested_version(wheels):
+    ours = {canonicalize_name(described(wheel).name): described(wheel) for wheel in wheels.values()}
+    pinned = {canonicalize_name(line.split("==")[0]) for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    wanted = {canonicalize_name(Requirement(line).name) for found in ours.values() for line in found.requires or []}
+    assert wanted - set(ours) <= pinned
+
+
+@pytest.mark.slow
+def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
+    python = install(tmp_path / "environment", "attention-course", wheels)
+    run = runner(python, tmp_path / "home")
+    told = run(tmp_path, "python", "-c", LEARNS)
+    lines = dict(line.split(": ") for line in told.splitlines() if line.startswith(("right:", "wrong:")))
+    assert 0.0 <= float(lines["wrong"]) < float(lines["right"])
+    for status in ("○ not started: softmax", "✓ right: softmax", "◐ partly right: softmax"):
+        assert status in told
+    assert str(tmp_path / "environment") in told.splitlines()[-1]
+    assert not (python.parent / "grading").exists()
+    missing = (
+        "import importlib.util as u\nprint([u.find_spec(name) for name in ('grading', 'grader_tests', 'nbgrader')])"
+    )
+    assert run(tmp_path, "python", "-c", missing).strip() == "[None, None, None]"
+    entries = "from importlib.metadata import entry_points\nprint(*entry_points().names)"
+    assert "attention-sandbox" not in run(tmp_path, "python", "-c", entries).split()
+
+
+@pytest.mark.slow
+def test_a_teacher_grades_in_a_course_directory_that_is_no_checkout(wheels, tmp_path):
+    run = runner(install(tmp_path / "environment", "attention-course[teach]", wheels), tmp_path / "home")
+    assert "attention-sandbox" in run(tmp_path, "python", "-c", PROVISIONERS).split()
+    course = tmp_path / "autumn"
+    for name in ("source", "grader_tests"):
+        shutil.copytree(ROOT / name, course / name, ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    notebooks = {name: course / name / LESSON / f"{LESSON}.ipynb" for name in ("source", "release")}
+
+    def hand_in(student: str, notebook: Path) -> Path:
+        folder = course / "submitted" / student / LESSON
+        folder.mkdir(parents=True)
+        shutil.copy(notebook, folder)
+        return folder
+
+    run(course / "source", "grading", "release", LESSON)
+    below = hand_in("ada", notebooks["source"])  # the solutions
+    run(below, "grading", "grade", LESSON)
+    hand_in("bob", notebooks["release"])
+    run(course, "nbgrader", "autograde", LESSON)  # nbgrader itself reads the configuration where it is called
+    run(below, "grading", "feedback", LESSON)
+    points = [line.split() for line in run(below, "grading", "report").splitlines() if "/20" in line]
+    assert points == [["ada", "20/20"], ["bob", "0/20"]]
+    page = (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+    assert "Graded without the sandbox" not in page
+    assert not (course / "course").exists()  # what `check` reads is the installed package's
