@@ -1,15 +1,16 @@
 """What a learner calls in a notebook: begin, check, hint, use, progress.
 
-The visible examples, their right outcomes, the outcomes of known mistakes and the hints are data in
-`course/examples/`, made from the grader's own description of each exercise; no solution is among them.
+A *check* runs the visible examples of one exercise; what it shows is a *report* (`course.report`), in the form that
+grading and feedback have, too. The examples, their right outcomes, the outcomes of known mistakes and the hints are
+data in `course/examples/`, made from the grader's own description of each exercise; no solution is among them.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,30 @@ from .protocol.packing import Node, PackingError, unpack
 from .protocol.program import Observation, Program
 from .protocol.running import observe
 from .protocol.tolerance import Tolerance
-from .report import Points, Report, Row, display, in_notebook
+from .report import Points, Report, Row, display, in_notebook, shell
 
 EXAMPLES = Path(__file__).parent / "examples"
 ENDING = ".examples"
 LONG = 300  # characters of one value in a report
 
-_lesson: str | None = None
-_names: dict[str, Any] = {}  # where the learner's functions are bound
-_hints_shown: dict[str, int] = {}
-_last: dict[str, Report] = {}
+
+@dataclass
+class Notebook:
+    """Where the learner's notebook stands.
+
+    lesson  the one that has begun; None: none has
+    names   where the learner's functions are bound
+    hints   exercise -> how many of its hints have been shown
+    last    exercise -> the report of its last check
+    """
+
+    lesson: str | None = None
+    names: dict[str, Any] = field(default_factory=dict)
+    hints: dict[str, int] = field(default_factory=dict)
+    last: dict[str, Report] = field(default_factory=dict)
+
+
+notebook = Notebook()
 
 
 def begin(lesson: str) -> None:
@@ -46,13 +61,12 @@ def begin(lesson: str) -> None:
     Raises ValueError for a lesson that does not exist, with the names of those that do, and FileNotFoundError where
     the course was installed without its examples.
     """
-    global _lesson, _names
     if lesson not in lessons():
         raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(lessons())}")
     exercises = exercises_of(lesson)
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    names = shell.user_ns if shell else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
-    _lesson, _names = lesson, names
+    ipython = shell()
+    names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
+    notebook.lesson, notebook.names = lesson, names
     for name in exercises:
         names.setdefault(name, _placeholder(name))
     if "OMP_NUM_THREADS" not in os.environ:
@@ -78,7 +92,7 @@ def check(f: Any) -> Points:
     except Exception as error:
         said = describe(error)
         shown = Report(_name(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
-    _last[shown.exercise] = shown
+    notebook.last[shown.exercise] = shown
     display(shown)
     return Points(shown.earned, shown.points)
 
@@ -91,31 +105,31 @@ def hint(f: Any) -> None:
     except (LookupError, OSError, PackingError) as error:
         print(error)
         return
-    shown = _hints_shown.get(name, 0)
+    shown = notebook.hints.get(name, 0)
     if not hints:
         print(f"There are no hints for {name}.")
         return
     index = min(shown, len(hints) - 1)
-    _hints_shown[name] = shown + 1
+    notebook.hints[name] = shown + 1
     again = " (the last one)" if index == len(hints) - 1 else ""
     _say(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")
 
 
 def progress() -> None:
     """Show the state of every exercise of the lesson, as of its last `check`."""
-    if _lesson is None:
+    if notebook.lesson is None:
         print('No lesson has begun: call begin("02_softmax") first.')
         return
     rows, earned, total = [], 0.0, 0.0
-    for name, data in exercises_of(_lesson).items():
-        last = _last.get(name)
+    for name, data in exercises_of(notebook.lesson).items():
+        last = notebook.last.get(name)
         earned, total = earned + (last.earned if last else 0.0), total + data["points"]
         rows.append(Row(f"`{name}`", last.status if last else "not started", f"{data['points']:g} points"))
     done = sum(row.status == "right" for row in rows)
     begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
     status = "right" if done == len(rows) else begun
     headline = f"{done} of {len(rows)} exercises pass their examples."
-    display(Report(_lesson, status, earned, total, rows, headline=headline))
+    display(Report(notebook.lesson, status, earned, total, rows, headline=headline))
 
 
 class _Used:
@@ -164,25 +178,16 @@ def use(f: Any, otherwise: Callable[..., Any]) -> _Used:
 
 
 def _report(f: Any) -> Report:
+    """What the visible examples say of `f`."""
     name = _name(f)
     data = _find(name)
-    points = float(data["points"])
-    names = _names_around(f, name)
-    seen = _observe([Program(**case["program"]) for case in data["cases"]], names)
-    references = [_reference(case) for case in data["cases"]]
+    points, cases = float(data["points"]), data["cases"]
+    seen = _observed([Program(**case["program"]) for case in cases], _names_around(f, name))
+    references = [_reference(case) for case in cases]
     findings = [compare(one, reference) for one, reference in zip(seen, references, strict=True)]
+    rows = _rows(cases, seen, references, findings)
     used = sorted({function for one in seen for function in one.used})
-    failing = [i for i, finding in enumerate(findings) if finding]
-    rows, told = list[Row](), set[str]()
-    for case, one, reference, finding in zip(data["cases"], seen, references, findings, strict=True):
-        if finding is None:
-            rows.append(Row(case["name"], "right"))
-        elif finding.text in told:  # the same words over and over bury those that differ
-            rows.append(Row(case["name"], "wrong", "as above"))
-        else:
-            told.add(finding.text)
-            rows.append(Row(case["name"], "wrong", "", _details(case, one, reference, finding)))
-    if not failing and not used:
+    if not any(findings) and not used:
         return Report(name, "right", points, points, rows, footnote="The hidden cases are more, and stricter.")
     if all(not_written(one.raised) for one in seen):
         blank = [Row(row.name, "not started") for row in rows]
@@ -191,17 +196,33 @@ def _report(f: Any) -> Report:
     if used:
         text = f"Not allowed in this exercise: {', '.join(used)}. Write it yourself."
         return Report(name, "not allowed", 0.0, points, rows, headline=text)
-    outcomes = {m["name"]: [Observation(**o) for o in m["outcomes"]] for m in data["mistakes"]}
-    mistake = _mistake(seen, failing, outcomes)
-    found = next((m for m in data["mistakes"] if m["name"] == mistake), None)
-    earned = points * (len(rows) - len(failing)) / len(rows)
-    shown = Report(name, "partly right" if earned else "wrong", round(earned, 2), points, rows, see=data["see"])
-    if found:
-        shown.headline, shown.see = found["text"], found["see"] or data["see"]
-    return shown
+    earned = points * findings.count(None) / len(findings)
+    found = _mistake(seen, [i for i, finding in enumerate(findings) if finding], data["mistakes"])
+    headline, see = (found["text"], found["see"] or data["see"]) if found else ("", data["see"])
+    status = "partly right" if earned else "wrong"
+    return Report(name, status, round(earned, 2), points, rows, headline=headline, see=see)
 
 
-def _observe(programs: list[Program], names: dict[str, Any]) -> list[Observation]:
+def _rows(
+    cases: list[dict[str, Any]],
+    seen: list[Observation],
+    references: list[Reference],
+    findings: list[Finding | None],
+) -> list[Row]:
+    """A row for each example; the same words over and over would bury those that differ."""
+    rows, told = list[Row](), set[str]()
+    for case, one, reference, finding in zip(cases, seen, references, findings, strict=True):
+        if finding is None:
+            rows.append(Row(case["name"], "right"))
+        elif finding.text in told:
+            rows.append(Row(case["name"], "wrong", "as above"))
+        else:
+            told.add(finding.text)
+            rows.append(Row(case["name"], "wrong", "", _details(case, one, reference, finding)))
+    return rows
+
+
+def _observed(programs: list[Program], names: dict[str, Any]) -> list[Observation]:
     """Every program's observation; after one that the learner interrupted, the rest is taken to be as endless."""
     seen: list[Observation] = []
     for program in programs:
@@ -210,11 +231,13 @@ def _observe(programs: list[Program], names: dict[str, Any]) -> list[Observation
     return seen
 
 
-def _mistake(seen: list[Observation], failing: list[int], outcomes: dict[str, list[Observation]]) -> str | None:
+def _mistake(seen: list[Observation], failing: list[int], mistakes: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The known mistake that explains all failing examples, else the one that explains most of them one by one."""
+    outcomes = {mistake["name"]: [Observation(**one) for one in mistake["outcomes"]] for mistake in mistakes}
     named = [explain(seen, [i], outcomes) for i in failing]
     mostly = next((name for name in named if name and 2 * named.count(name) > len(failing)), None)
-    return explain(seen, failing, outcomes) or mostly
+    name = explain(seen, failing, outcomes) or mostly
+    return next((mistake for mistake in mistakes if mistake["name"] == name), None)
 
 
 def _details(case: dict[str, Any], seen: Observation, reference: Reference, finding: Finding) -> list[str]:
@@ -261,15 +284,15 @@ def _reference(case: dict[str, Any]) -> Reference:
 
 def _names_around(f: Any, name: str) -> dict[str, Any]:
     """The names that the learner's function sees, with `f` itself under the exercise's name."""
-    return {**(_names or getattr(f, "__globals__", {})), name: f}
+    return {**(notebook.names or getattr(f, "__globals__", {})), name: f}
 
 
 def _find(name: str) -> dict[str, Any]:
-    for lesson in [_lesson] if _lesson else lessons():
+    for lesson in [notebook.lesson] if notebook.lesson else lessons():
         found = exercises_of(lesson).get(name)
         if found is not None:
             return found
-    where = f"lesson {_lesson}" if _lesson else "any lesson"
+    where = f"lesson {notebook.lesson}" if notebook.lesson else "any lesson"
     raise LookupError(f"{name!r} is not an exercise of {where}; pass the function itself, e.g. check(softmax)")
 
 
@@ -290,8 +313,8 @@ def _name(f: Any) -> str:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
         own = type(f).__name__
-    exercises = exercises_of(_lesson) if _lesson else {}
-    bound = [name for name in exercises if name in _names and _names[name] is f]
+    exercises = exercises_of(notebook.lesson) if notebook.lesson else {}
+    bound = [name for name in exercises if name in notebook.names and notebook.names[name] is f]
     return own if own in bound or not bound else bound[0]
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
+INK, GREY, RED = "#1a202c", "#4a5568", "#a3182f"
 MARKS = {
     "right": ("✓", "right", "#0b6b3a"),
     "partly right": ("◐", "partly right", "#8a5300"),
-    "wrong": ("✗", "not right yet", "#a3182f"),
-    "not started": ("○", "not started", "#4a5568"),
-    "not allowed": ("⊘", "not allowed", "#a3182f"),
-    "not reached": ("–", "not reached", "#4a5568"),
+    "wrong": ("✗", "not right yet", RED),
+    "not started": ("○", "not started", GREY),
+    "not allowed": ("⊘", "not allowed", RED),
+    "not reached": ("–", "not reached", GREY),
     "needs a person": ("!", "needs a person", "#5b2a91"),
 }
 FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
@@ -36,7 +38,7 @@ class Points(float):
         return float.__repr__(self)
 
     def _repr_html_(self) -> str:
-        return f'<span style="{FONT};color:#4a5568">{self:g} of {self.total:g} points</span>'
+        return f'<span style="{FONT};color:{GREY}">{self:g} of {self.total:g} points</span>'
 
 
 @dataclass
@@ -66,25 +68,25 @@ class Report:
     def to_html(self) -> str:
         mark, word, colour = MARKS[self.status]
         parts = [
-            f'<div role="group" aria-label="{escape(self.exercise)}: {word}" style="{FONT};color:#1a202c;'
+            f'<div role="group" aria-label="{escape(self.exercise)}: {word}" style="{FONT};color:{INK};'
             f"background:#fff;border:1px solid #cbd5e0;border-left:6px solid {colour};border-radius:4px;"
             'padding:8px 12px;margin:4px 0;max-width:60em;overflow-wrap:anywhere">',
             '<div style="display:flex;justify-content:space-between;gap:1em;align-items:baseline">'
-            f'<span><b style="color:{colour}">{mark} {word}</b> &nbsp;<code style="background:none;color:#1a202c">'
+            f'<span><b style="color:{colour}">{mark} {word}</b> &nbsp;<code style="background:none;color:{INK}">'
             f"{escape(self.exercise)}</code></span>"
             f'<span style="white-space:nowrap">{self.earned:g} of {self.points:g} points</span></div>',
         ]
         if self.headline:
-            parts.append(f'<p style="margin:6px 0;color:#1a202c"><b>{_prose(self.headline)}</b></p>')
+            parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{_prose(self.headline)}</b></p>')
         if self.see:
-            parts.append(f'<p style="margin:6px 0;color:#1a202c">Look at: {_prose(self.see)}</p>')
+            parts.append(f'<p style="margin:6px 0;color:{INK}">Look at: {_prose(self.see)}</p>')
         if self.rows:
             parts.append('<ul style="list-style:none;margin:6px 0;padding:0">')
             parts += [_row_html(row) for row in self.rows]
             parts.append("</ul>")
-        parts += [f'<p style="margin:6px 0;color:#1a202c">{_prose(note)}</p>' for note in self.notes]
+        parts += [f'<p style="margin:6px 0;color:{INK}">{_prose(note)}</p>' for note in self.notes]
         if self.footnote:
-            parts.append(f'<p style="margin:6px 0 0;color:#4a5568;font-size:12px">{_prose(self.footnote)}</p>')
+            parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{_prose(self.footnote)}</p>')
         return "".join([*parts, "</div>"])
 
     def to_text(self) -> str:
@@ -122,24 +124,28 @@ def display(shown: Report) -> None:
 
 def in_notebook() -> bool:
     """Whether a front end that shows HTML is listening."""
+    return hasattr(shell(), "kernel")
+
+
+def shell() -> Any:
+    """IPython's shell, where one runs; None elsewhere."""
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return shell is not None and hasattr(shell, "kernel")
+    return ipython.get_ipython() if ipython else None
 
 
 def _row_html(row: Row) -> str:
     mark, word, colour = MARKS[row.status]
-    points = f'<span style="color:#4a5568;white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
+    points = f'<span style="color:{GREY};white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
     head = (
         '<div style="display:flex;justify-content:space-between;gap:1em"><span>'
         f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {_prose(row.name)}</span>{points}</div>'
     )
     body = "".join(
-        f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;font-size:13px;background:#f7fafc;color:#1a202c;'
+        f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;font-size:13px;background:#f7fafc;color:{INK};'
         f'padding:4px 8px;border-radius:3px">{escape(detail)}</pre>'
         for detail in row.details
     )
-    return f'<li style="margin:2px 0;color:#1a202c">{head}{body}</li>'
+    return f'<li style="margin:2px 0;color:{INK}">{head}{body}</li>'
 
 
 def _prose(text: str) -> str:
@@ -147,7 +153,7 @@ def _prose(text: str) -> str:
     pieces = []
     for index, piece in enumerate(text.split("`")):
         if index % 2:
-            pieces.append(f'<code style="background:#edf2f7;color:#1a202c;padding:0 3px">{escape(piece)}</code>')
+            pieces.append(f'<code style="background:#edf2f7;color:{INK};padding:0 3px">{escape(piece)}</code>')
         else:
             words = escape(piece).split("*")
             balanced = len(words) % 2 == 1

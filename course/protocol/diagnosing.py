@@ -10,6 +10,7 @@ import torch
 
 from .packing import Node
 from .program import Observation
+from .tolerance import Tolerance
 
 
 def explain(seen: list[Observation], failing: list[int], outcomes: dict[str, list[Observation]]) -> str | None:
@@ -60,8 +61,8 @@ def _same(a: Any, b: Any) -> bool:
             return torch.equal(a, b)
         size = b.double().abs().nan_to_num(0.0, 0.0, 0.0)
         largest = float(size.max()) if size.numel() else 0.0
-        rtol = 1e-4 if a.dtype != torch.float64 else 1e-7
-        return torch.allclose(a.double(), b.double(), rtol=rtol, atol=0.1 * rtol * largest, equal_nan=True)
+        room = Tolerance.of(a.dtype)
+        return torch.allclose(a.double(), b.double(), rtol=room.rtol, atol=room.atol * largest, equal_nan=True)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

@@ -53,8 +53,7 @@ class Learner:
 @pytest.fixture
 def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Learner:
     """Nothing has begun."""
-    for name, value in {"_lesson": None, "_names": {}, "_hints_shown": {}, "_last": {}}.items():
-        monkeypatch.setattr(checking, name, value)
+    monkeypatch.setattr(checking, "notebook", checking.Notebook())
     made = Learner(capsys)
     made.run("from course import begin, check, hint, progress, use\nimport torch")
     return made
@@ -105,7 +104,7 @@ def kernel(a_kernel: Kernel) -> Kernel:
     """The kernel at the start of lesson 02, with nothing written."""
     names = "softmax log_softmax softmax_with_temperature entropy"
     a_kernel.run(f"for name in '{names}'.split(): globals().pop(name, None)\n{BEGIN}")
-    a_kernel.run("import course.checking as c; c._last.clear(); c._hints_shown.clear(); del c")
+    a_kernel.run("import course.checking as c; c.notebook.last.clear(); c.notebook.hints.clear(); del c")
     return a_kernel
 
 
