@@ -110,7 +110,9 @@ def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahe
 
 
 @dataclass
-class _Kernel:
+class _Child:
+    """A kernel from this side: its process, and the line to who asked for it."""
+
     pid: int
     handle: int
     line: socket.socket
@@ -124,7 +126,7 @@ class Server:
 
     def __init__(self, control: socket.socket) -> None:
         self.control = control
-        self.kernels: dict[int, _Kernel] = {}
+        self.kernels: dict[int, _Child] = {}
         self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.waiting = selectors.DefaultSelector()
         self.waiting.register(control, selectors.EVENT_READ, self.start)
@@ -159,12 +161,12 @@ class Server:
             os.close(descriptor)
         if pid < 0:
             return line.close()
-        kernel = _Kernel(pid, os.pidfd_open(pid), line, Policy(**request["policy"]), _usage(1)[0])
+        kernel = _Child(pid, os.pidfd_open(pid), line, Policy(**request["policy"]), _usage(1)[0])
         self.kernels[pid] = kernel
         self.waiting.register(kernel.handle, selectors.EVENT_READ, lambda: self.ended(kernel))
         self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))
 
-    def signal(self, kernel: _Kernel) -> None:
+    def signal(self, kernel: _Child) -> None:
         """Pass on a signal that the grading process sends; kill the kernel if that is gone."""
         if self.kernels.get(kernel.pid) is not kernel:
             return  # it has ended since this was seen
@@ -181,7 +183,7 @@ class Server:
         with suppress(ProcessLookupError):
             os.killpg(kernel.pid, number)
 
-    def ended(self, kernel: _Kernel) -> None:
+    def ended(self, kernel: _Child) -> None:
         """Say how `kernel` ended and forget it; its namespaces and files are gone already."""
         _, status, usage = os.wait4(kernel.pid, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -215,7 +217,7 @@ class Server:
             if sum(memory for memory, _ in used) > allowed and sum(_share(member) for member in family[pid]) > allowed:
                 self.kill(kernel, _out_of_memory(kernel.policy))
 
-    def kill(self, kernel: _Kernel, why: str) -> None:
+    def kill(self, kernel: _Child, why: str) -> None:
         kernel.decided = why
         with suppress(ProcessLookupError):
             os.kill(kernel.pid, signal.SIGKILL)
