@@ -30,8 +30,10 @@ from .stopwatch import Stopwatch
 
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
-# What a call needs is imported before any limit runs, and leaves no name; `exit()` in a cell would end the kernel
-PREPARE = "__import__('course.probe'), __import__('course.specimens')\nget_ipython().ask_exit = lambda: None"
+# Imported before any limit runs: what calls need, and what torch would import at the first gradient or optimizer
+AHEAD = ("course.probe", "course.specimens", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+# Leaves no name; `exit()` in a cell would end the kernel after it
+PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
 GRACE = 2.0  # seconds that an interrupted call has to come back
 LOOK_EVERY = 0.2  # seconds between two looks at the kernel's process while it is waited for
 PATIENCE = 10.0  # times its limit may pass by the clock on the wall until a kernel counts as kept from running
