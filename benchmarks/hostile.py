@@ -39,6 +39,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
+from grading.cells import exercise_named
 from grading.judge.exercise import load_lesson
 from grading.sample import hand_in, right, write_answers
 from tests.canaries import PORT, Canaries, register, told, with_secret
@@ -174,7 +175,7 @@ def points(root: Path, student: str) -> dict[str, tuple[float, float]]:
     try:
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
             grades = gradebook.find_submission_notebook(LESSON, LESSON, student).grades
-            return {grade.name.removeprefix("check_"): (grade.score, grade.max_score) for grade in grades}
+            return {exercise_named(grade.name): (grade.score, grade.max_score) for grade in grades}
     except (MissingEntry, SQLAlchemyError):
         return {}
 

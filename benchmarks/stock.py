@@ -16,7 +16,7 @@ import torch
 
 from course.compare import Tolerance, allowed_error, leaves
 from course.packing import pack
-from grading.build import grade_id
+from grading.cells import BEGIN_HIDDEN, CHECK, END_HIDDEN, exercise_of, grade_id
 from grading.judge.examine import Prepared, prepare
 from grading.judge.exercise import Exercise, load_lesson
 
@@ -69,9 +69,8 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
     exercises = load_lesson(ours / "grader_tests" / f"{lesson}.py").exercises
     notebook.cells = [cell for cell in notebook.cells if demos or "demo" not in cell.metadata.get("tags", [])]
     for cell in notebook.cells:
-        name = grade_id(cell).removeprefix("check_")
-        if grade_id(cell).startswith("check_"):
-            cell.source = f"### BEGIN HIDDEN TESTS\n{_asserts(exercises[name])}\n### END HIDDEN TESTS"
+        if grade_id(cell).startswith(CHECK):
+            cell.source = f"{BEGIN_HIDDEN}\n{_asserts(exercises[exercise_of(cell)])}\n{END_HIDDEN}"
     nbformat.write(notebook, folder / f"{lesson}.ipynb")
 
 

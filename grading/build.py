@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 from course.packing import Node, PackingError, pack, unpack
 from course.probe import Observation, run
 
+from .cells import check_of, grade_id
 from .judge.case import Case, in_words, program
 from .judge.examine import prepare_case
 from .judge.exercise import Exercise, load_lesson
@@ -59,10 +60,6 @@ def read_lesson(path: Path) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     return notebook
-
-
-def grade_id(cell: NotebookNode) -> str:
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
 def build_lesson(root: Path, name: str) -> bool:
@@ -213,12 +210,12 @@ def _hold_to_the_rules(notebook: NotebookNode, text: Path, exercises: list[Exerc
     if order != [e.name for e in exercises]:
         raise BuildError(f"{text.name}: solution cells {order} and exercises {[e.name for e in exercises]} differ")
     for exercise in exercises:
-        check = cells.get(f"check_{exercise.name}")
+        check = cells.get(check_of(exercise.name))
         if check is None or not check.metadata.nbgrader.get("locked"):
-            raise BuildError(f"{text.name}: {exercise.name} needs a locked grade cell check_{exercise.name}")
+            raise BuildError(f"{text.name}: {exercise.name} needs a locked grade cell {check_of(exercise.name)}")
         if check.metadata.nbgrader.get("points") != exercise.points:
             raise BuildError(
-                f"{text.name}: check_{exercise.name} has {check.metadata.nbgrader.get('points')} points, "
+                f"{text.name}: {check_of(exercise.name)} has {check.metadata.nbgrader.get('points')} points, "
                 f"grader_tests says {exercise.points}"
             )
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .build import build_lesson, grade_id, lessons, read_lesson
+from .build import build_lesson, lessons, read_lesson
+from .cells import grade_id
 from .judge.case import Case, Draw
 from .judge.exercise import Cases, Exercise, Lesson, load_lesson
 from .judge.inprocess import examine_here

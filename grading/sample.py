@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from .build import grade_id
+from .cells import grade_id
 from .judge.exercise import Exercise, Lesson, load_lesson
 from .judge.source import Source, standing_alone
 

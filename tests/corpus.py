@@ -27,7 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from grading.build import grade_id
+from grading.cells import grade_id
 from grading.judge.exercise import load_lesson
 from grading.sample import right, write_answers
 

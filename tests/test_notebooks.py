@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import determine_grade, is_grade
 
-from grading.build import grade_id
+from grading.cells import grade_id
 from grading.judge.exercise import load_lesson
 from grading.sample import right, write_answers
 

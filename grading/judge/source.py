@@ -13,11 +13,17 @@ import inspect
 import symtable
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from course.probe import is_forbidden
+from grading.cells import MAX_KEPT, parse
 
 MATMUL = "matmul"
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+MAX_TOLD = 20  # uses of one name's definitions
+MAX_NODES = 100  # of an expression that is told
 
 
 class Source:
@@ -28,14 +34,34 @@ class Source:
         self.modules: dict[str, str] = {}  # local name -> dotted path of what was imported
         # The last definition of each top-level name, and those before it that it builds on, as `f = wrap(f)` does
         self.definitions: dict[str, list[ast.stmt]] = {}
+        left = MAX_KEPT
         for cell in cells:
-            for statement in parse(cell):
-                self._note(statement)
+            if len(cell) <= left:
+                left -= len(cell)
+                self._note(parse(cell))
 
-    def _note(self, statement: ast.stmt) -> None:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            self.modules.pop(statement.name, None)  # a definition of one's own hides an import of that name
-        for node in ast.walk(statement):
+    def _note(self, tree: ast.AST | None) -> None:
+        """Note the imports and definitions of a block and of the blocks in it, from top to bottom."""
+        todo = [tree] if tree is not None else []
+        while todo:  # blocks of a stranger's may be nested deeper than Python's stack
+            node = todo.pop()
+            if isinstance(node, DEFINITIONS):
+                self.modules.pop(node.name, None)  # a definition of one's own hides an import of that name
+                self._note_imports(node)
+                self._define(node.name, node)
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                named = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+                # what is written into a module, as `torch.backends.x = y`, is no part of every answer that uses it
+                for name in {n.id for n in named if isinstance(n.ctx, ast.Store) or n.id not in self.modules}:
+                    self._define(name, node)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._note_imports(node)
+            else:
+                todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, BLOCKS)][::-1]
+
+    def _note_imports(self, tree: ast.AST) -> None:
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     local = alias.asname or alias.name.split(".")[0]
@@ -43,22 +69,12 @@ class Source:
             elif isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     self.modules[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-            self._define(statement.name, statement)
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            named = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-            # what is written into a module, as `torch.backends.x = y`, is no part of every answer that uses the module
-            for name in {n.id for n in named if isinstance(n.ctx, ast.Store) or n.id not in self.modules}:
-                self._define(name, statement)
-        elif isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
-            for child in ast.iter_child_nodes(statement):
-                if isinstance(child, ast.stmt):
-                    self._note(child)
 
     def _define(self, name: str, statement: ast.stmt) -> None:
-        before = self.definitions.get(name, []) if name in free_names(statement) else []
-        self.definitions[name] = [*before, statement]
+        if name in self.definitions and name in free_names(statement):
+            self.definitions[name].append(statement)
+        else:
+            self.definitions[name] = [statement]
 
     def _free(self, name: str) -> set[str]:
         return set().union(*map(free_names, self.definitions[name]))
@@ -74,7 +90,7 @@ class Source:
         if patterns:
             for reached in self._reach(name, self.exercises - {name}):
                 uses = (text for statement in self.definitions[reached] for text in self._uses(statement, patterns))
-                found += [text for text in dict.fromkeys(uses) if text not in found]
+                found += [text for text in dict.fromkeys(islice(uses, MAX_TOLD)) if text not in found]
         return sorted(found)
 
     def _reach(self, name: str, stop: frozenset[str]) -> set[str]:
@@ -95,7 +111,7 @@ class Source:
                     yield "@"
             elif isinstance(node, ast.Attribute):
                 if any(is_forbidden(part, patterns) for part in self._torch_parts(node)):
-                    yield ast.unparse(node)[:80]
+                    yield _spelled(node)
             elif isinstance(node, ast.Name) and node.id in self.modules:
                 path = self.modules[node.id].split(".")
                 if path[0] == "torch" and any(is_forbidden(part, patterns) for part in path[1:]):
@@ -103,7 +119,7 @@ class Source:
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) > 1:
                 named = node.args[1]
                 if isinstance(named, ast.Constant) and is_forbidden(str(named.value), patterns):
-                    yield ast.unparse(node)[:80]
+                    yield _spelled(node)
 
     def _torch_parts(self, node: ast.Attribute) -> list[str]:
         """The parts of a dotted name that may be torch's: none for another library's or the learner's own object."""
@@ -119,11 +135,18 @@ class Source:
         return [] if root in ("self", "cls") or root in self.definitions else [node.attr]
 
 
+def _spelled(node: ast.AST) -> str:
+    """What the learner wrote, where it is short enough to be told."""
+    if len(list(islice(ast.walk(node), MAX_NODES))) < MAX_NODES:
+        return ast.unparse(node)[:80]
+    return f"….{node.attr}" if isinstance(node, ast.Attribute) else "getattr(…)"
+
+
 def free_names(definition: ast.AST) -> set[str]:
     """Names that a statement takes from around it: not its own parameters and variables, whatever they are called."""
     try:
         tables = [symtable.symtable(ast.unparse(definition), "<cell>", "exec")]
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
     found: set[str] = set()
     while tables:
@@ -172,14 +195,3 @@ def _kept(statement: ast.stmt, wanted: set[str], source: Source, needed: set[str
         kept.names = [n for n in statement.names if (n.asname or n.name).split(".")[0] in wanted]
         return kept if kept.names and not ours else None
     return statement if any(statement in source.definitions[name] for name in needed) else None
-
-
-def parse(cell: str) -> list[ast.stmt]:
-    """The statements of a cell; magics and shell lines are dropped, a cell that cannot be parsed has none."""
-    lines = ["" if line.lstrip().startswith(("%", "!")) else line for line in cell.splitlines()]
-    for text in (cell, "\n".join(lines)):
-        try:
-            return ast.parse(text).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return []

@@ -24,6 +24,7 @@ from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
 from traitlets import Bool, Dict, Enum, Float, Int
 
+from grading.cells import RECORD, check_call, exercise_of, grade_id, visible
 from grading.judge.exercise import Exercise, Lesson, load_lesson
 from grading.judge.present import report
 from grading.judge.source import Source
@@ -33,9 +34,6 @@ from grading.sandbox import SandboxUnavailable
 from .notebook_run import NotebookRun
 from .session import Limits, Session
 
-HIDDEN = "BEGIN HIDDEN TESTS"
-CHECK = "check_"
-METADATA = "attention_course"
 SANDBOX = "attention-sandbox"
 
 
@@ -57,7 +55,7 @@ class JudgedExecute(Execute):  # type: ignore[misc] # nbgrader has no types
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         name = resources["nbgrader"]["notebook"]
         grade_cells = [cell for cell in nb.cells if is_judged(cell)]
-        unreadable = nb.metadata.get(METADATA, {}).get("unreadable")
+        unreadable = nb.metadata.get(RECORD, {}).get("unreadable")
         if unreadable:
             for cell in grade_cells:
                 write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), unreadable))
@@ -78,7 +76,7 @@ class JudgedExecute(Execute):  # type: ignore[misc] # nbgrader has no types
         return nb, resources
 
     def _grade(self, nb: NotebookNode, lesson: Lesson, resources: ResourcesDict) -> None:
-        notes = nb.metadata.setdefault(METADATA, {})
+        notes = nb.metadata.setdefault(RECORD, {})
         sandboxed = not self.unsandboxed
         notes.update(seed=self.seed, sandboxed=sandboxed, device=self._device)
         given, demos = self._own_cells(lesson.name)
@@ -109,9 +107,9 @@ class JudgedExecute(Execute):  # type: ignore[misc] # nbgrader has no types
         exercise = lesson.exercises.get(exercise_of(cell))
         if exercise is None:
             return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name}.py does not have it")
-        visible = cell.source.split(f"### {HIDDEN}")[0].strip()
-        if visible != f"check({exercise.name})":  # check is for the learner's eyes: what it shows would be replaced
-            run.code(visible, given=True)
+        shown = visible(cell.source).strip()
+        if shown != check_call(exercise.name):  # check is for the learner's eyes: what it shows would be replaced
+            run.code(shown, given=True)
         source = Source([ran.code for ran in run.cells], lesson.exercises)
         verdict = run.judge(exercise, source, seed=self.seed, device=self._device, earlier=judged)
         judged.append((exercise, verdict))
@@ -170,9 +168,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc] # nbgrader has no type
             write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), "it was not judged"))
         super()._add_score(cell, resources)
         if is_judged(cell) and verdict_of(cell).status == "needs a person":
-            grade = self.gradebook.find_grade(
-                cell.metadata["nbgrader"]["grade_id"], self.notebook_id, self.assignment_id, self.student_id
-            )
+            grade = self.gradebook.find_grade(grade_id(cell), self.notebook_id, self.assignment_id, self.student_id)
             grade.auto_score, grade.needs_manual_grade = None, True
             self.gradebook.db.commit()
 
@@ -180,10 +176,6 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc] # nbgrader has no type
 def is_judged(cell: NotebookNode) -> bool:
     """Whether nbgrader takes this code cell's grade from its output."""
     return cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell)
-
-
-def exercise_of(cell: NotebookNode) -> str:
-    return str(cell.metadata["nbgrader"]["grade_id"]).removeprefix(CHECK)
 
 
 def points_of(cell: NotebookNode) -> float:
@@ -199,7 +191,7 @@ def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
     for output in cell.outputs:
         if MIME in output.get("data", {}):
             return ExerciseVerdict.from_json(output["data"][MIME])
-    raise LookupError(f"no verdict in {cell.metadata['nbgrader']['grade_id']}")
+    raise LookupError(f"no verdict in {grade_id(cell)}")
 
 
 def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:

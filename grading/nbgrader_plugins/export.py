@@ -19,10 +19,10 @@ import nbformat
 from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, SubmittedNotebook
 from nbgrader.plugins import ExportPlugin
 
+from grading.cells import exercise_named, grade_id
 from grading.judge.verdict import ExerciseVerdict
 
 from .execute import has_verdict, is_judged, verdict_of
-from .lesson import CHECK
 
 DESTINATION = "exercises.csv"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula
@@ -92,13 +92,13 @@ class ExercisesCsvExporter(ExportPlugin):
         except MissingEntry:
             for notebook in assignment.notebooks:
                 for cell in notebook.grade_cells:
-                    yield Row(*who, cell.name.removeprefix(CHECK), 0.0, cell.max_score)
+                    yield Row(*who, exercise_named(cell.name), 0.0, cell.max_score)
             return
         when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
         for notebook in submission.notebooks:
             verdicts, problem = self._verdicts(assignment.name, student.id, notebook)
             for grade in sorted(notebook.grades, key=lambda grade: grade.cell.id):
-                row = Row(*who, grade.name.removeprefix(CHECK), grade.score, grade.max_score, handed_in=when)
+                row = Row(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
                 _complete(row, grade, verdicts.get(grade.name), problem)
                 yield row
 
@@ -117,7 +117,7 @@ class ExercisesCsvExporter(ExportPlugin):
         else:
             try:
                 cells = nbformat.read(path, as_version=4).cells
-                found = {c.metadata["nbgrader"]["grade_id"]: verdict_of(c) for c in cells if _is_judged_cell(c)}
+                found = {grade_id(c): verdict_of(c) for c in cells if _is_judged_cell(c)}
             except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
                 problem = f"{path} cannot be read ({type(error).__name__}): {again}"
             else:

@@ -24,13 +24,13 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import ClearHiddenTests
 
 from course.report import MARKS
+from grading.cells import RECORD, check_call, exercise_named, grade_id, visible
 from grading.judge.present import report
 from grading.judge.verdict import ExerciseVerdict
 
 from . import markup
 from .execute import has_verdict, is_judged, verdict_of
-from .lesson import CHECK, visible
-from .reading import RECORD, UNREADABLE
+from .reading import UNREADABLE
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEADING = re.compile(r"<(/?)h([1-6])\b")
@@ -180,8 +180,7 @@ class Page:
 
 
 def _cell(cell: NotebookNode, known: Known) -> Cell:
-    marks = cell.metadata.get("nbgrader", {})
-    name = str(marks.get("grade_id", ""))
+    name = grade_id(cell)
     comment = _comment(known, name)
     if utils.is_grade(cell) or utils.is_task(cell):
         own = utils.is_solution(cell) or utils.is_task(cell)  # an answer that a person grades stands in it
@@ -207,7 +206,7 @@ def _body(cell: NotebookNode) -> Markup:
 def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
     """What a grade cell holds for the learner's eyes, other than the call of `check` that every one has."""
     source = visible(cell.source).strip()
-    return markup.code(source) if source and source != f"check({name.removeprefix(CHECK)})" else NOTHING
+    return markup.code(source) if source and source != check_call(exercise_named(name)) else NOTHING
 
 
 def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
@@ -222,7 +221,7 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> Exercise:
         mark, status, colour = MARKS["needs a person"]
     else:
         mark, status, colour = MARKS[verdict.status]
-    exercise = name.removeprefix(CHECK)
+    exercise = exercise_named(name)
     return Exercise(
         exercise,
         grade.score,

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from grading.judge.source import Source, free_names, parse
+from grading.cells import parse
+from grading.judge.source import Source, free_names
 
 
 @dataclass
@@ -33,13 +34,18 @@ def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -
     """
     reached = source.reachable(name)
     for cell in cells:
-        defined = Source([cell.code]).definitions.keys()
+        defined = _defined(cell.code)
         if name in defined or (cell.given and cell.finished) or (defined & reached and not bare):
             yield cell.code
         else:
-            kept = [s for s in parse(cell.code) if _imports(s) or Source([ast.unparse(s)]).definitions.keys() & reached]
+            tree = parse(cell.code)
+            kept = [s for s in (tree.body if tree else ()) if _imports(s) or _defined(ast.unparse(s)) & reached]
             if kept:
                 yield "\n".join(map(ast.unparse, kept))
+
+
+def _defined(code: str) -> set[str]:
+    return set(Source([code]).definitions)
 
 
 def _imports(statement: ast.stmt) -> bool:

@@ -25,8 +25,8 @@ from nbformat.notebooknode import NotebookNode
 from traitlets import Integer
 
 from course.packing import writable
+from grading.cells import RECORD
 
-RECORD = "attention_course"  # the key of our metadata in a notebook, and of the same in nbconvert's resources
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 UNREADABLE = "unreadable"  # the id of the cell that says so
 MAX_BYTES = 64 * 2**20

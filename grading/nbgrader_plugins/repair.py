@@ -19,17 +19,9 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from .lesson import (
-    Lesson,
-    MarkedCell,
-    PlainCell,
-    bound_names,
-    defines,
-    load_lesson,
-    parse,
-    same_code,
-)
-from .reading import RECORD
+from grading.cells import RECORD, bound_names, defines, grade_id, parse, same_code
+
+from .released import MarkedCell, PlainCell, ReleasedNotebook, load_released
 
 SENTENCES = {
     "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
@@ -63,27 +55,27 @@ class RepairSubmission(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         ids = resources["nbgrader"]
-        lesson = load_lesson(ids["db_url"], ids["assignment"], ids["notebook"], self._coursedir())
+        released = load_released(ids["db_url"], ids["assignment"], ids["notebook"], self._coursedir())
         record = {"repairs": [], **(resources.get(RECORD) or {})}
         notes = Notes()
         cells = nb.cells
         if "unreadable" in record:
-            nb.cells = [*cells, *_Repair([], lesson, Notes()).cells]
+            nb.cells = [*cells, *_Repair([], released, Notes()).cells]
         else:
             try:
-                repair = _Repair(cells, lesson, notes)
+                repair = _Repair(cells, released, notes)
                 nb.cells = repair.cells
                 if not repair.found:
                     notes, record["unreadable"] = Notes(), NOTHING_FOUND
             except Exception as error:  # a submission must never stop the batch: it goes to a person
                 self.log.exception("The repair itself failed on %s", ids)
                 record["unreadable"] = FAILED.format(type(error).__name__)
-                nb.cells = _Repair([], lesson, Notes()).cells
+                nb.cells = _Repair([], released, Notes()).cells
         self._ask_for_python(nb, notes)
         record["repairs"] = [*record["repairs"], *notes.sentences()]
         for sentence in record["repairs"]:
             self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
-        metadata = {"kernelspec": lesson.kernelspec, "language_info": {"name": self.language}}
+        metadata = {"kernelspec": released.kernelspec, "language_info": {"name": self.language}}
         nb.metadata = from_dict({**metadata, RECORD: record})
         return nb, resources
 
@@ -117,17 +109,17 @@ class Notes:
 class _Repair:
     """One pass over one notebook. `cells` is the result; `found`, whether any exercise of the lesson was in it."""
 
-    def __init__(self, cells: Iterable[NotebookNode], lesson: Lesson, notes: Notes) -> None:
+    def __init__(self, cells: Iterable[NotebookNode], released: ReleasedNotebook, notes: Notes) -> None:
         self.cells = list(cells)
-        self.lesson = lesson
+        self.released = released
         self.notes = notes
-        self.owners: dict[str, list[NotebookNode]] = {name: [] for name in lesson.marked}
+        self.owners: dict[str, list[NotebookNode]] = {name: [] for name in released.marked}
         self._claim_by_marks()
         self._claim_checks_by_content()
         self._choose_checks()
         self._claim_answers_by_content()
         self.found = any(self.owners.values()) or any(
-            self._definitions(cell.name) for cell in lesson.marked.values() if cell.solution
+            self._definitions(cell.name) for cell in released.marked.values() if cell.solution
         )
         self._choose_answers()
         self._claim_answers_by_content()  # a cell that was not chosen may hold another exercise's answer
@@ -140,26 +132,25 @@ class _Repair:
 
     def _claim_by_marks(self) -> None:
         for cell in self.cells:
-            marks = cell.metadata.get("nbgrader")
-            name = marks.get("grade_id") if isinstance(marks, dict) else None
-            if not isinstance(name, str) or name not in self.lesson.marked:
-                if marks:
-                    self.notes.add("strange", str(name or "without a name")[:40])
+            name = grade_id(cell)
+            if name not in self.released.marked:
+                if cell.metadata.get("nbgrader"):
+                    self.notes.add("strange", name[:40] or "without a name")
                 colab = cell.metadata.get("id")
                 ids = (i for i in (cell.get("id"), colab) if isinstance(i, str))
-                name = next((self.lesson.by_id[i] for i in ids if i in self.lesson.by_id), None)
-            if name is not None:
+                name = next((self.released.by_id[i] for i in ids if i in self.released.by_id), "")
+            if name:
                 self.owners[name].append(cell)
 
     def _claim_checks_by_content(self) -> None:
         for name, owners in self.owners.items():
-            marked = self.lesson.marked[name]
+            marked = self.released.marked[name]
             if not owners and marked.locked:
                 owners += [c for c in self._unclaimed() if same_code(c.source, marked.visible)]
 
     def _claim_answers_by_content(self) -> None:
         for name, owners in self.owners.items():
-            if not owners and self.lesson.marked[name].solution:
+            if not owners and self.released.marked[name].solution:
                 found = [cell for cell in self._unclaimed() if defines(cell.source, name)]
                 code = [cell for cell in found if cell.cell_type == "code"]
                 owners += code or found[-1:]
@@ -173,12 +164,12 @@ class _Repair:
     def _choose_checks(self) -> None:
         """Of several checks the last one that stands right below an answer; code in a changed one is kept."""
         for name, owners in self.owners.items():
-            marked = self.lesson.marked[name]
+            marked = self.released.marked[name]
             if not marked.locked or not owners:
                 continue
             if len(owners) > 1:
                 self.notes.add("checks", marked.exercise)
-                answer = self.lesson.answer_of(marked)
+                answer = self.released.answer_of(marked)
                 below = [c for c in owners if answer is not None and self._owner_above(c, name) == answer]
                 owners[:] = (below or owners)[-1:]
             cell = owners[0]
@@ -194,7 +185,7 @@ class _Repair:
 
     def _keep_code_of(self, cell: NotebookNode, marked: MarkedCell) -> None:
         tree = parse(cell.source)
-        answers = (c.name for c in self.lesson.marked.values() if c.solution)
+        answers = (c.name for c in self.released.marked.values() if c.solution)
         if (tree and bound_names(tree)) or any(defines(cell.source, name) for name in answers):
             self.notes.add("kept", marked.exercise)
             self.cells.insert(self._at(cell), _code_cell(cell.source))
@@ -205,7 +196,7 @@ class _Repair:
         An untouched copy of the release's cell has nothing of the student's: it goes, since it would undo the answer.
         """
         for name, owners in self.owners.items():
-            marked = self.lesson.marked[name]
+            marked = self.released.marked[name]
             if marked.locked or len(owners) < 2:
                 continue
             self.notes.add("answers", name)
@@ -228,9 +219,9 @@ class _Repair:
         owner = {id(cell): name for name, owners in self.owners.items() for cell in owners}
         for cell in self.cells:
             if id(cell) in owner:
-                self._restore(cell, self.lesson.marked[owner[id(cell)]])
+                self._restore(cell, self.released.marked[owner[id(cell)]])
             else:
-                tags = self.lesson.tags_of(cell.cell_type, cell.source)
+                tags = self.released.tags_of(cell.cell_type, cell.source)
                 cell.metadata = from_dict({"tags": list(tags)} if tags else {})
 
     def _restore(self, cell: NotebookNode, marked: MarkedCell) -> None:
@@ -253,7 +244,7 @@ class _Repair:
 
     def _put_back_answers(self) -> None:
         for name, owners in self.owners.items():
-            marked = self.lesson.marked[name]
+            marked = self.released.marked[name]
             if owners or (marked.grade and not marked.solution):
                 continue
             elsewhere, check = self._definitions(name), self._check_of(name)
@@ -277,10 +268,10 @@ class _Repair:
     def _put_checks_in_place(self) -> None:
         """Below the answer; where the answer was not touched but stands in another cell, below that one."""
         for name, owners in self.owners.items():
-            marked = self.lesson.marked[name]
+            marked = self.released.marked[name]
             if not marked.grade or marked.solution:
                 continue
-            answer = self.lesson.answer_of(marked)
+            answer = self.released.answer_of(marked)
             anchor = self._last_of_answer(answer) if answer else None
             if not owners:
                 self.notes.add("no check", marked.exercise)
@@ -294,7 +285,7 @@ class _Repair:
 
     def _last_of_answer(self, name: str) -> NotebookNode:
         answer = self.owners[name][0]
-        stub = self.lesson.marked[name].source.strip()
+        stub = self.released.marked[name].source.strip()
         if defines(answer.source, name) and answer.source.strip() != stub:
             return answer
         return max([answer, *self._definitions(name)], key=self._at)
@@ -303,14 +294,14 @@ class _Repair:
         return [c for c in self.cells if c.cell_type == "code" and defines(c.source, name)]
 
     def _check_of(self, name: str) -> NotebookNode | None:
-        for grade in self.lesson.marked.values():
-            if grade.grade and not grade.solution and self.lesson.answer_of(grade) == name:
+        for grade in self.released.marked.values():
+            if grade.grade and not grade.solution and self.released.answer_of(grade) == name:
                 return next(iter(self.owners[grade.name]), None)
         return None
 
     def _place_of(self, marked: MarkedCell) -> int:
         """Below the nearest cell of the lesson that stands above it and is here; else at the end."""
-        above = self.lesson.order[: self.lesson.order.index(marked)]
+        above = self.released.order[: self.released.order.index(marked)]
         for cell in reversed(above):
             here = self._standing_for(cell)
             if here:
@@ -334,8 +325,8 @@ class _Repair:
             taken.add(cell.get("id", ""))
         for number, cell in enumerate(self.cells, 1):
             if not cell.get("id"):
-                name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-                wanted = [self.lesson.marked[name].cell_id or name] if name else []
+                name = grade_id(cell)
+                wanted = [self.released.marked[name].cell_id or name] if name else []
                 numbered = (f"{name or 'kept'}-{n}" for n in range(number, number + len(taken) + 1))
                 cell.id = next(i for i in [*wanted, *numbered] if i not in taken)
                 taken.add(cell.id)

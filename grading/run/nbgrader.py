@@ -20,6 +20,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
 
+from grading.cells import exercise_named
+
 CONFIG = "nbgrader_config.py"
 
 
@@ -90,7 +92,7 @@ def waiting(root: Path) -> set[tuple[str, str, str]]:
     """(student, lesson, exercise) of all that a person is still to grade."""
     with _gradebook(root) as gradebook:
         grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
-        return {(g.student.id, g.assignment.name, g.name.removeprefix("check_")) for g in grades}
+        return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in grades}
 
 
 def knows(root: Path, lesson: str) -> bool:

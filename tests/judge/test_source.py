@@ -33,6 +33,18 @@ def used(*cells, name="f", exercises=("f", "g")):
         "def f(x): return torch.softmax(x, -1)\nf = torch.jit.script(f)",
         "class f(nn.Module): pass\nf.forward = lambda self, x: torch.softmax(x, -1)",
         "soft = torch.softmax\ndef f(x): return soft(x, -1)",
+        "f?\ndef f(x): return torch.softmax(x, -1)",
+        "files = !ls\ndef f(x): return torch.softmax(x, -1)",
+        "!pip install x\n%cd x\ndef f(x): return torch.softmax(x, -1)\nf??",
+        "%%time\ndef f(x): return torch.softmax(x, -1)",
+        "%%capture\n%%time\ndef f(x): return torch.softmax(x, -1)",
+        "%time f = torch.softmax",
+        "time f = torch.softmax",
+        "def f(x):\n    y = %time torch.softmax(x, -1)\n    return y",
+        ">>> def f(x):\n...     return torch.softmax(x, -1)",
+        "In [3]: f = torch.softmax",
+        "try:\n    import absent\nexcept ImportError:\n    def f(x): return torch.softmax(x, -1)",
+        "def f(x): return x" + ".softmax(-1)" * 500,
     ],
 )
 def test_a_forbidden_use_is_found(code):
@@ -53,6 +65,9 @@ def test_a_forbidden_use_is_found(code):
         "weights = torch.softmax(x, 0)\ndef f(weights): return weights.exp()",
         "torch.backends.cuda.matmul.allow_tf32 = False\ndef f(x): return torch.exp(x)",
         "torch.softmax = None\ndef f(x): return torch.exp(x)",
+        "%%timeit\nf = torch.softmax",
+        "%%writefile f.py\ndef f(x): return torch.softmax(x, -1)",
+        "%%bash\nf = torch.softmax",
     ],
 )
 def test_what_is_allowed_is_left_alone(code):
@@ -69,8 +84,24 @@ def test_reachable_follows_calls_through_helpers():
     assert source.reachable("f") == {"a", "b", "f"}
 
 
-def test_a_cell_that_cannot_be_parsed_hides_nothing_of_the_others():
-    assert used("def broken(:", "import torch\ndef f(x): return torch.softmax(x, 0)")
+@pytest.mark.parametrize("line", ["a?", "?a", "files = !ls", "!ls", "%pip list", "took = %time a(1)", ",print a b"])
+def test_reachable_is_told_in_a_cell_with_a_line_of_ipythons_own(line):
+    assert Source([f"def a(x): return x\n{line}", f"{line}\ndef f(x): return a(x)"]).reachable("f") == {"a", "f"}
+
+
+def test_of_a_cell_with_a_syntax_error_nothing_ran_and_nothing_counts():
+    clean, forbidden = "def f(x): return x.exp()", "import torch\ndef f(x): return torch.softmax(x, 0)"
+    assert used("def broken(:", forbidden)
+    assert not used(clean, f"{forbidden}\ndef broken(:")
+    assert used(forbidden, f"{clean}\ndef broken(:")
+
+
+def test_a_strangers_code_is_read_within_bounds():
+    nested = "if x:\n    f = 1\n" + "elif x:\n    f = f.exp()\n" * 800
+    Source([nested]).not_allowed("f", FORBIDDEN)
+    long = "def f(x): return torch.softmax(x, 0)  " + "#" * 150_000
+    assert used("import torch", *[long + str(n) for n in range(9)])
+    assert not used("#" * 3_000_000 + "\n" + long)
 
 
 def test_an_answer_of_grader_tests_stands_alone_with_what_it_needs_of_its_module(tmp_path):

@@ -13,11 +13,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grading.cells import RECORD, grade_id
 from grading.nbgrader_plugins.reading import read_submission
 
 from .conftest import CLASS, DOUBLE, HALVE, LESSON, answered
 
-RECORD = "attention_course"
 EXERCISES = ["check_double", "check_halve", "double", "halve"]
 
 
@@ -28,7 +28,7 @@ def solved(course: Any) -> dict[str, Any]:
 
 def source_of(notebook: Any, name: str) -> str:
     """The text of the cell with these marks."""
-    return next(c.source for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name)
+    return next(c.source for c in notebook.cells if grade_id(c) == name)
 
 
 def assert_read(notebook: Any, said: str = "") -> None:

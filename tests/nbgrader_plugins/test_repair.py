@@ -14,13 +14,13 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
-from grading.nbgrader_plugins.lesson import defines, load_lesson, parse, same_code
+from grading.cells import CHECK, RECORD, exercise_of, grade_id, parse
+from grading.nbgrader_plugins.released import load_released
 from grading.nbgrader_plugins.repair import NOTHING_FOUND
 
 from .conftest import DOUBLE, HALVE, LESSON
 
 ANSWERS = {"double": DOUBLE, "halve": HALVE}
-RECORD = "attention_course"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def marked(notebook: Any) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata:
-            found.setdefault(cell.metadata.nbgrader.get("grade_id"), []).append(cell)
+            found.setdefault(grade_id(cell), []).append(cell)
     return found
 
 
@@ -84,9 +84,8 @@ def judged(notebook: Any) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     names: dict[str, Any] = {"check": lambda f: None}
     for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if grade_id.startswith("check_"):
-            name = grade_id.removeprefix("check_")
+        if grade_id(cell).startswith(CHECK):
+            name = exercise_of(cell)
             try:
                 seen[name] = names[name](4)
             except (KeyError, NotImplementedError) as error:
@@ -428,39 +427,11 @@ def test_repair_needs_nothing_but_the_gradebook(sanitize: Any, solved: Any, cour
     assert judged(notebook) == RIGHT
 
 
-def test_lesson_knows_order_points_and_tags(course: Any) -> None:
+def test_released_notebook_knows_order_points_and_tags(course: Any) -> None:
     converter = CourseDirectory(root=str(course.root), assignment_id=LESSON)
-    lesson = load_lesson(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON, converter)
-    assert list(lesson.marked) == ["double", "check_double", "halve", "check_halve"]
-    assert [lesson.marked[name].points for name in lesson.marked] == [0, 3, 0, 5]
-    assert lesson.tags_of("code", "print('a slow picture')\n") == ("demo",)
-    assert lesson.tags_of("code", "print('a slow picture, changed')") == ()
-    assert lesson.marked["check_double"].visible == "check(double)"
-
-
-@pytest.mark.parametrize(
-    ("source", "answer"),
-    [
-        ("def f(x):\n    return x", True),
-        ("class f:\n    pass", True),
-        ("f = lambda x: x", True),
-        ("from torch import softmax as f", True),
-        ("try:\n    import g\nexcept ImportError:\n    f = None", True),
-        ("%matplotlib inline\ndef f(): pass", True),
-        ("def f(x):\n    return (x", True),  # not Python, but plainly meant as f
-        ("def g():\n    f = 1", False),
-        ("f(3)", False),
-        ("# def f(x)", False),
-        ("", False),
-        ("(" * 5000, False),
-    ],
-)
-def test_which_cells_define_a_name(source: str, answer: bool) -> None:
-    assert defines(source, "f") is answer
-
-
-def test_same_code_ignores_comments_and_blank_lines_only() -> None:
-    assert same_code("check(f)\n", "\ncheck(f)  # done")
-    assert not same_code("check(f)", "check(g)")
-    assert not same_code("", "check(f)")
-    assert not same_code("# check(f)", "check(f)")
+    released = load_released(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON, converter)
+    assert list(released.marked) == ["double", "check_double", "halve", "check_halve"]
+    assert [released.marked[name].points for name in released.marked] == [0, 3, 0, 5]
+    assert released.tags_of("code", "print('a slow picture')\n") == ("demo",)
+    assert released.tags_of("code", "print('a slow picture, changed')") == ()
+    assert released.marked["check_double"].visible == "check(double)"

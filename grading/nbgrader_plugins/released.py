@@ -6,21 +6,16 @@ at hand, adds what the gradebook does not keep: the order of the cells, their id
 
 from __future__ import annotations
 
-import ast
 import json
-import re
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
+from grading.cells import exercise_named, grade_id, visible
+
 PYTHON = {"display_name": "Python 3", "language": "python", "name": "python3"}
-CHECK = "check_"  # the grade cell of the exercise `dot` is called check_dot
-HIDDEN = re.compile(r"[^\n]*BEGIN HIDDEN TESTS.*?END HIDDEN TESTS[^\n]*\n?", re.DOTALL)
-MAGIC = re.compile(r"^([ \t]*)[%!?].*$|^([ \t]*)\S+\?{1,2}[ \t]*$", re.MULTILINE)
-MAX_PARSED = 1_000_000  # characters
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class MarkedCell:
 
     @property
     def exercise(self) -> str:
-        return self.name.removeprefix(CHECK)
+        return exercise_named(self.name)
 
     def metadata(self) -> dict[str, Any]:
         """What the cell's metadata must be, all of it."""
@@ -80,7 +75,7 @@ class PlainCell:
 
 
 @dataclass
-class Lesson:
+class ReleasedNotebook:
     """`order` is the lesson's cells from top to bottom; `marked` are those with marks, by name."""
 
     order: list[MarkedCell | PlainCell]
@@ -108,8 +103,10 @@ class Lesson:
         return next(same, ())
 
 
-def load_lesson(db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None) -> Lesson:
-    """The lesson as the gradebook and, if it can be found, the lesson's notebook know it."""
+def load_released(
+    db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None
+) -> ReleasedNotebook:
+    """The notebook as the gradebook and, if it can be found, the lesson's own file know it."""
     with Gradebook(db_url) as gradebook:
         known = gradebook.find_notebook(notebook, assignment)
         points = {cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]}
@@ -130,11 +127,11 @@ def load_lesson(db_url: str, assignment: str, notebook: str, coursedir: CourseDi
             )
             for cell in known.source_cells
         }
-    raw = _lesson_notebook(coursedir, assignment, notebook)
-    return Lesson(_in_order(marked, raw), kernelspec)
+    raw = _own_cells(coursedir, assignment, notebook)
+    return ReleasedNotebook(_in_order(marked, raw), kernelspec)
 
 
-def _lesson_notebook(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
+def _own_cells(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
     if coursedir is None:
         return []
     for step in (coursedir.source_directory, coursedir.release_directory):
@@ -151,7 +148,7 @@ def _in_order(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[
     order: list[MarkedCell | PlainCell] = []
     rest = dict(marked)
     for cell in raw:
-        name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        name = grade_id(cell)
         about = {"cell_id": cell.get("id", ""), "tags": tuple(cell["metadata"].get("tags", ()))}
         if name in rest:
             order.append(MarkedCell(**{**vars(rest.pop(name)), **about}))
@@ -159,59 +156,3 @@ def _in_order(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[
             source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
             order.append(PlainCell(cell_type=cell["cell_type"], source=source, **about))
     return order + list(rest.values())
-
-
-def visible(source: str) -> str:
-    """A grade cell's text without its hidden tests."""
-    return HIDDEN.sub("", source).rstrip()
-
-
-def defines(source: str, name: str) -> bool:
-    """Whether the code binds `name` at its top level; a cell with a syntax error counts by its `def` line."""
-    if name not in source:
-        return False
-    tree = parse(source)
-    if tree is None:
-        line = rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b"
-        return re.search(line, source, re.MULTILINE) is not None
-    return name in bound_names(tree)
-
-
-def same_code(one: str, other: str) -> bool:
-    """Whether two texts are the same code, apart from comments, blank lines and line ends."""
-    if one.strip() == other.strip():
-        return True
-    first, second = parse(one), parse(other)
-    if first is None or second is None or not first.body or len(one) > 2 * len(other) + 1_000:
-        return False
-    return ast.dump(first) == ast.dump(second)
-
-
-def parse(source: str) -> ast.Module | None:
-    """The code of a cell, its magics and shell lines left out; None where it is not Python."""
-    if len(source) > MAX_PARSED:
-        return None
-    for text in dict.fromkeys((source, MAGIC.sub(r"\1\2pass", source))):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return None
-
-
-def bound_names(tree: ast.Module) -> set[str]:
-    """The names that running the code binds, not looking into functions and classes."""
-    names, todo = set(), list[ast.AST](tree.body)
-    while todo:  # a student's code may be nested deeper than Python's stack
-        node = todo.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.alias):
-            names.add((node.asname or node.name).split(".")[0])
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif not isinstance(node, ast.Lambda):
-            todo.extend(ast.iter_child_nodes(node))
-    return names
