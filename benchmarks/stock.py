@@ -14,8 +14,9 @@ from typing import Any
 import nbformat
 import torch
 
-from course.compare import Tolerance, allowed_error, leaves
-from course.packing import pack
+from course.protocol.comparing import leaves
+from course.protocol.packing import pack
+from course.protocol.tolerance import Tolerance, allowed_error
 from grading.cells import BEGIN_HIDDEN, CHECK, END_HIDDEN, exercise_of, grade_id
 from grading.judge.examine import Prepared, prepare
 from grading.judge.exercise import Exercise, load_lesson
@@ -27,8 +28,9 @@ c.ExecutePreprocessor.timeout = {seconds}
 """
 ASSERTS = """
 import base64, torch
-from course.packing import unpack
-from course.probe import Program, run
+from course.protocol.packing import unpack
+from course.protocol.program import Program
+from course.protocol.running import observe
 
 {oracle}
 
@@ -38,8 +40,8 @@ def _defined(gradient, right):
 for _blob in {blobs!r}:
     _case = unpack(base64.b64decode(_blob))
     _program = Program(**_case["program"])
-    _seen = run(_program, globals())
-    _right = run(_program, {{**globals(), {name!r}: _oracle}})
+    _seen = observe(_program, globals())
+    _right = observe(_program, {{**globals(), {name!r}: _oracle}})
     if _right.raised:
         assert _seen.raised and _right.raised["type"] in _seen.raised["bases"]
         continue

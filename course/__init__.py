@@ -12,6 +12,6 @@ __all__ = ["begin", "check", "figures", "hint", "interactive", "progress", "use"
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("figures", "interactive"):  # matplotlib is slow to import, and the probe does not need it
+    if name in ("figures", "interactive"):  # matplotlib is slow to import, and the judge does not need it
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

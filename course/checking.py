@@ -17,9 +17,13 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from .compare import Finding, Reference, Tolerance, compare, explain, leaves, not_written
-from .packing import Node, PackingError, unpack
-from .probe import Observation, Program, describe, run
+from .protocol.comparing import Finding, Reference, compare, leaves
+from .protocol.diagnosing import explain
+from .protocol.errors import describe, not_written
+from .protocol.packing import Node, PackingError, unpack
+from .protocol.program import Observation, Program
+from .protocol.running import observe
+from .protocol.tolerance import Tolerance
 from .report import Points, Report, Row, display, in_notebook
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -199,7 +203,7 @@ def _observe(programs: list[Program], names: dict[str, Any]) -> list[Observation
     seen: list[Observation] = []
     for program in programs:
         interrupted = bool(seen) and seen[-1].raised is not None and seen[-1].raised["type"] == "KeyboardInterrupt"
-        seen.append(seen[-1] if interrupted else run(program, names))
+        seen.append(seen[-1] if interrupted else observe(program, names))
     return seen
 
 

@@ -571,7 +571,7 @@ def attend(state, n_heads, *, training=False, dropout=0.0, exactly=False, calls=
     s = Script(**inputs)
     width = len(state["W_q.weight"])
     m = s.call(SUBJECT, width, n_heads, **({"dropout": dropout} if dropout else {}), name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=exactly)
+    s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
     for _ in range(calls):
         s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")
     return s.case(ref("out"))
@@ -612,7 +612,7 @@ def _():
 def _():
     s = Script(x=WORDS, context=OTHERS)
     m = s.call(SUBJECT, 4, 2, name="module")
-    s.call(helper("prepare"), m, TURN, training=True, exactly=False)
+    s.call(helper("load_weights"), m, TURN, training=True, exactly=False)
     s.call(m, s.x)  # nothing of an earlier call may remain
     s.call(m, s.x, s.context, name="out")
     yield s.case(ref("out")).with_gradients().described("MultiHeadAttention(4, 2); x (2, 2, 4), context (2, 3, 4)")
@@ -656,13 +656,13 @@ def _(draw):
     yield attend(weights(draw, 12), 2, dropout=0.4, x=draw.normal(2, 5, 12))
     s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
     m = s.call(SUBJECT, 6, 2, name="module")
-    s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
+    s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, name="out")  # nothing of the first call may remain
     yield s.case(ref("out"))
     s = Script(x=draw.normal(2, 5, 6), context=draw.normal(2, 5, 6), mask=open_somewhere(draw, 5, 5))
     m = s.call(SUBJECT, 6, 3, name="module")
-    s.call(helper("prepare"), m, weights(draw, 6), exactly=False)
+    s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
     s.call(m, s.x, s.context, s.mask)
     s.call(m, s.x, name="out")  # nor the context, nor the mask
     yield s.case(ref("out")).described("MultiHeadAttention(6, 3); x (2, 5, 6), after a call with a context and a mask")
@@ -675,7 +675,7 @@ def _(draw):
     state = weights(draw, 8)
     s = Script(x=draw.normal(3, 1, 8), context=draw.normal(3, 6, 8), mask=open_somewhere(draw, 1, 6))
     m = s.call(SUBJECT, d_model=8, n_heads=2, name="module")
-    s.call(helper("prepare"), m, state, exactly=False)
+    s.call(helper("load_weights"), m, state, exactly=False)
     s.call(m, s.x, s.context, s.mask, name="out")  # all by position
     yield s.case(ref("out"))
 
@@ -779,7 +779,7 @@ def _(draw):
     state, context = weights(draw, 12), draw.normal(2, SHAPE[3], 12)
     s = Script(x=draw.normal(2, SHAPE[2], 12), context=context)
     m = s.call(SUBJECT, 12, 3, P, name="module")
-    s.call(helper("prepare"), m, state, training=True, exactly=False)
+    s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, s.context, name="first")
     s.call(m, s.x, s.context, name="second")
     s.call(method(m, "eval"))

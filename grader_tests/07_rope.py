@@ -1529,7 +1529,7 @@ def attend(state, n_heads, *, base=None, training=False, exactly=False, **inputs
     s = Script(**inputs)
     width = len(state["W_o.weight"])
     m = s.call(SUBJECT, width, n_heads, **({} if base is None else {"base": base}), name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=exactly)
+    s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
     s.call(m, s.x, **{n: ref(n) for n in inputs if n != "x"}, name="out")
     return s.case(ref("out"))
 
@@ -1609,7 +1609,7 @@ def _(draw):
         s = Script()
         m = s.call(SUBJECT, width, n_heads, name="module")
         # raises where a name or a shape is wrong; what the module computes is no matter here
-        s.call(helper("prepare"), m, weights(draw, width), name="prepared")
+        s.call(helper("load_weights"), m, weights(draw, width), name="prepared")
         yield s.case(ref("prepared")).holding(lambda seen, exact: None)
 
 
@@ -1622,7 +1622,7 @@ def _(draw):
     yield turned(attend(weights(draw, 8), 2, x=draw.normal(3, 1, 8)), 1)
     s = Script(x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=open_somewhere(draw, 5, 5))
     m = s.call(SUBJECT, 8, 2, name="module")
-    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask)
     s.call(m, s.x, name="out")  # no positions and no mask of the first call may remain
     yield turned(s.case(ref("out")).described("x (2, 5, 8), after a call with positions and a mask"), 5)
@@ -1642,7 +1642,7 @@ def _(draw):
 
     s = Script(before=draw.normal(2, 6, 8), x=draw.normal(3, 6, 8), positions=far_apart(draw, 6))
     m = s.call(SUBJECT, 8, 2, name="module")
-    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.before)
     s.call(m, s.x, s.positions, name="out")  # by position; nothing of the first call may remain
     yield turned(s.case(ref("out")), 200)
@@ -1655,7 +1655,7 @@ def _(draw):
         yield turned(case, 200)
     s = Script(x=draw.normal(2, 6, 8))
     m = s.call(SUBJECT, d_model=8, n_heads=1, base=30.0, name="module")
-    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, name="out")
     yield turned(s.case(ref("out")), 6)
 
@@ -1667,7 +1667,7 @@ def _(draw):
         yield turned(case, 5)
     s = Script(x=draw.normal(3, 6, 8), positions=far_apart(draw, 6), mask=torch.ones(6, 6).triu(1).bool())
     m = s.call(SUBJECT, 8, 2, 100.0, name="module")
-    s.call(helper("prepare"), m, weights(draw, 8), exactly=False)
+    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask, name="out")  # all by position
     yield turned(s.case(ref("out")), 200)
 

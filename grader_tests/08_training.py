@@ -1277,7 +1277,7 @@ def through_block(state, n_heads, *, dropout=0.0, training=False, **inputs):
     s = Script(**inputs)
     chosen = {"dropout": dropout} if dropout else {}
     m = s.call(SUBJECT, len(state["norm_1.weight"]), n_heads, **chosen, name="module")
-    s.call(helper("prepare"), m, state, training=training, exactly=False)
+    s.call(helper("load_weights"), m, state, training=training, exactly=False)
     s.call(m, s.x, *([s.mask] if "mask" in inputs else []), name="out")
     return s.case(ref("out"))
 
@@ -1306,7 +1306,7 @@ STREAM = torch.tensor([[[1.0, 3.0], [2.0, -1.0], [0.0, 0.5]]])
 def _():
     s = Script()
     m = s.call(SUBJECT, 6, 2, name="module")
-    s.call(helper("prepare"), m, {k: v.repeat(*[3] * v.ndim) for k, v in small_block().items()}, exactly=True)
+    s.call(helper("load_weights"), m, {k: v.repeat(*[3] * v.ndim) for k, v in small_block().items()}, exactly=True)
     s.call(helper("inspect"), m, name="found")
     s.call(method(ref("found", "parameters"), "__len__"), name="count")
     yield s.case(ref("count")).described("the parameters of TransformerBlock(6, 2)")
@@ -1368,7 +1368,7 @@ def _(draw):
     for D, n_heads in ((6, 2), (10, 5)):
         s = Script()
         m = s.call(SUBJECT, D, n_heads, name="module")
-        s.call(helper("prepare"), m, block_weights(draw, D), exactly=True)
+        s.call(helper("load_weights"), m, block_weights(draw, D), exactly=True)
         s.call(helper("attribute"), m, "training", name="mode")
         yield s.case(ref("mode")).described(f"the names and shapes of the parameters of TransformerBlock({D}, {n_heads})")
     s = Script()
@@ -1402,7 +1402,7 @@ def _(draw):
     yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=mask)
     s = Script(x=draw.normal(2, 4, 6), mask=causal(4))
     m = s.call(SUBJECT, d_model=6, n_heads=3, dropout=0.0, name="module")
-    s.call(helper("prepare"), m, block_weights(draw, 6), exactly=False)
+    s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
     s.call(m, s.x, mask=s.mask)
     s.call(m, s.x, name="out")  # nothing of an earlier call may remain
     yield s.case(ref("out"))
@@ -1456,7 +1456,7 @@ def _(draw):
     x = draw.normal(B, T, D, dtype=dtype)
     s = Script(x=x)
     m = s.call(SUBJECT, D, H, dropout=p, name="module")
-    s.call(helper("prepare"), m, state, training=True, exactly=False)
+    s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, name="first")
     s.call(m, s.x, name="second")
     made = s.case(ref("first"), ref("second")).holding(drops_weights(x, p))

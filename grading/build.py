@@ -20,8 +20,9 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from course.packing import Node, PackingError, pack, unpack
-from course.probe import Observation, run
+from course.protocol.packing import Node, PackingError, pack, unpack
+from course.protocol.program import Observation
+from course.protocol.running import observe
 
 from .cells import check_of, grade_id
 from .judge.case import Case, in_words, program
@@ -137,7 +138,7 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
             "name": m.name,
             "text": m.text,
             "see": m.see,
-            "outcomes": [_outcome(run(p.program(exercise), {exercise.name: m.answer})) for _, p in prepared],
+            "outcomes": [_outcome(observe(p.program(exercise), {exercise.name: m.answer})) for _, p in prepared],
         }
         for m in exercise.mistakes
     ]

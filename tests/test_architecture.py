@@ -21,7 +21,7 @@ def test_the_tree_is_clean(command):
 
 def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     code = (
-        "import sys, course, course.checking, course.probe, course.figures, course.interactive, course.specimens\n"
+        "import sys, course.checking, course.protocol.running, course.figures, course.interactive, course.specimens\n"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)

@@ -1,6 +1,6 @@
 """Cases: what a learner's function is called with, and what is asked of the outcome.
 
-A case is a program for `course.probe` before its dtype, device and references are settled. `call(...)` writes the
+A case is a program for `course.protocol` before its dtype, device and references are settled. `call(...)` writes the
 common one-call case; `Script` writes several calls in a row, for modules, models and anything with a state.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from course.compare import Tolerance
-from course.packing import Node
-from course.probe import Observation, Program
+from course.protocol.packing import Node
+from course.protocol.program import Observation, Program
+from course.protocol.tolerance import Tolerance
 
 SUBJECT = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
@@ -31,7 +31,7 @@ def student(name: str) -> Node:
 
 
 def helper(name: str) -> Node:
-    """One of `course.probe.HELPERS`."""
+    """One of `course.protocol.helpers.HELPERS`."""
     return Node("helper", {"name": name})
 
 
@@ -120,7 +120,7 @@ class Script:
 
         s = Script(x=draw.normal(2, 5, 12))                  # named inputs
         m = s.call(SUBJECT, 12, n_heads=3)                   # the learner's class; m refers to what it made
-        s.call(helper("prepare"), m, state, training=False)  # give it these weights
+        s.call(helper("load_weights"), m, state, training=False)  # give it these weights
         out = s.call(m, s.x)                                 # the module itself is called
         yield s.case(out)                                    # observe: one or more references
 

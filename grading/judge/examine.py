@@ -14,8 +14,11 @@ from typing import Any
 
 import torch
 
-from course.compare import Finding, Reference, compare, explain, leaves, not_written, wrong_device
-from course.probe import Observation, Program, run
+from course.protocol.comparing import Finding, Reference, compare, leaves, wrong_device
+from course.protocol.diagnosing import explain
+from course.protocol.errors import not_written
+from course.protocol.program import Observation, Program
+from course.protocol.running import observe
 
 from .case import Case, in_words, program
 from .exercise import Exercise, mix
@@ -67,11 +70,11 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     cotangents = None
     if case.gradients:
         draw = torch.Generator().manual_seed(seed)
-        plain = run(program(case, dtype=case.exact_dtype, seed=seed), names)
+        plain = observe(program(case, dtype=case.exact_dtype, seed=seed), names)
         tensors = [v for value in plain.values.values() for _, v in leaves(value) if isinstance(v, torch.Tensor)]
         cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
-    exact = run(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
-    native = run(program(case, cotangents=cotangents, seed=seed), names)
+    exact = observe(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
+    native = observe(program(case, cotangents=cotangents, seed=seed), names)
     wrong = {name: case.inputs[name] for name in case.wrong}
     reference = Reference(_wide(exact), native, case.undefined, case.tolerance, wrong, case.pure, case.mutates)
     if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
@@ -83,7 +86,9 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     """What every known mistake gives on the same cases."""
     prepared = prepare(exercise, seed)
-    return {m.name: [run(p.program(exercise), {exercise.name: m.answer}) for p in prepared] for m in exercise.mistakes}
+    return {
+        m.name: [observe(p.program(exercise), {exercise.name: m.answer}) for p in prepared] for m in exercise.mistakes
+    }
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from course.probe import Observation, Program, answer
+from course.protocol.program import Observation, Program
+from course.protocol.running import answer
 from course.report import Points, Report, display
 
 from . import wire

@@ -2,7 +2,7 @@
 
 Only the exercise's own definition is read, with the learner's definitions that it reaches: a scratch cell that
 compares an answer with `torch.softmax` costs nothing. A second guard stands around the call itself
-(`course.probe.Watch`); each catches what slips past the other.
+(`course.protocol.watching.Watch`); each catches what slips past the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from course.probe import is_forbidden
+from course.protocol.watching import is_forbidden
 from grading.cells import MAX_KEPT, parse
 
 MATMUL = "matmul"

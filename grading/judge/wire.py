@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from course.packing import MAX_BYTES, Node, PackingError, pack, unpack
-from course.probe import Observation, Program
+from course.protocol.packing import MAX_BYTES, Node, PackingError, pack, unpack
+from course.protocol.program import Observation, Program
 
 MAX_TEXT = 4 * MAX_BYTES // 3 + 64
 
@@ -23,13 +23,13 @@ class Malformed(ValueError):
 
 
 def request(programs: list[Program]) -> str:
-    """The programs as text, for `course.probe.answer`."""
+    """The programs as text, for `course.protocol.running.answer`."""
     return base64.b64encode(pack([program.to_plain() for program in programs])).decode()
 
 
 def expression(programs: list[Program]) -> str:
     """What the kernel evaluates: looks nothing up in the learner's namespace but the import system."""
-    return f"__import__('course.probe', fromlist=['answer']).answer('{request(programs)}')"
+    return f"__import__('course.protocol.running', fromlist=['answer']).answer('{request(programs)}')"
 
 
 def read(text: Any, count: int) -> list[Observation]:

@@ -15,7 +15,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from course.probe import Observation, Program
+from course.protocol.program import Observation, Program
 from grading.judge.examine import NoAnswer, examine
 from grading.judge.exercise import Exercise
 from grading.judge.source import Source

@@ -24,7 +24,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
 from traitlets import Integer
 
-from course.packing import writable
+from course.protocol.packing import writable
 from grading.cells import RECORD
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata

@@ -21,7 +21,7 @@ from jupyter_client.manager import KernelManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_output, output_from_msg
 
-from course.probe import Observation, Program
+from course.protocol.program import Observation, Program
 from grading.judge import wire
 from grading.judge.examine import NoAnswer
 
@@ -31,7 +31,7 @@ from .stopwatch import Stopwatch
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
 # Imported before any limit runs: what calls need, and what torch would import at the first gradient or optimizer
-AHEAD = ("course.probe", "course.specimens", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+AHEAD = ("course.protocol.running", "course.specimens", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 # Leaves no name; `exit()` in a cell would end the kernel after it
 PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
 GRACE = 2.0  # seconds that an interrupted call has to come back

@@ -10,7 +10,7 @@ import random
 import pytest
 import torch
 
-from course.packing import MAX_BYTES, Node, PackingError, pack, unpack
+from course.protocol.packing import MAX_BYTES, Node, PackingError, pack, unpack
 
 
 @pytest.mark.parametrize(

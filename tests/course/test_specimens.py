@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course import figures, specimens
-from course.probe import prepare
+from course.protocol.helpers import load_weights
 from grading.judge.exercise import load_lesson
 from grading.judge.inprocess import examine_here
 
@@ -125,7 +125,7 @@ def test_projections_with_the_weights_of_torch_attention_do_the_same():
     theirs = specimens.torch_attention(6, 2, batch_first=True)
     query, key, value = theirs.in_proj_weight.chunk(3)
     weights = {"W_q": query, "W_k": key, "W_v": value, "W_o": theirs.out_proj.weight}
-    prepare(ours, {f"{name}.weight": weight.detach() for name, weight in weights.items()})
+    load_weights(ours, {f"{name}.weight": weight.detach() for name, weight in weights.items()})
     x, mask = torch.randn(2, 5, 6), torch.ones(5, 5, dtype=torch.bool).triu(1)
     expected = theirs(x, x, x, attn_mask=mask, average_attn_weights=False)
     for got, wanted in zip(ours(x, mask=mask), expected, strict=True):
@@ -174,7 +174,7 @@ def test_a_slope_has_the_same_gradient_at_every_place_and_shows_the_learning_rat
 
 def test_a_windowed_model_looks_at_all_that_came_before_and_at_nothing_later():
     model = specimens.Windowed(5, 8, 4).eval()
-    prepare(model, {name: torch.randn(p.shape) for name, p in model.named_parameters()})
+    load_weights(model, {name: torch.randn(p.shape) for name, p in model.named_parameters()})
     ids = torch.tensor([[0, 1, 2, 3]])
     for place in range(4):
         changed = ids.clone()

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from course.probe import run
+from course.protocol.running import observe
 from grading.judge.examine import NoAnswer, examine
 from grading.judge.exercise import load_lesson
 from grading.judge.inprocess import examine_here
@@ -132,7 +132,7 @@ def test_one_call_without_an_answer_costs_its_criterion_only(lesson):
 
     def ask(programs):
         for program, _ in programs:
-            yield NoAnswer("took longer than 5 seconds") if program.inputs["x"].ndim == 3 else run(program, names)
+            yield NoAnswer("took longer than 5 seconds") if program.inputs["x"].ndim == 3 else observe(program, names)
 
     verdict = examine(lesson.exercises["double"], ask)
     assert verdict.earned == 1
@@ -158,7 +158,7 @@ def test_the_seed_changes_the_cases_and_the_same_seed_gives_the_same(lesson):
 
         def ask(programs):
             seen.extend(program.inputs["x"].tolist() for program, _ in programs)
-            return (run(program, {}) for program, _ in programs)
+            return (observe(program, {}) for program, _ in programs)
 
         examine(lesson.exercises["double"], ask, seed=seed)
         return seen
@@ -176,7 +176,7 @@ def test_no_report_tells_a_hidden_value(lesson):
 
     def ask(programs):
         seen.extend(program for program, _ in programs)
-        return (run(program, {"double": lambda x: x * 0}) for program, _ in programs)
+        return (observe(program, {"double": lambda x: x * 0}) for program, _ in programs)
 
     verdict = examine(lesson.exercises["double"], ask)
     numbers = {f"{abs(2 * v):.4f}" for p in seen for v in p.inputs["x"].flatten().tolist()}

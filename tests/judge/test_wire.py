@@ -7,8 +7,8 @@ import base64
 import pytest
 import torch
 
-from course.packing import MAX_BYTES, Node, pack
-from course.probe import Observation
+from course.protocol.packing import MAX_BYTES, Node, pack
+from course.protocol.program import Observation
 from grading.judge.wire import Malformed, expression, read
 
 
@@ -79,7 +79,7 @@ def test_fewer_or_more_observations_than_questions_are_malformed():
 
 
 def test_the_question_holds_no_name_that_a_learner_could_have_bound():
-    from course.probe import Program
+    from course.protocol.program import Program
 
     names = compile(expression([Program({}, [], [])]), "", "eval").co_names
     assert set(names) <= {"__import__", "answer"}

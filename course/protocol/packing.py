@@ -5,7 +5,7 @@ Covers: None, bool, int, float, str, list, tuple, dict, tensors of any dtype tha
 a tagged record. Unpacking builds nothing else and runs no code, so bytes from a stranger are safe to read;
 what they claim is for the reader to check.
 
-Does not cover: what a node means (`course.probe`), whether a value is right (`course.compare`).
+Does not cover: what a node means (`course.protocol.running`), whether a value is right (`course.protocol.comparing`).
 """
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ import math
 import pytest
 import torch
 
-from course.compare import Reference, compare, explain
-from course.packing import Node
-from course.probe import Observation, Program, run
+from course.protocol.comparing import Reference, compare
+from course.protocol.diagnosing import explain
+from course.protocol.packing import Node
+from course.protocol.program import Observation, Program
+from course.protocol.running import observe
 
 
-def observe(function, *tensors, gradients=False, dtype=None):
+def seen(function, *tensors, gradients=False, dtype=None):
     inputs = {f"x{i}": t if dtype is None or not t.is_floating_point() else t.to(dtype) for i, t in enumerate(tensors)}
     target, args = Node("student", {"name": "f"}), [Node("ref", {"name": n, "path": []}) for n in inputs]
     cotangents = None
@@ -20,13 +22,13 @@ def observe(function, *tensors, gradients=False, dtype=None):
         with torch.no_grad():
             shape = function(*tensors).shape
         cotangents = [torch.linspace(-1, 2, math.prod(shape)).reshape(shape)]
-    return run(Program(inputs, [("out", target, args, {})], ["out"], cotangents), {"f": function})
+    return observe(Program(inputs, [("out", target, args, {})], ["out"], cotangents), {"f": function})
 
 
 def reference(function, *tensors, **options):
     gradients = options.pop("gradients", False)
-    exact = observe(function, *tensors, gradients=gradients, dtype=torch.float64)
-    return Reference(exact, observe(function, *tensors, gradients=gradients), **options)
+    exact = seen(function, *tensors, gradients=gradients, dtype=torch.float64)
+    return Reference(exact, seen(function, *tensors, gradients=gradients), **options)
 
 
 X = torch.tensor([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]])
@@ -53,7 +55,7 @@ def right(x):
     ],
 )
 def test_a_wrong_result_is_told_by_its_first_rung(rung, wrong):
-    finding = compare(observe(wrong, X), reference(right, X))
+    finding = compare(seen(wrong, X), reference(right, X))
     assert finding is not None
     assert finding.rung == rung, finding
 
@@ -68,12 +70,12 @@ def test_a_wrong_result_is_told_by_its_first_rung(rung, wrong):
     ],
 )
 def test_a_right_result_by_another_way_passes(other):
-    assert compare(observe(other, X, gradients=True), reference(right, X, gradients=True)) is None
+    assert compare(seen(other, X, gradients=True), reference(right, X, gradients=True)) is None
 
 
 def test_nothing_is_broadcast():
-    assert compare(observe(lambda x: x.sum(), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
-    assert compare(observe(lambda x: x.sum(-1, keepdim=True), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
+    assert compare(seen(lambda x: x.sum(), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
+    assert compare(seen(lambda x: x.sum(-1, keepdim=True), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
 
 
 @pytest.mark.parametrize(
@@ -85,22 +87,22 @@ def test_nothing_is_broadcast():
     ],
 )
 def test_right_values_with_a_wrong_gradient_miss_the_gradient_rung(wrong):
-    assert compare(observe(wrong, X, gradients=True), reference(right, X, gradients=True)).rung == "gradient"
+    assert compare(seen(wrong, X, gradients=True), reference(right, X, gradients=True)).rung == "gradient"
 
 
 def test_a_changed_argument_is_found_only_where_purity_is_judged():
     def in_place(x):
         return torch.softmax(x.sub_(x.amax(-1, keepdim=True)), -1)
 
-    assert compare(observe(in_place, X.clone()), reference(right, X)) is None
-    assert compare(observe(in_place, X.clone()), reference(right, X, pure=True)).rung == "unchanged"
+    assert compare(seen(in_place, X.clone()), reference(right, X)) is None
+    assert compare(seen(in_place, X.clone()), reference(right, X, pure=True)).rung == "unchanged"
 
 
 def test_equal_infinities_are_right_and_others_are_not():
     scores = torch.tensor([[0.0, -torch.inf]])
     ref = reference(lambda x: torch.log_softmax(x, -1), scores)
-    assert compare(observe(lambda x: torch.log_softmax(x, -1), scores), ref) is None
-    assert compare(observe(lambda x: torch.log(torch.softmax(x, -1) + 1e-9), scores), ref).rung == "values"
+    assert compare(seen(lambda x: torch.log_softmax(x, -1), scores), ref) is None
+    assert compare(seen(lambda x: torch.log(torch.softmax(x, -1) + 1e-9), scores), ref).rung == "values"
 
 
 def error(kind, text):
@@ -126,7 +128,7 @@ def error(kind, text):
 )
 def test_an_error_must_be_of_its_type_and_name_the_argument_and_its_value(kind, text, rung):
     ref = reference(error(ValueError, "n_heads 3"), X, wrong={"n_heads": 3})
-    finding = compare(observe(error(kind, text), X), ref)
+    finding = compare(seen(error(kind, text), X), ref)
     assert (finding.rung if finding else None) == rung, finding
 
 
@@ -135,25 +137,25 @@ def test_a_subclass_of_the_error_will_do():
         pass
 
     ref = reference(error(ValueError, "x0"), X, wrong={"x0": X})
-    assert compare(observe(error(Mine, "x0 has the shape (2, 3)"), X), ref) is None
-    assert compare(observe(error(Mine, "x0 has the shape (3, 2)"), X), ref).rung == "message"
+    assert compare(seen(error(Mine, "x0 has the shape (2, 3)"), X), ref) is None
+    assert compare(seen(error(Mine, "x0 has the shape (3, 2)"), X), ref).rung == "message"
 
 
 def test_no_finding_tells_an_expected_value():
     secret = torch.tensor([0.123456, 7.654321])
-    finding = compare(observe(lambda x: torch.zeros(2), X), reference(lambda x: secret.to(x.dtype), X))
+    finding = compare(seen(lambda x: torch.zeros(2), X), reference(lambda x: secret.to(x.dtype), X))
     assert "0.1234" not in finding.text
     assert "2 / 2" in finding.text
 
 
 def test_a_mistake_is_named_only_where_it_alone_explains_what_was_seen():
     outcomes = {
-        "columns": [observe(lambda x: torch.softmax(x, 0), X)],
-        "doubled": [observe(lambda x: right(2 * x), X)],
+        "columns": [seen(lambda x: torch.softmax(x, 0), X)],
+        "doubled": [seen(lambda x: right(2 * x), X)],
     }
-    assert explain([observe(lambda x: torch.softmax(x, -2), X)], [0], outcomes) == "columns"
-    assert explain([observe(lambda x: x, X)], [0], outcomes) is None
-    assert explain([observe(lambda x: torch.softmax(x, 0), X)], [0], {**outcomes, "same": outcomes["columns"]}) is None
+    assert explain([seen(lambda x: torch.softmax(x, -2), X)], [0], outcomes) == "columns"
+    assert explain([seen(lambda x: x, X)], [0], outcomes) is None
+    assert explain([seen(lambda x: torch.softmax(x, 0), X)], [0], {**outcomes, "same": outcomes["columns"]}) is None
     assert explain([Observation()], [], outcomes) is None
 
 
@@ -180,5 +182,5 @@ def test_the_value_of_a_tensor_names_it_as_well_as_its_shape():
         return answer
 
     expected = reference(refuses(""), X, wrong={"x": X})
-    assert compare(observe(refuses("x is {x}"), X), expected) is None
-    assert compare(observe(refuses("x is not {x.ndim}"), X), expected).rung == "message"
+    assert compare(seen(refuses("x is {x}"), X), expected) is None
+    assert compare(seen(refuses("x is not {x.ndim}"), X), expected).rung == "message"

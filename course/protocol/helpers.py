@@ -1,0 +1,159 @@
+"""What a program's steps may call besides the learner's names: weights loaded, gradients read, devices asked.
+
+`HELPERS` has them by the name that a program gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+def parameters_by_name(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Parameters under each of their names; what an nn.Sequential holds goes by its place there, too."""
+    found = dict(module.named_parameters(remove_duplicate=False))
+    for name, part in module.named_modules(remove_duplicate=False):
+        for place, item in enumerate(part if isinstance(part, torch.nn.Sequential) else ()):
+            prefix = f"{name}.{place}" if name else str(place)
+            for key, parameter in item.named_parameters(prefix, remove_duplicate=False):
+                found.setdefault(key, parameter)
+    return found
+
+
+def load_weights(
+    module: torch.nn.Module, state: dict[str, torch.Tensor], training: bool = False, exactly: bool = True
+) -> torch.nn.Module:
+    """Give `module` the parameters of `state`, in their dtype, and a mode.
+
+    Raises ValueError where its parameters have other names or shapes, naming the first that differs. A parameter may
+    have further names (a list of layers beside the attributes, its place in an nn.Sequential). Unless `exactly`,
+    parameters that the state does not name are filled with 0 instead of being refused: an unwanted bias then costs no
+    more than its own criterion.
+    """
+    own = parameters_by_name(module)
+    for name in sorted(state):
+        if name not in own:
+            raise ValueError(f"the module has no parameter {name}; it has {', '.join(own) or 'none'}")
+        if own[name].shape != state[name].shape:
+            raise ValueError(f"parameter {name} has shape {tuple(own[name].shape)}, not {tuple(state[name].shape)}")
+    named = {id(own[name]) for name in state}
+    others = sorted(name for name, parameter in own.items() if id(parameter) not in named)
+    if others and exactly:
+        raise ValueError(f"the module has a parameter {others[0]} that the contract does not name")
+    first = next(iter(state.values()), None)
+    if first is not None:
+        module.to(device=first.device, dtype=first.dtype)
+    own = parameters_by_name(module)  # .to() may have made new ones
+    with torch.no_grad():
+        for name in others:
+            own[name].zero_()
+        for name, value in state.items():
+            own[name].copy_(value)
+    return module.train(training)
+
+
+def set_seed(seed: int, device: str = "cpu") -> None:
+    """As torch.manual_seed, which spends most of its time on kinds of devices that are not in use."""
+    if device == "cpu" and not torch.cuda.is_initialized():
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
+
+
+def _gradients_of(module: torch.nn.Module) -> dict[str, torch.Tensor | None]:
+    return {name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()}
+
+
+def _state_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: p.detach().clone() for name, p in module.state_dict().items()}
+
+
+def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: float) -> torch.optim.Optimizer:
+    return getattr(torch.optim, name)(module.parameters(), **options)
+
+
+def _fill(module: torch.nn.Module, value: float) -> None:
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.fill_(value)
+
+
+def _backward(loss: torch.Tensor) -> torch.Tensor:
+    loss.backward()
+    return loss.detach()
+
+
+def _repeat(times: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+    return [function(*args, **kwargs) for _ in range(times)]
+
+
+def _modes_of(module: torch.nn.Module) -> dict[str, bool]:
+    return {name: m.training for name, m in module.named_modules()}
+
+
+def _inspect(module: torch.nn.Module) -> dict[str, Any]:
+    """Class names of a module's parts and the shapes of its parameters."""
+    return {
+        "parts": {name: type(part).__name__ for name, part in module.named_children()},
+        "parameters": {name: list(p.shape) for name, p in module.named_parameters()},
+    }
+
+
+class _MadeElsewhere(TorchFunctionMode):
+    """New tensors are made on "meta" where no device is named.
+
+    What makes one is a call that is given none. A single number stays on the CPU: it goes with tensors of any device.
+    """
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        kwargs = kwargs or {}
+        made = func(*args, **kwargs)
+        if not isinstance(made, torch.Tensor) or made.ndim == 0 or kwargs.get("device") is not None:
+            return made
+        given = [*args, *kwargs.values()]
+        given += [item for value in given if isinstance(value, (list, tuple)) for item in value]
+        return made if any(isinstance(value, torch.Tensor) for value in given) else made.to("meta")
+
+
+def _lands_on(place: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+    """Whether a result lies where `place` (a tensor or a device) does while new tensors are made elsewhere by default.
+
+    This shows without a second device whether an answer cares for the device. Elsewhere is "meta", whose tensors hold
+    no data: reading one, or moving it to another device, fails, and what fails so gets the benefit of the doubt. To
+    mix one with the arguments is the mistake itself. Of several results, a tuple, the first is looked at.
+    """
+    wanted = torch.device(getattr(place, "device", place))
+    try:
+        with _MadeElsewhere():
+            result = function(*args, **kwargs)
+        return bool((result[0] if isinstance(result, tuple) else result).device.type == wanted.type)
+    except (RuntimeError, TypeError) as error:
+        if "meta" not in str(error):
+            raise
+        return not re.search("expected device|same device", str(error))
+
+
+HELPERS: dict[str, Callable[..., Any]] = {
+    "load_weights": load_weights,
+    "state_of": _state_of,
+    "gradients_of": _gradients_of,
+    "modes_of": _modes_of,
+    "inspect": _inspect,
+    "optimizer": _optimizer,
+    "fill": _fill,
+    "backward": _backward,
+    "repeat": _repeat,
+    "seed": set_seed,
+    "generator_state": lambda generator: generator.get_state(),
+    "lands_on": _lands_on,
+    "is_same": lambda a, b: a is b,
+    "shares_memory": lambda a, b: bool({p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()}),
+    "parameters": lambda module: list(module.parameters()),
+    "trainable": lambda module: {name: p.requires_grad for name, p in module.named_parameters()},
+    "attribute": getattr,
+    "bases": lambda value: [kind.__name__ for kind in type(value).__mro__],
+}
