@@ -37,7 +37,7 @@ from .session import Limits, Session
 SANDBOX = "attention-sandbox"
 
 
-class JudgedExecute(Execute):  # type: ignore[misc] # nbgrader has no types
+class JudgedExecute(Execute):
     """Takes the place of nbgrader's Execute in `c.Autograde.autograde_preprocessors`."""
 
     unsandboxed = Bool(
@@ -160,7 +160,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc] # nbgrader has no types
+class SaveVerdicts(SaveAutoGrades):
     """Takes the place of nbgrader's SaveAutoGrades: an exercise that needs a person gets no score, not full marks."""
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:

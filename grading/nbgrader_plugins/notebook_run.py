@@ -85,8 +85,10 @@ class NotebookRun:
             codes = self._set_apart(exercise.name, source, names)
         except NoAnswer:  # no time is left
             return verdict
+        if not self.session.alive:
+            return verdict
         again = examine(exercise, partial(self._ask_apart, codes, names), source=source, **settings)
-        return again if again.earned > verdict.earned else verdict
+        return max(verdict, again, key=lambda one: (one.earned, one.status != "not started"))
 
     def _ask_whole(self, programs: Programs) -> Answers:
         """All at once where that goes well, which is quick; else one by one, so that one endless call costs one."""

@@ -136,7 +136,8 @@ class Session:
 
     def run(self, code: str, seconds: float | None = None) -> CellRun:
         """Run one cell. Raises KernelDied where the kernel did not outlive it."""
-        assert self._client is not None
+        if self._client is None:
+            raise KernelDied("the kernel had ended")
         ran, seconds = CellRun(), seconds or self.limits.cell
         collector = _Collector(ran, self.limits.output)
         message = self._client.execute(code, store_history=True, allow_stdin=False, stop_on_error=False)
@@ -157,7 +158,8 @@ class Session:
 
     def evaluate(self, expression: str, seconds: float) -> Any:
         """What the kernel says to be the text of an expression's value, which is not to be trusted. Raises as `ask`."""
-        assert self._client is not None
+        if self._client is None:
+            raise KernelDied("the kernel had ended")
         message = self._client.execute("", silent=True, user_expressions={"answer": expression}, allow_stdin=False)
         reply = self._await(message, seconds, None)
         if reply is None:

@@ -54,7 +54,7 @@ class _Output(IOPubThread):
         return context, pipe
 
 
-kernelapp.IOPubThread = _Output  # type: ignore[attr-defined] # IPKernelApp names it outright
+vars(kernelapp)["IOPubThread"] = _Output  # IPKernelApp takes it from there
 
 
 class SandboxKernelApp(IPKernelApp):
