@@ -30,21 +30,21 @@ from jupyter_client.manager import KernelManager
 
 from grading.build import build_lesson
 from grading.judge.lesson import load_lesson
-from grading.nbgrader_plugins.execute import JudgedExecute, _Run
+from grading.nbgrader_plugins.notebook_run import NotebookRun
 from grading.nbgrader_plugins.session import Session
 from grading.run.nbgrader import autograde
 from grading.sample import hand_in, right, write_answers
 
 from .stock import make_course
-from .supervise import Ran, succeeded, supervised
+from .supervise import CommandRun, succeeded, supervised
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 600  # seconds for one batch
 STEPS: dict[str, tuple[Any, str]] = {
     "start": (KernelManager, "start_kernel"),
-    "ready": (Session, "_wait_until_ready"),
-    "cells": (_Run, "code"),
-    "judged": (JudgedExecute, "_judge"),
+    "ready": (Session, "wait_until_ready"),
+    "cells": (NotebookRun, "code"),
+    "judged": (NotebookRun, "judge"),
     "torn down": (Session, "stop"),
 }
 
@@ -79,7 +79,7 @@ def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:
 def per_notebook(root: Path, lesson: str, names: list[str]) -> Cost:
     """The cost of one more notebook."""
 
-    def graded(*arguments: str) -> Ran:
+    def graded(*arguments: str) -> CommandRun:
         return succeeded(supervised(["nbgrader", "autograde", lesson, "--force", *arguments], root, LIMIT))
 
     one, everybody, rest = graded("--student", names[0]), graded(), len(names) - 1
@@ -115,39 +115,47 @@ class Clock:
         return timed
 
 
-def steps(root: Path, lesson: str, names: list[str]) -> list[tuple[dict[str, list[float]], float]]:
-    """Of each notebook after the first: seconds of its steps (wall, grader's CPU), and its kernel's CPU seconds."""
-    found = []
-    for name in names:
-        clock, kernels = Clock(), []
-        with ExitStack() as stack:
-            for step, (owner, method) in STEPS.items():
-                original = getattr(owner, method)
-                setattr(owner, method, clock.watched(step, original))
-                stack.callback(setattr, owner, method, original)
-            stop = Session.stop
+@dataclass(frozen=True)
+class Steps:
+    """Of one notebook: seconds of its steps (wall, grader's CPU), and its kernels' CPU seconds."""
 
-            def stopped(session: Session, stop: Any = stop, kernels: list[Any] = kernels) -> None:
-                if session._manager is not None:
-                    kernels.append(session._manager.provisioner)
-                stop(session)
-
-            Session.stop = stopped  # type: ignore[method-assign]
-            with clock.step("nbgrader itself"):
-                autograde(root, lesson, name, again=True)
-        found.append((dict(clock.spent), sum(kernel.cpu_seconds or 0.0 for kernel in kernels)))
-    return found[1:]
+    spent: dict[str, list[float]]
+    kernels: float
 
 
-def show_steps(found: list[tuple[dict[str, list[float]], float]]) -> None:
+def steps(root: Path, lesson: str, names: list[str]) -> list[Steps]:
+    """Of each notebook after the first."""
+    return [_steps_of(root, lesson, name) for name in names][1:]
+
+
+def _steps_of(root: Path, lesson: str, name: str) -> Steps:
+    clock = Clock()
+    kernels: list[Any] = []  # provisioners; the sandbox's knows what its kernel used
+
+    def launched(manager: KernelManager, **given: Any) -> None:
+        start(manager, **given)
+        kernels.append(manager.provisioner)
+
+    start = KernelManager.start_kernel
+    with ExitStack() as stack:
+        for step, (owner, method) in STEPS.items():
+            original = getattr(owner, method)
+            setattr(owner, method, clock.watched(step, launched if original is start else original))
+            stack.callback(setattr, owner, method, original)
+        with clock.step("nbgrader itself"):
+            autograde(root, lesson, name, again=True)
+    return Steps(dict(clock.spent), sum(kernel.cpu_seconds or 0.0 for kernel in kernels))
+
+
+def show_steps(found: list[Steps]) -> None:
     print(f"  {'each step of ours':<20} {'wall':>8} {'grader CPU':>11}")
     totals = [0.0, 0.0]
     for name in (*STEPS, "nbgrader itself"):
-        wall, cpu = (statistics.median(spent.get(name, [0.0, 0.0])[i] for spent, _ in found) for i in (0, 1))
+        wall, cpu = (statistics.median(one.spent.get(name, [0.0, 0.0])[i] for one in found) for i in (0, 1))
         totals = [totals[0] + wall, totals[1] + cpu]
         print(f"    {name:<18} {wall:8.3f} {cpu:11.3f}")
     print(f"    {'together':<18} {totals[0]:8.3f} {totals[1]:11.3f}")
-    print(f"    {'kernel, CPU':<18} {statistics.median(kernel for _, kernel in found):8.3f}")
+    print(f"    {'kernel, CPU':<18} {statistics.median(one.kernels for one in found):8.3f}")
 
 
 def main(arguments: list[str] | None = None) -> list[str]:

@@ -19,7 +19,7 @@ import tempfile
 import time
 from typing import Any
 
-import psutil
+import psutil  # type: ignore[import-untyped, unused-ignore] # its types are a package of their own
 from jupyter_client.kernelspec import get_kernel_spec
 from jupyter_client.manager import KernelManager
 from rich.progress import track
@@ -65,7 +65,7 @@ def own_processor_time() -> float:
     """Of this process, of the children that it has waited for, and of the fork server while that runs."""
     used = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     inner = psutil.Process(server().process.pid).children()[0].cpu_times()
-    return used + inner.user + inner.system
+    return float(used + inner.user + inner.system)
 
 
 def one(kind: str, directory: str) -> dict[str, float]:

@@ -31,7 +31,7 @@ LINGER = 4.0  # seconds for what was left behind: longer than what an attack wai
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandRun:
     """How a command ended; see the module."""
 
     code: int | None
@@ -43,7 +43,7 @@ class Ran:
 
 def supervised(
     command: list[str], cwd: Path, seconds: float, memory: int = 0, variables: dict[str, str] | None = None
-) -> Ran:
+) -> CommandRun:
     """Run one of this environment's commands, which finds no variables but a few and those given."""
     programs = Path(sys.executable).parent
     environment = {
@@ -64,10 +64,10 @@ def supervised(
             text=True,
         )
         said.seek(0)
-        return Ran(**json.loads(done.stdout), said=said.read())
+        return CommandRun(**json.loads(done.stdout), said=said.read())
 
 
-def succeeded(ran: Ran) -> Ran:
+def succeeded(ran: CommandRun) -> CommandRun:
     """The same. Raises RuntimeError, with the end of what the command said, where it failed."""
     if ran.code != 0:
         raise RuntimeError(f"the command ended with {ran.code} after {ran.wall:.0f} s:\n{ran.said[-3000:]}")

@@ -75,7 +75,7 @@ def loops(tests: Any) -> tuple[dict[str, Loop], dict[str, Loop]]:
     loop = train.bases[0].define(dict(GIVEN))["Loop"]
 
     def with_options(**options: Any) -> Loop:
-        class Chosen(loop):  # type: ignore[misc, valid-type]
+        class Chosen(loop):  # type: ignore[misc, valid-type] # a class of a text
             def make_optimizer(self) -> torch.optim.Optimizer:
                 return torch.optim.AdamW(self.model.parameters(), lr=self.peak, **options)
 
@@ -96,7 +96,7 @@ def excess(tests: Any, loop: Loop, seed: int) -> float:
     torch.manual_seed(seed)
     loop(model, data, tests.STEPS, tests.BATCH, torch.Generator().manual_seed(seed), tests.PEAK)
     with torch.no_grad():
-        return tests.excess(model(unseen), follows, unseen)
+        return float(tests.excess(model(unseen), follows, unseen))
 
 
 def main(arguments: list[str] | None = None) -> list[str]:

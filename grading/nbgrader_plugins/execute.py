@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import torch
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -24,9 +24,7 @@ from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
 from traitlets import Bool, Dict, Enum, Float, Int
 
-from course.protocol.program import Observation, Program
 from grading.cells import RECORD, check_call, exercise_of, grade_id, visible
-from grading.judge.examine import NoAnswer, examine
 from grading.judge.exercise import Exercise
 from grading.judge.lesson import Lesson, load_lesson
 from grading.judge.present import report
@@ -34,10 +32,9 @@ from grading.judge.source import Source
 from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
 from grading.sandbox import SandboxUnavailable
 
-from .session import KernelDied, Limits, Session
+from .notebook_run import NotebookRun
+from .session import Limits, Session
 
-MAX_RESTARTS = 8
-NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError
 SANDBOX = "attention-sandbox"
 
 
@@ -52,7 +49,9 @@ class JudgedExecute(Execute):
     device = Enum(
         ("cpu", "cuda"), "cpu", help='Device that answers are judged on. "cuda": the CPU where there is no GPU.'
     ).tag(config=True)
-    notebook_seconds = Float(300.0, help="Wall time for one notebook, all cells and calls.").tag(config=True)
+    notebook_seconds = Float(300.0, help="Time for one notebook, all cells and calls: that of a `Stopwatch`.").tag(
+        config=True
+    )
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         name = resources["nbgrader"]["notebook"]
@@ -81,7 +80,7 @@ class JudgedExecute(Execute):
         notes = nb.metadata.setdefault(RECORD, {})
         sandboxed = not self.unsandboxed
         notes.update(seed=self.seed, sandboxed=sandboxed, device=self._device)
-        demos = self._unchanged_demos(lesson.name)
+        given, demos = self._own_cells(lesson.name)
         with self._working_directory(lesson.name) as cwd:
             kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
             provisioner = {"provisioner_name": "local-provisioner", "config": {}}
@@ -90,7 +89,7 @@ class JudgedExecute(Execute):
                 provisioner = {"provisioner_name": SANDBOX, "config": config}
             limits = Limits(cell=float(self.timeout or 30))
             with Session(kernel, provisioner, cwd, limits) as session:
-                run = _Run(session, self.notebook_seconds)
+                run = NotebookRun(session, self.notebook_seconds, given)
                 judged: list[tuple[Exercise, ExerciseVerdict]] = []
                 for cell in nb.cells:
                     if cell.cell_type != "code":
@@ -105,16 +104,16 @@ class JudgedExecute(Execute):
                         cell.outputs, cell.execution_count = [], None
 
     def _judge(
-        self, cell: NotebookNode, lesson: Lesson, run: _Run, judged: list[tuple[Exercise, ExerciseVerdict]]
+        self, cell: NotebookNode, lesson: Lesson, run: NotebookRun, judged: list[tuple[Exercise, ExerciseVerdict]]
     ) -> ExerciseVerdict:
         exercise = lesson.exercises.get(exercise_of(cell))
         if exercise is None:
             return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name}.py does not have it")
         shown = visible(cell.source).strip()
         if shown != check_call(exercise.name):  # check is for the learner's eyes: what it shows would be replaced
-            run.code(shown)
-        source = Source(run.written, lesson.exercises)
-        verdict = examine(exercise, run.ask, seed=self.seed, source=source, device=self._device, earlier=judged)
+            run.code(shown, given=True)
+        source = Source([ran.code for ran in run.cells], lesson.exercises)
+        verdict = run.judge(exercise, source, seed=self.seed, device=self._device, earlier=judged)
         judged.append((exercise, verdict))
         return verdict
 
@@ -129,15 +128,18 @@ class JudgedExecute(Execute):
         converter = getattr(getattr(self, "parent", None), "parent", None)
         return Path(converter.coursedir.root if converter is not None else ".").resolve()
 
-    def _unchanged_demos(self, name: str) -> set[str]:
-        """Sources of the demonstration cells: a picture that the student left as it was need not be drawn again."""
-        import nbformat
+    def _own_cells(self, name: str) -> tuple[set[str], set[str]]:
+        """Sources of the lesson's own cells: those that run, and the demonstrations, which do not.
 
+        A picture that the student left as it was need not be drawn again.
+        """
         path = self._root() / "source" / name / f"{name}.ipynb"
         if not path.exists():
-            return set()
+            return set(), set()
         cells = nbformat.read(path, as_version=4).cells
-        return {c.source.strip() for c in cells if "demo" in c.metadata.get("tags", [])}
+        own = [c for c in cells if c.cell_type == "code" and not utils.is_solution(c)]
+        demos = {c.source.strip() for c in own if "demo" in c.metadata.get("tags", [])}
+        return {c.source.strip() for c in own} - demos, demos
 
     @contextmanager
     def _working_directory(self, name: str) -> Iterator[Path]:
@@ -158,82 +160,6 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-class _Run:
-    """The course of one notebook: what ran so far, so that after a kernel's death the rest can still be judged."""
-
-    def __init__(self, session: Session, seconds: float) -> None:
-        self.session, self.deadline = session, time.monotonic() + seconds
-        self.written: list[str] = []
-        self._replay: list[tuple[str, float]] = []
-        self._restarts = 0
-
-    def cell(self, cell: NotebookNode) -> None:
-        """Run a student's cell; its outputs are replaced."""
-        cell.outputs, cell.execution_count = self.code(cell.source)
-
-    def code(self, code: str) -> tuple[list[NotebookNode], int | None]:
-        self.written.append(code)
-        if not code.strip():
-            return [], None
-        try:
-            self._revive()
-            begun = time.monotonic()
-            ran = self.session.run(code, min(self.session.limits.cell, self._left()))
-        except (KernelDied, NoAnswer) as error:
-            return [_told(f"This cell was not finished: {error}.")], None
-        self._replay.append((code, time.monotonic() - begun))
-        return ran.outputs + ([_told(f"This cell was {ran.note}.")] if ran.note else []), ran.count
-
-    def ask(self, programs: list[tuple[Program, float]]) -> Iterator[Observation | NoAnswer]:
-        """All at once where that goes well, which is quick; else one by one, so that one endless call costs one."""
-        try:
-            together = self._ask([program for program, _ in programs], max(seconds for _, seconds in programs))
-            yield from map(_without_ending, together)
-        except NoAnswer:
-            for program, seconds in programs:
-                try:
-                    yield _without_ending(*self._ask([program], seconds))
-                except NoAnswer as error:
-                    yield error
-
-    def _ask(self, programs: list[Program], seconds: float) -> list[Observation]:
-        self._revive()
-        try:
-            return self.session.ask(programs, min(seconds, self._left()))
-        except KernelDied as error:
-            raise NoAnswer(str(error)) from None
-
-    def _left(self) -> float:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise NoAnswer("the notebook's time was over")
-        return left
-
-    def _revive(self) -> None:
-        """Where the kernel is gone: a fresh one, with every cell run again that did not end one before."""
-        while not self.session.alive:
-            if self._restarts >= MAX_RESTARTS:
-                raise NoAnswer("the kernel had ended too often")
-            self._restarts += 1
-            self._left()
-            self.session.start()
-            for index, (code, took) in enumerate(self._replay):
-                try:
-                    self.session.run(code, 2 * took + 2)
-                except KernelDied:
-                    del self._replay[index]
-                    break
-
-
-def _without_ending(seen: Observation) -> Observation | NoAnswer:
-    """A call that tried to end the program, or found no memory, gave no answer."""
-    if seen.raised and (seen.raised["type"] == "MemoryError" or NO_MEMORY in seen.raised["message"]):
-        return NoAnswer("ran out of memory")
-    if seen.raised and seen.raised["type"] == "SystemExit":
-        return NoAnswer("ended the program")
-    return seen
 
 
 class SaveVerdicts(SaveAutoGrades):
@@ -280,7 +206,3 @@ def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
         new_output("display_data", data=data),
         new_output("execute_result", data={"text/plain": score}, execution_count=1),
     ]
-
-
-def _told(text: str) -> NotebookNode:
-    return new_output("stream", name="stderr", text=text + "\n")

@@ -1,7 +1,7 @@
 """One student's kernel while a notebook is graded: runs cells, asks for observations, survives what the code does.
 
-Covers: time limits with an interrupt and then a kill, a kernel that dies, floods of output (cut while they run),
-malformed and foreign messages. Does not cover: isolation (the provisioner's), what to run (`execute.py`).
+Covers: time limits (by `Stopwatch`) with an interrupt and then a kill, a kernel that dies, floods of output (cut while
+they run), malformed and foreign messages. Does not cover: isolation (the provisioner's), what to run (`execute.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import copy
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,20 +26,30 @@ from grading.judge import wire
 from grading.judge.examine import NoAnswer
 
 from .reading import plain
+from .stopwatch import Stopwatch
 
 MAX_MESSAGE = 64 * 2**20  # bytes; zmq drops the connection of a kernel that sends more at once
 MAX_MALFORMED = 100
-STAY = "get_ipython().ask_exit = lambda: None"  # `exit()` in a cell would end the kernel after it
+# Imported before any limit runs: what calls need, and what torch would import at the first gradient or optimizer
+AHEAD = ("course.protocol.running", "course.specimens", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+# Leaves no name; `exit()` in a cell would end the kernel after it
+PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
 GRACE = 2.0  # seconds that an interrupted call has to come back
+LOOK_EVERY = 0.2  # seconds between two looks at the kernel's process while it is waited for
+PATIENCE = 10.0  # times its limit may pass by the clock on the wall until a kernel counts as kept from running
 
 
 class KernelDied(Exception):
     """The kernel is gone. The message says why, in words for the learner."""
 
 
+class Starved(Exception):
+    """The machine kept a kernel from running, so that nothing is known of what it was asked."""
+
+
 @dataclass(frozen=True)
 class Limits:
-    """Wall time in seconds, sizes in bytes."""
+    """Times in seconds of a `Stopwatch`, sizes in bytes."""
 
     cell: float = 30.0
     start: float = 60.0
@@ -48,7 +57,7 @@ class Limits:
 
 
 @dataclass
-class Ran:
+class CellRun:
     """What running a cell gave. `note`: what was cut or stopped, in words."""
 
     outputs: list[NotebookNode] = field(default_factory=list)
@@ -57,10 +66,15 @@ class Ran:
 
 
 class Session:
-    """A kernel made by one provisioner. Use as a context manager: leaving it ends the kernel."""
+    """A kernel made by one provisioner. Use as a context manager: leaving it ends the kernel.
 
-    def __init__(self, kernel_name: str, provisioner: dict[str, Any], cwd: Path, limits: Limits) -> None:
-        self.kernel_name, self.provisioner, self.cwd, self.limits = kernel_name, provisioner, cwd, limits
+    provisioning  what the kernel spec's metadata say of it: `provisioner_name` and `config`
+    spent         seconds of a `Stopwatch` in which kernels of this session were waited for
+    """
+
+    def __init__(self, kernel_name: str, provisioning: dict[str, Any], cwd: Path, limits: Limits) -> None:
+        self.kernel_name, self.provisioning, self.cwd, self.limits = kernel_name, provisioning, cwd, limits
+        self.spent = 0.0
         self._manager: KernelManager | None = None
         self._client: BlockingKernelClient | None = None
         self._sockets: tempfile.TemporaryDirectory[str] | None = None
@@ -76,6 +90,11 @@ class Session:
     def alive(self) -> bool:
         return self._manager is not None and bool(self._manager.is_alive())
 
+    @property
+    def provisioner(self) -> Any:
+        """The running kernel's provisioner; None where there is no kernel."""
+        return None if self._manager is None else self._manager.provisioner
+
     def start(self) -> None:
         """Start a fresh kernel in place of the one there is. Raises RuntimeError where none can be had."""
         self.stop()
@@ -84,14 +103,15 @@ class Session:
         spec = copy.deepcopy(manager.kernel_spec)
         if spec is None:
             raise RuntimeError(f"no kernel named {self.kernel_name!r} is installed")
-        spec.metadata = {**spec.metadata, "kernel_provisioner": self.provisioner}
+        spec.metadata = {**spec.metadata, "kernel_provisioner": self.provisioning}
         manager._kernel_spec = spec
         if os.name == "posix":  # sockets in a private directory instead of ports that anybody can connect to
             self._sockets = tempfile.TemporaryDirectory(prefix="k")
             manager.transport, manager.ip = "ipc", f"{self._sockets.name}/k"
         manager.client_class = "jupyter_client.blocking.client.BlockingKernelClient"
         self._manager = manager
-        manager.start_kernel(cwd=str(self.cwd))
+        # One thread: those that wait for a busy machine take ten times longer
+        manager.start_kernel(cwd=str(self.cwd), env={**os.environ, "OMP_NUM_THREADS": "1"})
         client = manager.client()
         client.context.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE)
         client.start_channels(stdin=False, hb=False, control=False)
@@ -100,8 +120,7 @@ class Session:
         self._poller = zmq.Poller()
         self._poller.register(client.shell_channel.socket, zmq.POLLIN)
         self._poller.register(client.iopub_channel.socket, zmq.POLLIN)
-        self._wait_until_ready()
-        client.execute(STAY, silent=True, store_history=False)
+        self.wait_until_ready()
 
     def stop(self) -> None:
         client, manager, self._client, self._manager = self._client, self._manager, None, None
@@ -115,10 +134,11 @@ class Session:
             self._sockets.cleanup()
             self._sockets = None
 
-    def run(self, code: str, seconds: float | None = None) -> Ran:
+    def run(self, code: str, seconds: float | None = None) -> CellRun:
         """Run one cell. Raises KernelDied where the kernel did not outlive it."""
-        assert self._client is not None
-        ran, seconds = Ran(), seconds or self.limits.cell
+        if self._client is None:
+            raise KernelDied("the kernel had ended")
+        ran, seconds = CellRun(), seconds or self.limits.cell
         collector = _Collector(ran, self.limits.output)
         message = self._client.execute(code, store_history=True, allow_stdin=False, stop_on_error=False)
         reply = self._await(message, seconds, collector)
@@ -131,34 +151,40 @@ class Session:
     def ask(self, programs: list[Program], seconds: float) -> list[Observation]:
         """Have programs run in the kernel, together in `seconds`. Raises NoAnswer, and KernelDied where there is no
         kernel after it."""
-        assert self._client is not None
-        message = self._client.execute(
-            "", silent=True, user_expressions={"answer": wire.expression(programs)}, allow_stdin=False
-        )
+        try:
+            return wire.read(self.evaluate(wire.expression(programs), seconds), len(programs))
+        except wire.Malformed:
+            raise NoAnswer("the kernel gave no readable answer") from None
+
+    def evaluate(self, expression: str, seconds: float) -> Any:
+        """What the kernel says to be the text of an expression's value, which is not to be trusted. Raises as `ask`."""
+        if self._client is None:
+            raise KernelDied("the kernel had ended")
+        message = self._client.execute("", silent=True, user_expressions={"answer": expression}, allow_stdin=False)
         reply = self._await(message, seconds, None)
         if reply is None:
             why = f"took longer than {seconds:g} seconds"
             self._interrupt_or_die(message, None, why)
             raise NoAnswer(why)
-        answer = reply.get("user_expressions", {}).get("answer", {})
+        answers = reply.get("user_expressions")
+        answer = answers.get("answer") if isinstance(answers, dict) else None
         if not isinstance(answer, dict) or answer.get("status") != "ok":
             raise NoAnswer("the kernel could not run the call")
-        try:
-            return wire.read(answer.get("data", {}).get("text/plain"), len(programs))
-        except (wire.Malformed, AttributeError):
-            raise NoAnswer("the kernel gave no readable answer") from None
+        data = answer.get("data")
+        return data.get("text/plain") if isinstance(data, dict) else None
 
-    def _wait_until_ready(self) -> None:
-        """Ready: a reply has come, and what is published arrives too."""
+    def wait_until_ready(self) -> None:
+        """Ready: a reply has come, what is published arrives too, and what calls need is imported."""
         assert self._client is not None and self._manager is not None
-        deadline = time.monotonic() + self.limits.start
-        while time.monotonic() < deadline:
-            message = self._client.kernel_info()
-            if self._await(message, 0.25, None) is not None:
-                return
-            if not self._manager.is_alive():
+        begun = self.spent
+        while self.spent < begun + self.limits.start:
+            if self._await(self._client.kernel_info(), 0.25, None) is not None:
                 break
-        raise RuntimeError(f"the kernel did not start: {self._why_gone()}")
+            if not self._manager.is_alive():
+                raise RuntimeError(f"the kernel did not start: {self._why_gone()}")
+        message = self._client.execute(PREPARE, silent=True, store_history=False)
+        if self._await(message, max(1.0, begun + self.limits.start - self.spent), None) is None:
+            raise RuntimeError("the kernel did not get ready")
 
     def _interrupt_or_die(self, message: str, collector: _Collector | None, why: str) -> None:
         assert self._manager is not None
@@ -171,33 +197,40 @@ class Session:
 
     def _await(self, message: str, seconds: float, collector: _Collector | None) -> dict[str, Any] | None:
         """The reply's content once the kernel is idle again; None when the time is over or too much was printed."""
-        reply, idle = None, False
-        deadline = time.monotonic() + seconds
-        checked = time.monotonic()
+        watch = Stopwatch(getattr(self.provisioner, "pid", None))
+        try:
+            return self._reply(message, seconds, watch, collector)
+        finally:
+            self.spent += watch.seconds
+
+    def _reply(
+        self, message: str, seconds: float, watch: Stopwatch, collector: _Collector | None
+    ) -> dict[str, Any] | None:
+        reply, idle, looked = None, False, watch.wall
         while reply is None or not idle:
-            now = time.monotonic()
-            if now > deadline:
-                return reply
-            if now - checked > 0.2:
-                checked = now
-                if self._manager is None or not self._manager.is_alive():
+            if watch.wall - looked > LOOK_EVERY:
+                if not self.alive:
                     why = self._why_gone()
                     self.stop()
                     raise KernelDied(why)
+                if watch.look() > seconds:
+                    break
+                if watch.wall > PATIENCE * max(seconds, GRACE):
+                    self.stop()
+                    raise Starved(f"the machine was too busy: in {watch.wall:.0f} seconds the kernel hardly ran")
+                looked = watch.wall
             for socket, _ in self._poller.poll(100):
                 for kind, parent, content, size in self._receive(socket):
                     if kind == "execute_reply" or kind == "kernel_info_reply":
                         if parent == message:
-                            reply = content
+                            reply, seconds = content, min(seconds, watch.seconds + GRACE)
                     elif kind == "status" and parent == message:
                         idle = content.get("execution_state") == "idle"
                     elif collector is not None and not collector.add(kind, content, size):
                         return None
-            if reply is not None and not idle:
-                deadline = min(deadline, time.monotonic() + GRACE)
         return reply
 
-    def _receive(self, socket: zmq.Socket) -> Iterator[tuple[str, str, dict[str, Any], int]]:
+    def _receive(self, socket: zmq.Socket[bytes]) -> Iterator[tuple[str, str, dict[str, Any], int]]:
         """Messages that are there now, at most a hundred, so that a flood cannot keep the clock from being read."""
         assert self._client is not None
         session = self._client.session
@@ -222,7 +255,7 @@ class Session:
             yield kind, parent, content, sum(map(len, parts))
 
     def _why_gone(self) -> str:
-        provisioner = getattr(self._manager, "provisioner", None)
+        provisioner = self.provisioner
         reason = getattr(provisioner, "exit_reason", None)
         if reason:
             return str(reason)
@@ -236,7 +269,7 @@ class Session:
 class _Collector:
     """Outputs of one cell, as a notebook holds them; stops at a number of bytes."""
 
-    def __init__(self, ran: Ran, limit: int) -> None:
+    def __init__(self, ran: CellRun, limit: int) -> None:
         self.ran, self.left, self.note = ran, limit, ""
         self._clear = False
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from importlib.abc import SourceLoader
 from typing import Any
 
-from . import child, linux, tree
+from . import child, linux, processes, tree
 from .policy import Policy, exit_reason
 
 _WATCH_EVERY = 0.2  # seconds between two looks at what the kernels use
@@ -110,7 +110,9 @@ def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahe
 
 
 @dataclass
-class _Kernel:
+class _Child:
+    """A kernel from this side: its process, and the line to who asked for it."""
+
     pid: int
     handle: int
     line: socket.socket
@@ -124,7 +126,7 @@ class Server:
 
     def __init__(self, control: socket.socket) -> None:
         self.control = control
-        self.kernels: dict[int, _Kernel] = {}
+        self.kernels: dict[int, _Child] = {}
         self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.waiting = selectors.DefaultSelector()
         self.waiting.register(control, selectors.EVENT_READ, self.start)
@@ -159,12 +161,12 @@ class Server:
             os.close(descriptor)
         if pid < 0:
             return line.close()
-        kernel = _Kernel(pid, os.pidfd_open(pid), line, Policy(**request["policy"]), _usage(1)[0])
+        kernel = _Child(pid, os.pidfd_open(pid), line, Policy(**request["policy"]), _memory(1))
         self.kernels[pid] = kernel
         self.waiting.register(kernel.handle, selectors.EVENT_READ, lambda: self.ended(kernel))
         self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))
 
-    def signal(self, kernel: _Kernel) -> None:
+    def signal(self, kernel: _Child) -> None:
         """Pass on a signal that the grading process sends; kill the kernel if that is gone."""
         if self.kernels.get(kernel.pid) is not kernel:
             return  # it has ended since this was seen
@@ -181,7 +183,7 @@ class Server:
         with suppress(ProcessLookupError):
             os.killpg(kernel.pid, number)
 
-    def ended(self, kernel: _Kernel) -> None:
+    def ended(self, kernel: _Child) -> None:
         """Say how `kernel` ended and forget it; its namespaces and files are gone already."""
         _, status, usage = os.wait4(kernel.pid, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -206,16 +208,15 @@ class Server:
 
         One process is held by resource limits alone; several could each take that much.
         """
-        family = _families(set(self.kernels))
+        families = processes.families(set(self.kernels))
         for pid, kernel in list(self.kernels.items()):
-            used = [_usage(member) for member in family[pid]]
-            if sum(seconds for _, seconds in used) > kernel.policy.cpu_seconds:
+            if sum(map(processes.processor_seconds, families[pid])) > kernel.policy.cpu_seconds:
                 self.kill(kernel, _out_of_time(kernel.policy))
             allowed = kernel.policy.memory + kernel.present
-            if sum(memory for memory, _ in used) > allowed and sum(_share(member) for member in family[pid]) > allowed:
+            if sum(map(_memory, families[pid])) > allowed and sum(map(_share, families[pid])) > allowed:
                 self.kill(kernel, _out_of_memory(kernel.policy))
 
-    def kill(self, kernel: _Kernel, why: str) -> None:
+    def kill(self, kernel: _Child, why: str) -> None:
         kernel.decided = why
         with suppress(ProcessLookupError):
             os.kill(kernel.pid, signal.SIGKILL)
@@ -229,33 +230,15 @@ def _out_of_memory(policy: Policy) -> str:
     return f"ran out of memory ({policy.memory // 2**20} MiB for all its processes)"
 
 
-def _families(roots: set[int]) -> dict[int, list[int]]:
-    """Each of `roots` with the processes that descend from it."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError, IndexError), open(f"/proc/{name}/stat") as stream:
-                parent = int(stream.read().rpartition(")")[2].split()[1])
-                children.setdefault(parent, []).append(int(name))
-    found = {}
-    for root in roots:
-        family = [root]
-        for member in family:
-            family += children.get(member, [])
-        found[root] = family
-    return found
-
-
-def _usage(pid: int) -> tuple[int, float]:
-    """Bytes of memory, pages shared with others counted in full, and seconds of processor time."""
-    with suppress(OSError, IndexError), open(f"/proc/{pid}/status") as status, open(f"/proc/{pid}/stat") as stat:
-        ticks = stat.read().rpartition(")")[2].split()[11:15]
-        return (_kilobytes(status.read(), "RssAnon:", "RssShmem:"), sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
-    return 0, 0.0
+def _memory(pid: int) -> int:
+    """Bytes of memory, pages shared with others counted in full."""
+    with suppress(OSError), open(f"/proc/{pid}/status") as stream:
+        return _kilobytes(stream.read(), "RssAnon:", "RssShmem:")
+    return 0
 
 
 def _share(pid: int) -> int:
-    """Bytes of memory, pages shared with others divided among them; slower than `_usage`."""
+    """Bytes of memory, pages shared with others divided among them; slower than `_memory`."""
     with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as stream:
         return _kilobytes(stream.read(), "Pss_Anon:", "Pss_Shmem:")
     return 0

@@ -54,7 +54,7 @@ class _Output(IOPubThread):
         return context, pipe
 
 
-kernelapp.IOPubThread = _Output  # type: ignore[misc] # IPKernelApp names it outright
+vars(kernelapp)["IOPubThread"] = _Output  # IPKernelApp takes it from there
 
 
 class SandboxKernelApp(IPKernelApp):
@@ -74,13 +74,13 @@ class SandboxKernelApp(IPKernelApp):
         return port
 
     def init_control(self, context: zmq.Context[Any]) -> None:
-        super().init_control(context)
+        super().init_control(context)  # type: ignore[no-untyped-call] # ipykernel's
         # It would go on trying to connect to the shell's socket, for a debugger that is not there.
         self.debug_shell_socket.close(linger=0)
         self.debug_shell_socket = context.socket(zmq.DEALER)
 
     def init_heartbeat(self) -> None:
-        self.heartbeat = _Heartbeat(zmq.Context(), ("ipc", "", self.hb_port))
+        self.heartbeat = _Heartbeat(zmq.Context(), ("ipc", "", self.hb_port))  # type: ignore[no-untyped-call] # ipykernel's
         self.heartbeat.descriptor = self.channels["hb"]
         self.heartbeat.start()
 
@@ -101,7 +101,7 @@ def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) 
         ip="sandbox",
         **{f"{name}_port": n for n, name in enumerate(channels, 1)},
     )
-    app.initialize([])
+    app.initialize([])  # type: ignore[no-untyped-call] # ipykernel's
     sys.path.append("")  # as in any notebook, but last: nothing in the working directory shadows
     return app
 

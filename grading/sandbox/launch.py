@@ -12,6 +12,7 @@ import os
 import select
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,7 @@ _START = (
     "forkserver.main({descriptor})"
 )
 _MESSAGE = 1 << 16
+_CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
 _PATIENCE = 60.0  # seconds for the server to get ready, and for a kernel: they take 2 and 0.1
 _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
@@ -117,6 +119,7 @@ class ForkServer:
             os.mkdir(directory, 0o700)
         request = {"policy": describe(policy), "signature_scheme": scheme}
         line, theirs = _pair()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # what comes says who sent it
         with ExitStack() as stack:
             stack.enter_context(theirs)
             descriptors = [theirs.fileno(), _readable(key.encode(), stack)]
@@ -152,16 +155,23 @@ class ForkServer:
 
 
 class Kernel:
-    """One kernel, seen from outside."""
+    """One kernel, seen from outside.
+
+    `pid` is its process as this process sees it, by the system's word for who said that it is confined.
+    """
 
     def __init__(self, line: socket.socket, directory: str) -> None:
         self.line, self.directory = line, directory
+        self.pid: int | None = None
         self.exit: dict[str, Any] | None = None
         line.settimeout(_PATIENCE)
-        try:
-            answer = json.loads(line.recv(_MESSAGE) or b"{}")
-        except TimeoutError:
-            answer = {}
+        answer: dict[str, Any] = {}
+        with suppress(TimeoutError):
+            message, sender, _, _ = line.recvmsg(_MESSAGE, socket.CMSG_SPACE(_CREDENTIALS.size))
+            answer = json.loads(message or b"{}")
+            for _, kind, data in sender:
+                if kind == socket.SCM_CREDENTIALS:
+                    self.pid = _CREDENTIALS.unpack(data)[0]
         if "confined" not in answer:
             why = answer.get("failed") or answer.get("reason") or "it gave no answer"
             raise SandboxUnavailable(f"A kernel could not be confined: {why}")

@@ -16,13 +16,16 @@ import asyncio
 import signal
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_client.connect import KernelConnectionInfo
-from jupyter_client.provisioning import KernelProvisionerBase
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from .policy import Policy
 from .system import require
+
+if TYPE_CHECKING:
+    from .launch import Kernel  # where there is no sandbox, this cannot be imported
 
 _LOOK_EVERY = 0.005  # seconds between two looks at whether a killed kernel is gone
 
@@ -41,7 +44,7 @@ class SandboxProvisioner(KernelProvisionerBase):
             raise TypeError(f"{unknown[0]!r} is no limit of a sandboxed kernel: see Policy")
         self.policy = Policy(**limits)
         self.server_kind = tuple(hidden), tuple(ahead)
-        self._kernel: Any = None  # a launch.Kernel
+        self._kernel: Kernel | None = None
         self._directory: str | None = None
         super().__init__(**given)
 
@@ -50,18 +53,26 @@ class SandboxProvisioner(KernelProvisionerBase):
         return self._kernel is not None
 
     @property
+    def pid(self) -> int | None:
+        """The kernel's process, as this process sees it; the ordinary provisioner has this too."""
+        return None if self._kernel is None else self._kernel.pid
+
+    @property
     def exit_reason(self) -> str | None:
         """Why the kernel is gone, in words; None while it runs, and before it has started."""
-        if self._kernel is None or self._kernel.poll() is None:
-            return None
-        return str(self._kernel.exit["reason"])
+        ended = self._ended
+        return None if ended is None else str(ended["reason"])
 
     @property
     def cpu_seconds(self) -> float | None:
         """Processor time that the kernel has used in all; None while it runs."""
-        if self._kernel is None or self._kernel.poll() is None:
-            return None
-        return self._kernel.exit.get("cpu_seconds")
+        ended = self._ended
+        return None if ended is None or "cpu_seconds" not in ended else float(ended["cpu_seconds"])
+
+    @property
+    def _ended(self) -> dict[str, Any] | None:
+        """What the fork server said of the kernel's end; None before that."""
+        return None if self._kernel is None or self._kernel.poll() is None else self._kernel.exit
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Refuse, with SandboxUnavailable, where this machine grants less than the sandbox needs."""
@@ -73,7 +84,7 @@ class SandboxProvisioner(KernelProvisionerBase):
 
         `cmd` and `env` are not used: a kernel is forked, and inherits nothing.
         """
-        from .launch import server  # where there is no sandbox, this cannot be imported
+        from .launch import server
 
         session = self.parent.session  # type: ignore[union-attr] # the KernelManager
         key, scheme = session.key.decode(), session.signature_scheme

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from grading.nbgrader_plugins.session import Limits, Ran, Session
+from grading.nbgrader_plugins.session import CellRun, Limits, Session
 from grading.sandbox import SandboxUnavailable, require
 
 SECRET = f"canary-{os.urandom(8).hex()}"
@@ -61,7 +61,7 @@ class Box:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def run(self, code: str, seconds: float | None = None) -> Ran:
+    def run(self, code: str, seconds: float | None = None) -> CellRun:
         return self.session.run(code, seconds)
 
     def text(self, code: str, seconds: float | None = None) -> str:
@@ -85,7 +85,7 @@ class Box:
 
     @property
     def provisioner(self) -> Any:
-        return self.session._manager.provisioner
+        return self.session.provisioner
 
 
 @pytest.fixture

@@ -47,6 +47,16 @@ def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: boo
 
 
 @both
+def test_the_process_of_a_kernel_is_known_by_its_number_out_here(start: Callable[..., Box], ordinary: bool) -> None:
+    box = start(ordinary=ordinary)
+    inside = box.value("import os; value = os.getpid()")
+    with open(f"/proc/{box.provisioner.pid}/status") as status:
+        [numbers] = [line.split()[1:] for line in status if line.startswith("NSpid:")]  # from out here inwards
+    assert (numbers[0], numbers[-1]) == (str(box.provisioner.pid), str(inside))
+    assert (inside == 1) is not ordinary
+
+
+@both
 def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool) -> None:
     outputs = (
         start(ordinary=ordinary)

@@ -1,0 +1,52 @@
+"""Which of a notebook's cells an answer needs: read from their text, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from grading.cells import parse
+from grading.judge.source import Source, free_names
+
+
+@dataclass
+class Cell:
+    """A cell that was to be run. given: the lesson's own, as it was released; finished: it came to its end."""
+
+    code: str
+    given: bool = False
+    finished: bool = True
+
+
+def names_needed(source: Source, name: str) -> list[str]:
+    """The notebook's names that the answer `name` uses, directly or through others: definitions and imports."""
+    reached = source.reachable(name)
+    used = {free for one in reached for statement in source.definitions[one] for free in free_names(statement)}
+    return sorted({name} | reached | (used & source.modules.keys()))
+
+
+def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -> Iterator[str]:
+    """Code of the cells in which the answer `name` can be judged apart from the rest of its notebook.
+
+    These are the lesson's own cells, the answer's, and those that define what the answer reaches; of all others the
+    imports. `bare`: of what the answer reaches, too, the definitions without the rest of their cells.
+    """
+    reached = source.reachable(name)
+    for cell in cells:
+        defined = _defined(cell.code)
+        if name in defined or (cell.given and cell.finished) or (defined & reached and not bare):
+            yield cell.code
+        else:
+            tree = parse(cell.code)
+            kept = [s for s in (tree.body if tree else ()) if _imports(s) or _defined(ast.unparse(s)) & reached]
+            if kept:
+                yield "\n".join(map(ast.unparse, kept))
+
+
+def _defined(code: str) -> set[str]:
+    return set(Source([code]).definitions)
+
+
+def _imports(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import | ast.ImportFrom)

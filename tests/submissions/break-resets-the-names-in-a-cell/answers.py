@@ -1,0 +1,23 @@
+# %% softmax
+def softmax(x, dim=-1):
+    e = torch.exp(x - x.amax(dim, keepdim=True))
+    return e / e.sum(dim, keepdim=True)
+
+# %% after check_softmax
+%reset -f
+
+# %% log_softmax
+def log_softmax(x, dim=-1):
+    shifted = x - x.amax(dim, keepdim=True)
+    return shifted - torch.log(torch.exp(shifted).sum(dim, keepdim=True))
+
+# %% softmax_with_temperature
+def softmax_with_temperature(x, temperature, dim=-1):
+    if not temperature > 0:
+        raise ValueError(f"temperature must be positive, not {temperature}")
+    return softmax(x / temperature, dim)
+
+# %% entropy
+def entropy(p, dim=-1):
+    logs = torch.log(torch.where(p > 0, p, torch.ones_like(p)))
+    return -(p * logs).sum(dim)
