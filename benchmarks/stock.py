@@ -18,9 +18,9 @@ from course.protocol.comparing import leaves
 from course.protocol.packing import pack
 from course.protocol.tolerance import Tolerance, allowed_error
 from grading.cells import BEGIN_HIDDEN, CHECK, END_HIDDEN, exercise_of, grade_id
-from grading.judge.examine import Prepared, prepare
 from grading.judge.exercise import Exercise
 from grading.judge.lesson import load_lesson
+from grading.judge.references import Prepared, prepare
 
 CONFIG = """
 c = get_config()

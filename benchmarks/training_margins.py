@@ -21,11 +21,11 @@ from typing import Any
 import torch
 
 from course.specimens import Bigram
-from grading.check import namespace
 from grading.judge.answers import GIVEN
 from grading.judge.case import Draw
 from grading.judge.exercise import mix
 from grading.judge.lesson import load_lesson, package_of
+from grading.proof import namespace
 
 ROOT = Path(__file__).parents[1]
 LESSON = "08_training"

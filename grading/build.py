@@ -30,9 +30,9 @@ from course.protocol.running import observe
 
 from .cells import check_of, grade_id
 from .judge.case import Case, in_words, program
-from .judge.examine import prepare_case
 from .judge.exercise import Exercise
 from .judge.lesson import load_lesson
+from .judge.references import prepare_case
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 EXAMPLE_SEED = 0

@@ -132,9 +132,9 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from .check import check_all
+    from .proof import prove_all
 
-    problems = check_all(
+    problems = prove_all(
         options.root, options.lessons, options.exercise, mutate=not options.no_mutants, verbose=options.verbose
     )
     print(f"{problems} problem{'s' * (problems != 1)}" if problems else "all proved")

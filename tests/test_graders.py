@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import nbformat
 import pytest
 
-from grading.check import check_lesson
 from grading.judge.lesson import load_lesson
+from grading.proof import Prover
 from grading.run.nbgrader import autograde, scores
 from grading.sample import hand_in, right, write_answers
 
 from .conftest import LESSONS, ROOT
+from .verdicts import compact, recorded
 
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
 
 
+@cache
+def prover(lesson: str) -> Prover:
+    return Prover(ROOT, lesson)
+
+
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
-def test_a_grader_is_proved(lesson, name):
-    (outcome,) = check_lesson(ROOT, lesson, name, mutate=False)
-    assert not outcome.problems, str(outcome)
-    assert outcome.counts["named"] == outcome.counts["mistakes"]
+def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
+    proof = prover(lesson).prove(prover(lesson).lesson.exercises[name], mutate=False)
+    assert not proof.problems, str(proof)
+    assert proof.named == len(proof.exercise.mistakes)
+    assert compact(proof) == recorded(lesson)[name]
 
 
 @pytest.mark.slow

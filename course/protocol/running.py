@@ -47,7 +47,11 @@ def answer(request: str, namespace: Mapping[str, Any] | None = None) -> str:
         from IPython import get_ipython
 
         namespace = get_ipython().user_ns
-    seen = [observe(Program(**plain), namespace) for plain in unpack(base64.b64decode(request))]
+    return reply([observe(Program(**plain), namespace) for plain in unpack(base64.b64decode(request))])
+
+
+def reply(seen: list[Observation]) -> str:
+    """Observations as they travel. Raises PackingError, see `answer`."""
     try:
         blob = pack([one.to_plain() for one in seen])
     except PackingError as error:

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from course.protocol.program import Observation, Program
+from course.protocol.packing import PackingError
+from course.protocol.program import Program
 from course.protocol.running import answer
 from course.report import Points, Report, display
 
 from ..root import course_root
 from . import wire
-from .examine import NoAnswer, examine
+from .examine import examine
 from .exercise import Exercise
 from .lesson import Lesson, load_lesson
 from .present import report
 from .source import Source
 from .verdict import ExerciseVerdict
+from .wire import Answers, NoAnswer
 
 
 def find_exercise(name: str, tests: Path | None = None) -> tuple[Lesson, Exercise]:
@@ -46,21 +48,26 @@ def examine_here(
     cells: list[str] | None = None,
     lesson: Lesson | None = None,
     earlier: list[tuple[Exercise, ExerciseVerdict]] | None = None,
+    lenient: bool = False,
 ) -> ExerciseVerdict:
-    """Judge names of this process; `cells` is their source, where it is known.
+    """Judge names of this process; `cells` is their source, where it is known. See `examine` for the rest.
 
     What is asked and answered goes over the wire all the same: what cannot pass there is no answer here either.
     """
 
-    def ask(programs: list[tuple[Program, float]]) -> Iterator[Observation | NoAnswer]:
-        for program, _ in programs:
-            try:
-                yield from wire.read(repr(answer(wire.request([program]), names)), 1)
-            except wire.Malformed:
-                yield NoAnswer("the kernel gave no readable answer")
+    def ask(programs: list[tuple[Program, float]]) -> Answers:
+        calls = [program for program, _ in programs]
+        try:
+            yield from wire.read(repr(answer(wire.request(calls), names)), len(calls))
+        except (PackingError, wire.Malformed):  # one of them, or all together: each is asked by itself
+            for call in calls:
+                try:
+                    yield from wire.read(repr(answer(wire.request([call]), names)), 1)
+                except wire.Malformed:
+                    yield NoAnswer("the kernel gave no readable answer")
 
     known = Source(cells, lesson.exercises if lesson else ()) if cells is not None else None
-    return examine(exercise, ask, seed=seed, source=known, earlier=earlier or ())
+    return examine(exercise, ask, seed=seed, source=known, earlier=earlier or (), lenient=lenient)
 
 
 def grade(f: Any, tests: Path | None = None) -> Points:

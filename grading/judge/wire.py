@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import base64
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -16,6 +17,15 @@ from course.protocol.packing import MAX_BYTES, Node, PackingError, pack, unpack
 from course.protocol.program import Observation, Program
 
 MAX_TEXT = 4 * MAX_BYTES // 3 + 64
+
+
+class NoAnswer(Exception):
+    """A call brought no observation, and why, in words for the learner: out of time, out of memory, died."""
+
+
+Answers = Iterator[Observation | NoAnswer]
+# (program, its time limit in seconds) for every call -> what each gave, in their order, made as they are asked for
+Ask = Callable[[list[tuple[Program, float]]], Answers]
 
 
 class Malformed(ValueError):

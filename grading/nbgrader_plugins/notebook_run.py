@@ -16,10 +16,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.protocol.program import Observation, Program
-from grading.judge.examine import NoAnswer, examine
+from grading.judge.examine import examine
 from grading.judge.exercise import Exercise
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
+from grading.judge.wire import NoAnswer
 
 from .needed import Cell, cells_needed, names_needed
 from .session import KernelDied, Session

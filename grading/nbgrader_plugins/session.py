@@ -23,7 +23,7 @@ from nbformat.v4 import new_output, output_from_msg
 
 from course.protocol.program import Observation, Program
 from grading.judge import wire
-from grading.judge.examine import NoAnswer
+from grading.judge.wire import NoAnswer
 
 from .reading import plain
 from .stopwatch import Stopwatch

@@ -12,11 +12,11 @@ from functools import cache
 
 import pytest
 
-from grading.check import namespace
 from grading.judge.inprocess import examine_here
 from grading.judge.lesson import load_lesson
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
+from grading.proof import namespace
 
 from ..conftest import LESSONS, ROOT
 

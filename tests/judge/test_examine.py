@@ -7,10 +7,11 @@ import textwrap
 import pytest
 
 from course.protocol.running import observe
-from grading.judge.examine import NoAnswer, examine
+from grading.judge.examine import examine
 from grading.judge.inprocess import examine_here
 from grading.judge.lesson import load_lesson
 from grading.judge.verdict import ExerciseVerdict
+from grading.judge.wire import NoAnswer
 
 from ..small import write_lesson
 

@@ -24,7 +24,7 @@ Start = Callable[..., NotebookRun]
 
 @pytest.fixture
 def lesson(released: Path) -> Lesson:
-    return load_lesson(released / "grader_tests" / f"{LESSON}.py")
+    return load_lesson(released / "grader_tests" / LESSON)
 
 
 @pytest.fixture

@@ -1,0 +1,120 @@
+"""What an exercise's cases are judged against: the oracle's outcomes, and those of every known mistake.
+
+All is computed in the grader's own process, once for an exercise and a seed.
+
+Does not cover: what a learner's answer gives, and what that is worth (`examine.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from course.protocol.comparing import Finding, Reference, compare, leaves, wrong_device
+from course.protocol.program import Observation, Program
+from course.protocol.running import observe
+
+from .case import Case, in_words, program
+from .exercise import Exercise, mix
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A bound case with what the judge knows about it."""
+
+    criterion: int
+    case: Case
+    seed: int
+    cotangents: list[torch.Tensor] | None
+    reference: Reference
+
+    def program(self, exercise: Exercise, device: str = "cpu", stand_ins: dict[str, str] | None = None) -> Program:
+        return program(
+            self.case,
+            cotangents=self.cotangents,
+            forbidden=list(exercise.forbidden),
+            stand_ins=stand_ins or {},
+            device=device,
+            seed=self.seed,
+        )
+
+
+@lru_cache(maxsize=256)
+def prepare(exercise: Exercise, seed: int) -> list[Prepared]:
+    """All cases of an exercise with their references, computed once in a process."""
+    found = []
+    for index, (criterion, cases) in enumerate(exercise.cases(seed)):
+        for number, case in enumerate(cases):
+            found.append(prepare_case(exercise, case, index, mix(seed, exercise.name, criterion.name, number)))
+    return found
+
+
+def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> Prepared:
+    names = {exercise.name: exercise.answer}
+    cotangents = None
+    if case.gradients:
+        draw = torch.Generator().manual_seed(seed)
+        plain = observe(program(case, dtype=case.exact_dtype, seed=seed), names)
+        tensors = [v for value in plain.values.values() for _, v in leaves(value) if isinstance(v, torch.Tensor)]
+        cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
+    exact = observe(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
+    native = observe(program(case, cotangents=cotangents, seed=seed), names)
+    wrong = {name: case.inputs[name] for name in case.wrong}
+    reference = Reference(_wide(exact), native, case.undefined, case.tolerance, wrong, case.pure, case.mutates)
+    if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
+        raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
+    return Prepared(criterion, case, seed, cotangents, reference)
+
+
+@lru_cache(maxsize=256)
+def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
+    """What every known mistake gives on the same cases."""
+    prepared = prepare(exercise, seed)
+    return {
+        m.name: [observe(p.program(exercise), {exercise.name: m.answer}) for p in prepared] for m in exercise.mistakes
+    }
+
+
+@lru_cache(maxsize=256)
+def missed_by(exercise: Exercise, seed: int) -> dict[str, frozenset[int]]:
+    """The cases, by number, that every known mistake gets wrong."""
+    prepared = prepare(exercise, seed)
+    return {
+        name: frozenset(i for i, p in enumerate(prepared) if judge_case(p, given[i]))
+        for name, given in mistaken(exercise, seed).items()
+    }
+
+
+def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
+    """What is wrong with one observation."""
+    case, reference = prepared.case, prepared.reference
+    if case.holds is None:
+        return compare(seen, reference, device)
+    if seen.raised is not None and reference.exact.raised is None:
+        return compare(seen, reference, device)
+    if elsewhere := wrong_device(seen, device):
+        return elsewhere
+    try:
+        problem = case.holds(seen, reference.exact)
+    except Exception:
+        # A property reads the result as if it were of the right form; where that fails, the form was wrong
+        problem = "the result is not of the form that the contract asks for"
+    return Finding("values", problem) if problem else None
+
+
+def _wide(seen: Observation) -> Observation:
+    """Floating-point results in float64, whatever the oracle computed in."""
+
+    def widen(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.double() if value.is_floating_point() else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(widen, value))
+        if isinstance(value, dict):
+            return {key: widen(item) for key, item in value.items()}
+        return value
+
+    return replace(seen, values=widen(seen.values), gradients=widen(seen.gradients))
