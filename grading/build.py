@@ -66,7 +66,7 @@ def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
 
 def read_lesson(path: Path) -> NotebookNode:
     """A lesson's text as a notebook with stable cell ids."""
-    notebook = jupytext.read(path, fmt="py:percent")
+    notebook: NotebookNode = jupytext.read(path, fmt="py:percent")
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNELSPEC))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell, name in zip(notebook.cells, _ids(notebook), strict=True):

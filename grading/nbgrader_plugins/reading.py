@@ -77,7 +77,8 @@ class SubmissionExporter(NotebookExporter):
             self.log.warning("%s: %s", filename, nb.metadata[RECORD]["unreadable"])
         folder, name = os.path.split(filename)
         resources["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
-        return self.from_notebook_node(nb, resources, **kw)
+        output: tuple[str, dict[str, Any]] = self.from_notebook_node(nb, resources, **kw)
+        return output
 
     def _was_written_by_nbgrader(self, filename: str, resources: dict[str, Any]) -> bool:
         """Autograde reads twice: what was handed in, then what it made of that, which is sound and keeps its record."""
@@ -85,7 +86,7 @@ class SubmissionExporter(NotebookExporter):
         if coursedir is None or not ids:
             return False
         step = coursedir.autograded_directory
-        folder = coursedir.format_path(step, ids["student"], ids["assignment"])
+        folder: str = coursedir.format_path(step, ids["student"], ids["assignment"])
         return os.path.abspath(os.path.dirname(filename)) == os.path.abspath(folder)
 
     def _leave_out_links(self) -> None:
@@ -129,7 +130,8 @@ def unreadable_notebook(reason: str) -> NotebookNode:
 
 def _notebook(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> NotebookNode:
     version = {"nbformat": 4, "nbformat_minor": 5}
-    return nbformat.from_dict({**version, "metadata": metadata, "cells": cells})
+    made: NotebookNode = nbformat.from_dict({**version, "metadata": metadata, "cells": cells})
+    return made
 
 
 def _is_file_within(path: str, folder: str) -> bool:
@@ -250,7 +252,7 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
     valid = isinstance(wanted, str) and CELL_ID.fullmatch(wanted)
     names = chain([wanted] if valid else [], [otherwise], (f"{otherwise}-{n}" for n in count(2)))
-    name = next(name for name in names if name not in taken)
+    name: str = next(name for name in names if name not in taken)
     taken.add(name)
     return name
 

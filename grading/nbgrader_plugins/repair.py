@@ -339,7 +339,8 @@ def _is(cell: NotebookNode, plain: PlainCell) -> bool:
 
 def _code_cell(source: str) -> NotebookNode:
     cell = {"cell_type": "code", "id": "", "metadata": {}, "source": source}
-    return from_dict({**cell, "execution_count": None, "outputs": []})
+    made: NotebookNode = from_dict({**cell, "execution_count": None, "outputs": []})
+    return made
 
 
 def _cell_of(marked: MarkedCell, source: str) -> NotebookNode:
