@@ -77,8 +77,8 @@ class SubmissionExporter(NotebookExporter):
             self.log.warning("%s: %s", filename, nb.metadata[RECORD]["unreadable"])
         folder, name = os.path.split(filename)
         resources["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
-        made: tuple[str, dict[str, Any]] = self.from_notebook_node(nb, resources, **kw)  # type: ignore[no-untyped-call]
-        return made
+        output: tuple[str, dict[str, Any]] = self.from_notebook_node(nb, resources, **kw)
+        return output
 
     def _was_written_by_nbgrader(self, filename: str, resources: dict[str, Any]) -> bool:
         """Autograde reads twice: what was handed in, then what it made of that, which is sound and keeps its record."""
@@ -86,7 +86,7 @@ class SubmissionExporter(NotebookExporter):
         if coursedir is None or not ids:
             return False
         step = coursedir.autograded_directory
-        folder = str(coursedir.format_path(step, ids["student"], ids["assignment"]))
+        folder: str = coursedir.format_path(step, ids["student"], ids["assignment"])
         return os.path.abspath(os.path.dirname(filename)) == os.path.abspath(folder)
 
     def _leave_out_links(self) -> None:
@@ -250,9 +250,9 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 
 
 def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
-    given = [wanted] if isinstance(wanted, str) and CELL_ID.fullmatch(wanted) else []
-    names = chain(given, [otherwise], (f"{otherwise}-{n}" for n in count(2)))
-    name = next(name for name in names if name not in taken)
+    valid = isinstance(wanted, str) and CELL_ID.fullmatch(wanted)
+    names = chain([wanted] if valid else [], [otherwise], (f"{otherwise}-{n}" for n in count(2)))
+    name: str = next(name for name in names if name not in taken)
     taken.add(name)
     return name
 
