@@ -68,7 +68,7 @@ def mutants(code: str) -> Iterator[tuple[str, str]]:
                 yield f"line {getattr(node, 'lineno', 0)}: {what} in `{where}`", changed
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[str, Callable]]:
+def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[..., object]]]:
     if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in BINARY:
         new = BINARY[type(node.op)]
         yield f"{type(node.op).__name__} -> {new.__name__}", lambda n: setattr(n, "op", new())
