@@ -77,7 +77,8 @@ class SubmissionExporter(NotebookExporter):
             self.log.warning("%s: %s", filename, nb.metadata[RECORD]["unreadable"])
         folder, name = os.path.split(filename)
         resources["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
-        output: tuple[str, dict[str, Any]] = self.from_notebook_node(nb, resources, **kw)
+        # nbconvert wraps it in a decorator without types
+        output: tuple[str, dict[str, Any]] = self.from_notebook_node(nb, resources, **kw)  # type: ignore[no-untyped-call]
         return output
 
     def _was_written_by_nbgrader(self, filename: str, resources: dict[str, Any]) -> bool:
