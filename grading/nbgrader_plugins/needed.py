@@ -20,10 +20,14 @@ class Cell:
 
 
 def names_needed(source: Source, name: str) -> list[str]:
-    """The notebook's names that the answer `name` uses, directly or through others: definitions and imports."""
+    """The notebook's names that the answer `name` uses, directly or through others, and its own.
+
+    Definitions and imports; but not what is imported from the course, which is there to look at answers.
+    """
     reached = source.reachable(name)
     used = {free for one in reached for statement in source.definitions[one] for free in free_names(statement)}
-    return sorted({name} | reached | (used & source.modules.keys()))
+    imported = {local for local, path in source.modules.items() if path.split(".")[0] != "course"}
+    return sorted(reached | (used & imported))
 
 
 def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -> Iterator[str]:

@@ -43,5 +43,5 @@ def test_bare_what_it_reaches_is_without_the_rest_of_its_cell():
 
 
 @pytest.mark.parametrize("name", ["other", "torch"])
-def test_of_what_is_not_defined_only_the_name_is_needed(name):
-    assert names_needed(SOURCE, name) == [name]
+def test_what_no_cell_defines_needs_no_name(name):
+    assert names_needed(SOURCE, name) == []
