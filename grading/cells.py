@@ -32,7 +32,7 @@ MAX_MAGICS = 50
 MAX_NESTED = 4  # magics that run magics
 MAX_OPTIONS = 8  # words of a line magic before its code
 
-_trees: dict[str, ast.Module | None] = {}
+kept_trees: dict[str, ast.Module | None] = {}
 
 
 def grade_id(cell: Mapping[str, Any]) -> str:
@@ -97,11 +97,11 @@ def parse(source: str) -> ast.Module | None:
     for one, and what was defined before it stands. None, too, for what no one writes by hand: code that is too long,
     too deep, or full of magics.
     """
-    if source not in _trees:
-        if sum(map(len, _trees)) + len(source) > MAX_KEPT:
-            _trees.clear()
-        _trees[source] = _parsed(source, MAX_NESTED)
-    return _trees[source]
+    if source not in kept_trees:
+        if sum(map(len, kept_trees)) + len(source) > MAX_KEPT:
+            kept_trees.clear()
+        kept_trees[source] = _parsed(source, MAX_NESTED)
+    return kept_trees[source]
 
 
 def _parsed(source: str, nested: int) -> ast.Module | None:

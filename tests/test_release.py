@@ -21,6 +21,7 @@ from grading.build import BuildError, build_examples, build_lesson, read_lesson,
 from grading.judge.lesson import load_lesson
 
 from .conftest import LESSONS, ROOT
+from .small import write_lesson
 
 X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
 LONG = 30  # characters; a shorter piece of a statement tells nothing
@@ -67,9 +68,9 @@ def test_examples_of_another_kind_of_processor_say_the_same_and_other_numbers_do
 
 
 def test_examples_that_cannot_be_made_stop_the_build_and_say_why(tmp_path):
-    (tmp_path / "01_wrong.py").write_text("raise ValueError('a criterion too many')\n")
+    write_lesson(tmp_path / "01_wrong", {"wrong": ("raise ValueError('a criterion too many')",)})
     with pytest.raises(BuildError, match="the examples could not be made") as raised:
-        build_examples(tmp_path / "01_wrong.py")
+        build_examples(tmp_path / "01_wrong")
     assert "ValueError: a criterion too many" in str(raised.value)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.judge.exercise import Lesson, load_lesson
+from grading.judge.lesson import Lesson, load_lesson
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 from grading.nbgrader_plugins import notebook_run
