@@ -8,13 +8,15 @@ Does not cover: what is right (`references.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from course.protocol.comparing import Finding
 from course.protocol.diagnosing import explain
 from course.protocol.errors import not_written
 from course.protocol.program import Observation
+from course.protocol.running import observe
 
 from .case import in_words
 from .exercise import Exercise
@@ -44,18 +46,55 @@ def examine(
     lenient  what is not allowed costs nothing here: oracles and known mistakes may be written with it
     """
     not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
-    verdict = _examine_once(exercise, ask, seed, device, {}, not_allowed, lenient)
-    if verdict.earned < exercise.points and source and not not_allowed:
+    outcomes = _ask_all(exercise, ask, seed, device, {}, [] if lenient else not_allowed, lenient)
+    followed: list[str] = []
+    if outcomes.earned < exercise.points and source and not not_allowed:
         called = source.reachable(exercise.name)
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
-            again = _examine_once(exercise, ask, seed, device, {e.name: e.stand_in for e in wrong}, [], lenient)
-            if again.earned > verdict.earned:
-                verdict = replace(again, followed_through=[e.name for e in wrong])
-    return verdict
+            again = _ask_all(exercise, ask, seed, device, {e.name: e.stand_in for e in wrong}, [], lenient)
+            if again.earned > outcomes.earned:
+                outcomes, followed = again, [e.name for e in wrong]
+    return replace(_verdict(outcomes, seed), followed_through=followed)
 
 
-def _examine_once(
+def earns_all(exercise: Exercise, names: Mapping[str, Any], seed: int = 0) -> bool:
+    """Whether names of this process answer every case rightly; what is wrong is not told, which is much quicker."""
+
+    def right(prepared: Prepared) -> bool:
+        seen = observe(prepared.program(exercise), names)
+        return not seen.used and judge_case(prepared, seen) is None
+
+    return all(map(right, prepare(exercise, seed)))
+
+
+@dataclass
+class _Outcomes:
+    """What was seen of all cases of an exercise, and what was wrong with each. `used`: what is not allowed."""
+
+    exercise: Exercise
+    prepared: list[Prepared]
+    seen: list[Observation] = field(default_factory=list)
+    findings: list[Finding | None] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+
+    def failing(self, criterion: int) -> list[int]:
+        """The cases of a criterion, by number, that are wrong."""
+        return [i for i, p in enumerate(self.prepared) if p.criterion == criterion and self.findings[i]]
+
+    @property
+    def untouched(self) -> bool:
+        return all(not_written(one.raised) for one in self.seen)
+
+    @property
+    def earned(self) -> float:
+        """Points, had nothing been explained yet."""
+        if self.used and not self.untouched:
+            return 0.0
+        return sum(c.points for index, c in enumerate(self.exercise.criteria) if not self.failing(index))
+
+
+def _ask_all(
     exercise: Exercise,
     ask: Ask,
     seed: int,
@@ -63,83 +102,74 @@ def _examine_once(
     stand_ins: dict[str, str],
     not_allowed: list[str],
     lenient: bool,
-) -> ExerciseVerdict:
-    prepared = prepare(exercise, seed)
-    seen: list[Observation] = []
-    findings: list[Finding | None] = []
-    used: list[str] = list(not_allowed)
+) -> _Outcomes:
+    found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
-    answers = ask([(p.program(exercise, device, stand_ins), p.case.seconds) for p in prepared])
-    for p in prepared:
+    answers = ask([(p.program(exercise, device, stand_ins), p.case.seconds) for p in found.prepared])
+    for p in found.prepared:
         if unanswered >= MAX_UNANSWERED:
-            seen.append(Observation(raised=_nothing("not reached")))
-            findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))
+            found.seen.append(Observation(raised=_nothing("not reached")))
+            found.findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))
             continue
         one = next(answers)
         if isinstance(one, NoAnswer):
             unanswered += 1
-            seen.append(Observation(raised=_nothing(str(one))))
-            findings.append(Finding("no answer", str(one)))
+            found.seen.append(Observation(raised=_nothing(str(one))))
+            found.findings.append(Finding("no answer", str(one)))
             continue
-        used += [name for name in one.used if name not in used]
-        seen.append(one)
-        findings.append(judge_case(p, one, device))
-    verdict = _verdict(exercise, prepared, seen, findings, seed)
-    if used and verdict.status != "not started" and not lenient:
-        for criterion in verdict.criteria:
-            criterion.earned = 0.0
-        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", used
-        verdict.explanation = f"Not allowed in this exercise: {', '.join(used)}. Write it yourself."
-    return verdict
+        found.used += [name for name in one.used if name not in found.used and not lenient]
+        found.seen.append(one)
+        found.findings.append(judge_case(p, one, device))
+    return found
 
 
-def _verdict(
-    exercise: Exercise, prepared: list[Prepared], seen: list[Observation], findings: list[Finding | None], seed: int
-) -> ExerciseVerdict:
-    criteria = []
-    untouched = all(not_written(one.raised) for one in seen)
-
-    def explained(failing: list[int]) -> str | None:
-        if untouched:
-            return None
-        # Only a mistake that is wrong in all of these cases explains them, however near it comes to what was seen
-        missed = missed_by(exercise, seed)
-        outcomes = {name: o for name, o in mistaken(exercise, seed).items() if missed[name].issuperset(failing)}
-        return explain(seen, failing, outcomes)
-
-    for index, criterion in enumerate(exercise.criteria):
-        mine = [i for i, p in enumerate(prepared) if p.criterion == index]
-        failing = [i for i in mine if findings[i]]
-        if not failing:
-            criteria.append(CriterionVerdict(criterion.name, criterion.points, criterion.points, "right"))
-            continue
-        finding = findings[failing[0]]
-        assert finding is not None
-        status = "not reached" if all(getattr(findings[i], "rung", "") == "not reached" for i in failing) else "wrong"
-        criteria.append(
-            CriterionVerdict(
-                criterion.name,
-                criterion.points,
-                0.0,
-                status,
-                in_words(prepared[failing[0]].case),
-                finding.rung,
-                finding.text,
-                explained(failing) or "",
-            )
-        )
+def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
+    exercise = found.exercise
+    criteria = [_criterion(found, index, seed) for index in range(len(exercise.criteria))]
     earned = sum(c.earned for c in criteria)
     verdict = ExerciseVerdict(exercise.name, exercise.points, earned, "partly right", criteria, seed=seed)
-    failing = [i for i, f in enumerate(findings) if f]
+    failing = [i for i, f in enumerate(found.findings) if f]
     if not failing:
         verdict.status = "right"
-    elif untouched:
+    elif found.untouched:
         verdict.status = "not started"
     elif earned == 0:
         verdict.status = "wrong"
     if failing and verdict.status != "not started":
-        _diagnose(exercise, verdict, explained(failing))
+        _diagnose(exercise, verdict, _explained(found, failing, seed))
+    if found.used and verdict.status != "not started":
+        for criterion in criteria:
+            criterion.earned = 0.0
+        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", found.used
+        verdict.explanation = f"Not allowed in this exercise: {', '.join(found.used)}. Write it yourself."
     return verdict
+
+
+def _criterion(found: _Outcomes, index: int, seed: int) -> CriterionVerdict:
+    criterion, failing = found.exercise.criteria[index], found.failing(index)
+    if not failing:
+        return CriterionVerdict(criterion.name, criterion.points, criterion.points, "right")
+    findings = [finding for i in failing if (finding := found.findings[i])]
+    return CriterionVerdict(
+        criterion.name,
+        criterion.points,
+        0.0,
+        "not reached" if all(finding.rung == "not reached" for finding in findings) else "wrong",
+        in_words(found.prepared[failing[0]].case),
+        findings[0].rung,
+        findings[0].text,
+        _explained(found, failing, seed) or "",
+    )
+
+
+def _explained(found: _Outcomes, failing: list[int], seed: int) -> str | None:
+    """The known mistake that gives what was seen in these cases: only one that is wrong in all of them explains them,
+    however near it comes to what was seen."""
+    if found.untouched:
+        return None
+    missed = missed_by(found.exercise, seed)
+    outcomes = {name: o for name, o in mistaken(found.exercise, seed).items() if missed[name].issuperset(failing)}
+    return explain(found.seen, failing, outcomes)
 
 
 def _diagnose(exercise: Exercise, verdict: ExerciseVerdict, whole: str | None) -> None:
