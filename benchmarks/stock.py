@@ -90,7 +90,7 @@ def _case(prepared: Prepared, exercise: Exercise) -> dict[str, Any]:
 
     Both are off the exact result, so the judge's room for one is doubled.
     """
-    reference, program = prepared.reference, prepared.program(exercise)
+    reference, program = prepared.reference, prepared.program(exercise.forbidden)
 
     def room(exact: Any, native: Any) -> float:
         if not isinstance(exact, torch.Tensor) or not exact.is_floating_point():

@@ -159,7 +159,7 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
             {
                 "name": name,
                 "text": spelled_out(p.case),
-                "program": p.program(exercise).to_plain(),
+                "program": p.program(exercise.forbidden).to_plain(),
                 "exact": _outcome(r.exact),
                 "native": _outcome(r.native),
                 "wrong": r.wrong,
@@ -174,7 +174,7 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
             "name": m.name,
             "text": m.text,
             "see": m.see,
-            "outcomes": [_outcome(observe(p.program(exercise), {exercise.name: m.answer})) for _, p in prepared],
+            "outcomes": [_outcome(observe(p.program(()), {exercise.name: m.answer})) for _, p in prepared],
         }
         for m in exercise.mistakes
     ]

@@ -12,26 +12,30 @@ from .packing import Node
 from .program import Observation
 from .tolerance import Tolerance
 
+Likeness = dict[tuple[str, int, bool], bool]
 
-def explain(seen: list[Observation], failing: list[int], outcomes: dict[str, list[Observation]]) -> str | None:
+
+def explain(
+    seen: list[Observation], failing: list[int], outcomes: dict[str, list[Observation]], known: Likeness | None = None
+) -> str | None:
     """The one known mistake that gives what was seen wherever it was wrong; None if none does, or several do.
 
     seen      observations of all cases; failing: indices of those that were wrong
     outcomes  mistake -> what it gives on the same cases
+    known     what was found when the same `seen` was explained before, for other failing cases; is added to
     """
+    known = {} if known is None else known
 
-    def alike(given: list[Observation], own_words: bool) -> bool:
-        return all(same_outcome(seen[i], given[i], own_words=own_words) for i in failing)
+    def same(mistake: str, i: int, own_words: bool) -> bool:
+        key = mistake, i, own_words
+        if key not in known:
+            known[key] = same_outcome(seen[i], outcomes[mistake][i], own_words=own_words)
+        return known[key]
 
-    fitting = [m for m, given in outcomes.items() if alike(given, False)]
-    fitting = fitting or [m for m, given in outcomes.items() if alike(given, True)]
+    fitting = [m for m in outcomes if all(same(m, i, False) for i in failing)]
+    fitting = fitting or [m for m in outcomes if all(same(m, i, True) for i in failing)]
     if len(fitting) > 1:  # told apart, if at all, by the cases that were right
-        agree = {
-            m: sum(
-                same_outcome(a, b, own_words=w) for w in (False, True) for a, b in zip(seen, outcomes[m], strict=True)
-            )
-            for m in fitting
-        }
+        agree = {m: sum(same(m, i, own) for own in (False, True) for i in range(len(seen))) for m in fitting}
         best = max(agree.values())
         fitting = [m for m in fitting if agree[m] == best]
     return fitting[0] if failing and len(fitting) == 1 else None

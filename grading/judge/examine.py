@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.protocol.comparing import Finding
-from course.protocol.diagnosing import explain
+from course.protocol.diagnosing import Likeness, explain
 from course.protocol.errors import not_written
 from course.protocol.program import Observation
 from course.protocol.running import observe
 
 from .case import in_words
 from .exercise import Exercise
-from .references import Prepared, judge_case, missed_by, mistaken, prepare
+from .references import Prepared, judge_case, missed_by, misses, mistaken, prepare
 from .source import Source
 from .verdict import CriterionVerdict, ExerciseVerdict
 from .wire import Ask, NoAnswer
@@ -58,11 +58,17 @@ def examine(
     return replace(_verdict(outcomes, seed), followed_through=followed)
 
 
+def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdict:
+    """The verdict on a known mistake, which the judge has run and compared already, whatever is not allowed."""
+    seen, findings = mistaken(exercise, seed)[mistake], misses(exercise, seed)[mistake]
+    return _verdict(_Outcomes(exercise, prepare(exercise, seed), seen, findings), seed)
+
+
 def earns_all(exercise: Exercise, names: Mapping[str, Any], seed: int = 0) -> bool:
     """Whether names of this process answer every case rightly; what is wrong is not told, which is much quicker."""
 
     def right(prepared: Prepared) -> bool:
-        seen = observe(prepared.program(exercise), names)
+        seen = observe(prepared.program(exercise.forbidden), names)
         return not seen.used and judge_case(prepared, seen) is None
 
     return all(map(right, prepare(exercise, seed)))
@@ -77,6 +83,7 @@ class _Outcomes:
     seen: list[Observation] = field(default_factory=list)
     findings: list[Finding | None] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
+    likeness: Likeness = field(default_factory=dict)
 
     def failing(self, criterion: int) -> list[int]:
         """The cases of a criterion, by number, that are wrong."""
@@ -105,7 +112,9 @@ def _ask_all(
 ) -> _Outcomes:
     found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
-    answers = ask([(p.program(exercise, device, stand_ins), p.case.seconds) for p in found.prepared])
+    answers = ask(
+        [(p.program(() if lenient else exercise.forbidden, device, stand_ins), p.case.seconds) for p in found.prepared]
+    )
     for p in found.prepared:
         if unanswered >= MAX_UNANSWERED:
             found.seen.append(Observation(raised=_nothing("not reached")))
@@ -117,7 +126,7 @@ def _ask_all(
             found.seen.append(Observation(raised=_nothing(str(one))))
             found.findings.append(Finding("no answer", str(one)))
             continue
-        found.used += [name for name in one.used if name not in found.used and not lenient]
+        found.used += [name for name in one.used if name not in found.used]
         found.seen.append(one)
         found.findings.append(judge_case(p, one, device))
     return found
@@ -169,7 +178,7 @@ def _explained(found: _Outcomes, failing: list[int], seed: int) -> str | None:
         return None
     missed = missed_by(found.exercise, seed)
     outcomes = {name: o for name, o in mistaken(found.exercise, seed).items() if missed[name].issuperset(failing)}
-    return explain(found.seen, failing, outcomes)
+    return explain(found.seen, failing, outcomes, found.likeness)
 
 
 def _diagnose(exercise: Exercise, verdict: ExerciseVerdict, whole: str | None) -> None:

@@ -7,6 +7,7 @@ Does not cover: what a learner's answer gives, and what that is worth (`examine.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -31,11 +32,13 @@ class Prepared:
     cotangents: list[torch.Tensor] | None
     reference: Reference
 
-    def program(self, exercise: Exercise, device: str = "cpu", stand_ins: dict[str, str] | None = None) -> Program:
+    def program(
+        self, forbidden: Iterable[str], device: str = "cpu", stand_ins: dict[str, str] | None = None
+    ) -> Program:
         return program(
             self.case,
             cotangents=self.cotangents,
-            forbidden=list(exercise.forbidden),
+            forbidden=list(forbidden),
             stand_ins=stand_ins or {},
             device=device,
             seed=self.seed,
@@ -71,21 +74,22 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 
 @lru_cache(maxsize=256)
 def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
-    """What every known mistake gives on the same cases."""
+    """What every known mistake gives on the same cases; what is not allowed is not watched for."""
+    programs = [p.program(()) for p in prepare(exercise, seed)]
+    return {m.name: [observe(one, {exercise.name: m.answer}) for one in programs] for m in exercise.mistakes}
+
+
+@lru_cache(maxsize=256)
+def misses(exercise: Exercise, seed: int) -> dict[str, list[Finding | None]]:
+    """What is wrong with what every known mistake gives, case by case."""
     prepared = prepare(exercise, seed)
-    return {
-        m.name: [observe(p.program(exercise), {exercise.name: m.answer}) for p in prepared] for m in exercise.mistakes
-    }
+    return {name: list(map(judge_case, prepared, given)) for name, given in mistaken(exercise, seed).items()}
 
 
 @lru_cache(maxsize=256)
 def missed_by(exercise: Exercise, seed: int) -> dict[str, frozenset[int]]:
     """The cases, by number, that every known mistake gets wrong."""
-    prepared = prepare(exercise, seed)
-    return {
-        name: frozenset(i for i, p in enumerate(prepared) if judge_case(p, given[i]))
-        for name, given in mistaken(exercise, seed).items()
-    }
+    return {name: frozenset(i for i, f in enumerate(found) if f) for name, found in misses(exercise, seed).items()}
 
 
 def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
