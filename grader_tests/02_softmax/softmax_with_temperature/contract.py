@@ -6,14 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import (
-    INF,
-    NOT_ALLOWED,
-    changes_nothing,
-    exact_zeros,
-    levels,
-    with_gaps,
-)
+from ...shared import INF
+from ..common import NOT_ALLOWED, changes_nothing, exact_zeros, levels, with_gaps
 
 softmax_with_temperature = exercise(
     "softmax_with_temperature",

@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, ON_PAPER, three
+from ...shared import BUILT_IN
+from ..common import ON_PAPER, three
 
 scaled_dot_product_attention = exercise(
     "scaled_dot_product_attention",

@@ -4,7 +4,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, next_to_nothing
+from ...shared import BUILT_IN
+from ..common import next_to_nothing
 
 score_std = exercise(
     "score_std",

@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, next_to_nothing
+from ...shared import BUILT_IN
+from ..common import next_to_nothing
 
 softmax_gradient_norm = exercise(
     "softmax_gradient_norm",

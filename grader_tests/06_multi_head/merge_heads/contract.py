@@ -4,7 +4,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, SPLITTING
+from ...shared import BUILT_IN
+from ..common import SPLITTING
 
 merge_heads = exercise(
     "merge_heads",

@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
 
-from ..common import BUILT_IN, turned
+from ...shared import BUILT_IN
+from ..common import turned
 
 ROTATING = "Exercise 3: `apply_rope`"
 

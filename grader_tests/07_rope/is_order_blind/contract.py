@@ -4,7 +4,7 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous, specimen
 
-from ..common import BUILT_IN
+from ...shared import BUILT_IN
 from .cases import balanced, beyond, exchanged, loud, nudged, scrambled, turns, wheel, window
 
 BLIND = "1. Attention does not see the order"

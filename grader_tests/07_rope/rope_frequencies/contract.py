@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise
 
-from ..common import BUILT_IN, CLOCKS
+from ...shared import BUILT_IN
+from ..common import CLOCKS
 from .cases import frequencies
 
 rope_frequencies = exercise(

@@ -4,7 +4,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, LAYOUTS
+from ...shared import BUILT_IN
+from ..common import LAYOUTS
 
 to_half_split = exercise(
     "to_half_split",
