@@ -9,18 +9,10 @@ def dot(a, b):
     return (a * b).sum()
 """)
 
-right3 = dot.base("""
-def dot(a, b):
-    if a.ndim != 1 or b.shape != a.shape:
-        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
-    length = min(len(a), len(b))
-    return (a[:length] * b[:length]).sum()
-""")
-
 right.mistake("returns_the_products", {"(a * b).sum()": "a * b"}, shows="multiplies").says(
     "You return the products, place by place, but not their sum: a dot product is *one* number."
 )
-right.mistake("takes_the_mean", {"sum": "mean"}, shows="multiplies").says(
+right.mistake("takes_the_mean", {".sum(": ".mean("}, shows="multiplies").says(
     "Your result is the dot product divided by the number of places: you take the mean of the "
     "products where their sum is asked for."
 )
@@ -30,9 +22,8 @@ right.mistake("adds_instead_of_multiplying", {"a * b": "a + b"}, shows="multipli
 right.mistake("multiplies_the_sums", {"(a * b).sum()": "a.sum() * b.sum()"}, shows="multiplies").says(
     "You multiply the two sums. The sum of the products is another thing: multiply place by place first, then add."
 )
-right3.mistake("returns_in_the_first_round", shows="multiplies").patch("""
-- length = min(len(a), len(b))
-- return (a[:length] * b[:length]).sum()
+right.mistake("returns_in_the_first_round", shows="multiplies").patch("""
+- return (a * b).sum()
 + total = 0
 + for x, y in zip(a, b, strict=True):
 +     total = total + x * y
@@ -47,14 +38,14 @@ right.mistake("skips_the_last_place", {"a * b": "a[:-1] * b[:-1]"}, shows="multi
 right.mistake("loses_the_signs", {"a * b": "(a * b).abs()"}, shows="multiplies").says(
     "The signs are lost in your result: a place where the signs differ counts *against* the rest."
 )
-right.mistake("keeps_the_dimension", {"()": "(dim=0, keepdim=True)"}, shows="multiplies").says(
+right.mistake("keeps_the_dimension", {".sum()": ".sum(dim=0, keepdim=True)"}, shows="multiplies").says(
     "Your result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`."
 )
-right.mistake("divides_the_lengths_out", {"()": "() / (a.norm() * b.norm())"}, shows="multiplies").says(
+right.mistake("divides_the_lengths_out", {".sum()": ".sum() / (a.norm() * b.norm())"}, shows="multiplies").says(
     "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
     "dot product keeps them."
 )
-right.mistake("returns_a_python_number", {"()": "().item()"}, shows=("multiplies", "gradients")).says(
+right.mistake("returns_a_python_number", {".sum()": ".sum().item()"}, shows=("multiplies", "gradients")).says(
     "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: "
     "gradients can flow through a tensor only."
 )
@@ -62,9 +53,8 @@ right.mistake("makes_a_new_tensor", shows="gradients").patch("""
 - return (a * b).sum()
 + return torch.tensor((a * b).sum().item(), dtype=a.dtype)
 """).says(
-    "The value is right, but no gradient flows through it: you take plain numbers out of the "
-    "tensors (`.item()`, `.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a "
-    "new tensor from them."
+    "The value is right, but no gradient flows through it: you take plain numbers out of the tensors (`.item()`, "
+    "`.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a new tensor from them."
 )
 right.mistake("always_answers_in_float32", {"a * b": "a.float() * b.float()"}, shows="float64").says(
     "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
@@ -96,9 +86,8 @@ right.mistake(
     "`dot` takes one-dimensional tensors only."
 )
 right.mistake("lets_different_lengths_pass", {"b.shape != a.shape": "b.ndim != 1"}, shows="refuses shapes").says(
-    "Matrices are refused, as they should be. But two vectors of different lengths pass, and "
-    "PyTorch either stretches one of them or stops with an error of its own: compare the two "
-    "shapes as well."
+    "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
+    "one of them or stops with an error of its own: compare the two shapes as well."
 )
 right.mistake("says_too_little", shows=("refuses shapes", "refuses what")).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
@@ -115,9 +104,11 @@ def dot(a, b):
     "You refuse the right things with the wrong kind of error: an `assert` raises AssertionError, "
     "and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
 )
-right3.mistake(
-    "multiplies_in_place", {"length = min(len(a), len(b))": "a *= b", "a[:length] * b[:length]": "a"}, shows="arguments"
-).says(
+right.mistake("multiplies_in_place", shows="arguments").patch("""
+- return (a * b).sum()
++ a *= b
++ return a.sum()
+""").says(
     "Your function changes its argument: `a *= b` and methods that end in `_` write into the "
     "tensor that the caller still needs. Make a new tensor."
 )
@@ -161,7 +152,14 @@ right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}
     "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
     "directions agree is missing."
 )
-right3.mistake("stops_with_the_shorter", {"b.shape != a.shape": "b.ndim != 1"}, shows="refuses shapes").says(
+right.mistake("stops_with_the_shorter", shows="refuses shapes").patch("""
+- if a.ndim != 1 or b.shape != a.shape:
++ if a.ndim != 1 or b.ndim != 1:
+@@
+- return (a * b).sum()
++ length = min(len(a), len(b))
++ return (a[:length] * b[:length]).sum()
+""").says(
     "Vectors of different lengths pass, and the longer one is cut: `zip` stops with the shorter. Raise a ValueError "
     "before you multiply."
 )

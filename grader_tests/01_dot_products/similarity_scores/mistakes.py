@@ -12,9 +12,8 @@ right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"
     "*query*, with one column for each key: `(..., T, S)`."
 )
 right.mistake("does_not_transpose", {"keys.mT": "keys"}, shows=("a matrix", "batches")).says(
-    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* "
-    "of the keys, and those are no keys: the last two dimensions of the keys have to be swapped "
-    "first.",
+    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* of the keys, and "
+    "those are no keys: the last two dimensions of the keys have to be swapped first.",
     see="5. All pairs at once",
 )
 right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, shows=("a matrix", "batches")).says(

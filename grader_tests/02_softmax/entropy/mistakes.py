@@ -34,7 +34,7 @@ right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, 
     "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("takes_the_mean", {"sum": "mean"}, shows="the average").says(
+right.mistake("takes_the_mean", {".sum(": ".mean("}, shows="the average").says(
     "You divide by the number of weights (a mean where a sum is meant). The weights themselves are "
     "the shares of this average: only add up.",
     see="8. Entropy: how many words is it looking at?",
@@ -113,7 +113,11 @@ by_entr.mistake("leaves_the_graph", {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"
     "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
     "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
-right.mistake("takes_the_surprise_for_a_constant", {").": ".detach())."}, shows="gradients").says(
+right.mistake(
+    "takes_the_surprise_for_a_constant",
+    {"(p * torch.log(torch.where(p > 0, p, 1.0))).sum": "(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum"},
+    shows="gradients",
+).says(
     "The values are right, the gradient is not: you take the surprise for a constant (`detach`, "
     "`no_grad`), but it changes with the weight."
 )
@@ -125,7 +129,7 @@ def entropy(p, dim=-1):
     "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like "
     "`clamp_`, write into the tensor that the caller still needs. Make a new tensor."
 )
-as_the_oracle.mistake("sums_along_dimension_1_by_default", {"-1": "1"}, shows="the average").says(
+as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows="the average").says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
@@ -136,7 +140,9 @@ by_entr.mistake(
     "fine, if you convert back.)"
 )
 right.mistake(
-    "takes_the_weight_for_a_constant", {"p *": "p.detach() *"}, shows=("gradients", "gradients at tiny")
+    "takes_the_weight_for_a_constant",
+    {"(p * torch.log": "(p.detach() * torch.log"},
+    shows=("gradients", "gradients at tiny"),
 ).says(
     "The values are right, the gradients are not: you take the weight before the logarithm for a "
     "constant. Both change with `p`."

@@ -1,4 +1,4 @@
-"""The contract of `log_softmax`."""
+"""`log_softmax`: the logarithm of softmax, without taking it of a rounded weight."""
 
 import torch
 

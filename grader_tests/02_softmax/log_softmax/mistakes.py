@@ -152,7 +152,9 @@ def log_softmax(x, dim=-1):
     "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_` write "
     "into the tensor that the caller still needs. Make a new tensor."
 )
-right.mistake("works_along_dimension_1_by_default", {"-1": "1"}, shows=("the logarithms", "scores and gaps")).says(
+right.mistake(
+    "works_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("the logarithms", "scores and gaps")
+).says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
@@ -165,7 +167,7 @@ def log_softmax(x, dim=-1):
     "subtracted, the maximum too.",
     see="6. The logarithm of a weight",
 )
-right.mistake("takes_the_mean_of_the_exponentials", {"sum": "mean"}, shows=("the logarithms", "along")).says(
+right.mistake("takes_the_mean_of_the_exponentials", {".sum(": ".mean("}, shows=("the logarithms", "along")).says(
     "You take the mean of the exponentials where their *sum* is asked for: everything is too large "
     "by the logarithm of their number."
 )
@@ -173,18 +175,16 @@ log_softmax.mistake("takes_the_logarithm_of_a_float64_softmax", shows="scores an
 def log_softmax(x, dim=-1):
     return torch.softmax(x.double(), dim).log().to(x.dtype)
 """).says(
-    "You take the logarithm of a softmax, in float64. That only moves the point at which a weight "
-    "is rounded to 0, from a gap of about 100 to one of about 750. Take the logarithm on paper "
-    "first.",
+    "You take the logarithm of a softmax, in float64. That only moves the point at which a weight is rounded to 0, "
+    "from a gap of about 100 to one of about 750. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
 log_softmax.mistake("stops_at_the_smallest_number", shows=("scores and gaps", "scores of minus")).whole("""
 def log_softmax(x, dim=-1):
     return torch.softmax(x, dim).clamp_min(torch.finfo(x.dtype).tiny).log()
 """).says(
-    "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the "
-    "logarithm. Every score that is far behind now gets the same one, a score of −∞ too. Take the "
-    "logarithm on paper first.",
+    "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the logarithm. Every "
+    "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
 ready_made.mistake("answers_in_float64", shows=("the logarithms", "along", "scores and gaps")).patch("""

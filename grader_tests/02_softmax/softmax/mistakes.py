@@ -25,7 +25,11 @@ right.mistake(
     "exponential is rounded to 0, and 0 / 0 is `nan`: each list needs its own maximum.",
     see="10. Seen in the wild",
 )
-right.mistake("subtracts_nothing_below_zero", {"))": ").clamp(min=0))"}, shows="scores of any size").says(
+right.mistake(
+    "subtracts_nothing_below_zero",
+    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True).clamp(min=0))"},
+    shows="scores of any size",
+).says(
     "What you subtract is never below 0. A list of very negative scores is then not shifted at "
     "all, all its exponentials are rounded to 0, and 0 / 0 is `nan`.",
     see="10. Seen in the wild",
@@ -90,9 +94,8 @@ right.mistake(
     shows="along",
 ).says("`dim` is ignored: your sums of 1 always run along the last dimension.", see="4. Which dimension?")
 right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, shows="along").says(
-    "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the "
-    "same list: a number that is subtracted changes no weight only if it is the same for the "
-    "whole list.",
+    "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the same list: a number "
+    "that is subtracted changes no weight only if it is the same for the whole list.",
     see="4. Which dimension?",
 )
 right.mistake(
@@ -196,10 +199,13 @@ right.mistake("puts_a_number_for_minus_infinity", shows="scores of any size").pa
     "wins: −1e9 is a score like any other, −∞ is not.",
     see="3. A thousand is too much",
 )
-right.mistake("adds_a_constant_to_the_exponentials", {"))": ")) + 1e-6"}, shows="scores of minus").says(
-    "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut "
-    "them off below. The weight should be 0 exactly, and the sum needs no help: it holds an "
-    "exponential of 1.",
+right.mistake(
+    "adds_a_constant_to_the_exponentials",
+    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True)) + 1e-6"},
+    shows="scores of minus",
+).says(
+    "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut them off below. "
+    "The weight should be 0 exactly, and the sum needs no help: it holds an exponential of 1.",
     see="3. A thousand is too much",
 )
 right.mistake("always_answers_in_float32", shows="float64").patch("""
@@ -219,9 +225,8 @@ right.mistake(
     },
     shows="gradients",
 ).says(
-    "The weights are right, the gradient is not: you take the sum for a constant (`detach`, "
-    "`no_grad`, `.item()`), but it changes with the scores. That is how one word's gain becomes "
-    "another's loss.",
+    "The weights are right, the gradient is not: you take the sum for a constant (`detach`, `no_grad`, `.item()`), but "
+    "it changes with the scores. That is how one word's gain becomes another's loss.",
     see="5. What comes back through it",
 )
 right.mistake("works_in_place", shows="arguments").patch("""
@@ -232,7 +237,7 @@ right.mistake("works_in_place", shows="arguments").patch("""
     "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_`, like "
     "`exp_`, write into the tensor that the caller still needs. Make a new tensor."
 )
-right.mistake("takes_dimension_1_by_default", {"-1": "1"}, shows=("positive", "scores of any size")).says(
+right.mistake("takes_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("positive", "scores of any size")).says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )

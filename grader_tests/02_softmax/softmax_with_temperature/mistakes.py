@@ -144,10 +144,14 @@ right.mistake("does_not_hand_dim_on", {"dim)": "-1)"}, shows="along").says(
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, shows="divides").says(
     "You return the logarithms of the weights. Asked for are the weights."
 )
-right.mistake("weighs_in_float32", {"x /": "x.float() /"}, shows="float64").says(
-    "Float64 scores must give float64 weights: keep the dtype of `x`."
-)
-right.mistake("detaches_the_scores", {"x /": "x.detach() /"}, shows="gradients").says(
+right.mistake(
+    "weighs_in_float32", {"torch.softmax(x / temperature": "torch.softmax(x.float() / temperature"}, shows="float64"
+).says("Float64 scores must give float64 weights: keep the dtype of `x`.")
+right.mistake(
+    "detaches_the_scores",
+    {"torch.softmax(x / temperature": "torch.softmax(x.detach() / temperature"},
+    shows="gradients",
+).says(
     "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
     "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
@@ -159,7 +163,11 @@ right.mistake("divides_in_place", shows="arguments").patch("""
     "Your function changes its argument: `x /= temperature` writes into the tensor that the caller "
     "still needs. Make a new tensor."
 )
-right.mistake("takes_softmax_twice", {"x /": "torch.softmax(x, dim) /"}, shows="divides").says(
+right.mistake(
+    "takes_softmax_twice",
+    {"torch.softmax(x / temperature": "torch.softmax(torch.softmax(x, dim) / temperature"},
+    shows="divides",
+).says(
     "You take softmax twice: once of the scores, and again of the weights that it gave. The "
     "temperature divides the *scores*.",
     see="7. Temperature",
@@ -180,10 +188,14 @@ right.mistake("takes_one_maximum_for_all_lists", shows="hot, cold").patch("""
     "that list's exponentials become 0: each list needs its own.",
     see="3. A thousand is too much",
 )
-right.mistake("works_along_dimension_0_by_default", {"-1": "0"}, shows=("divides", "hot, cold")).says(
+right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows=("divides", "hot, cold")).says(
     "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`."
 )
-right.mistake("weighs_in_float64", {"x /": "x.double() /"}, shows=("divides", "along")).says(
+right.mistake(
+    "weighs_in_float64",
+    {"torch.softmax(x / temperature": "torch.softmax(x.double() / temperature"},
+    shows=("divides", "along"),
+).says(
     "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )

@@ -1,4 +1,4 @@
-"""The contract of `ScaledDotProductAttention`."""
+"""`ScaledDotProductAttention`: scaled attention as a module, with dropout on its weights."""
 
 import math
 

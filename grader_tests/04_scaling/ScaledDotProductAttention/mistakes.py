@@ -194,7 +194,7 @@ right.mistake("KeepsTheFirstScale", shows="attention").patch("""
 """).says(
     "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs."
 )
-right.mistake("DropsATenthByDefault", {"0.0": "0.1"}, shows="attention").says(
+right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=0.1"}, shows="attention").says(
     "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default."
 )
 right.mistake("DropsATenthAlways", {"(dropout)": "(0.1)"}, shows=("attention", "dropout")).says(

@@ -1,4 +1,4 @@
-"""The contract of `scaled_dot_product_attention`."""
+"""`scaled_dot_product_attention`: attention with scores times 1 / sqrt(K), or a scale that is given."""
 
 import math
 

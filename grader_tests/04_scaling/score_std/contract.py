@@ -1,4 +1,4 @@
-"""The contract of `score_std`."""
+"""`score_std`: the standard deviation of all unscaled scores, one number."""
 
 import torch
 

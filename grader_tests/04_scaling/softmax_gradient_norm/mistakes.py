@@ -49,7 +49,11 @@ def softmax_gradient_norm(scores):
     "The gradient of the *sum* of the weights is 0 for any scores, since they always sum to 1. The table has one "
     "row for each weight; it cannot be had from one backward pass through their sum."
 )
-right.mistake("plain_norm", {"))": ")).item()"}, shows=("the norm", "its own")).says(
+right.mistake(
+    "plain_norm",
+    {"torch.outer(weights, weights))": "torch.outer(weights, weights)).item()"},
+    shows=("the norm", "its own"),
+).says(
     "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them."
 )
 right.mistake("the_table_itself", shows=("the norm", "its own")).patch("""

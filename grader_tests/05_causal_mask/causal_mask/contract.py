@@ -1,4 +1,4 @@
-"""The contract of `causal_mask`."""
+"""`causal_mask`: True where a key lies after its query; the queries come last."""
 
 import torch
 

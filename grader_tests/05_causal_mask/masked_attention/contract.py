@@ -1,4 +1,4 @@
-"""The contract of `masked_attention`."""
+"""`masked_attention`: scaled attention that is blocked where a mask is True."""
 
 import torch
 

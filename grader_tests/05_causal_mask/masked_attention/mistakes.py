@@ -17,9 +17,9 @@ right.mistake("unscaled", {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, shows=("w
 right.mistake("scaled_by_the_width_itself", {"[-1] ** 0.5": "[-1]"}, shows=("without", "with a mask")).says(
     "The scores are divided by K. Divide them by its *root*.", see="4. Attention with a mask"
 )
-right.mistake("scaled_the_wrong_way", {"/": "*"}, shows=("without", "with a mask")).says(
-    "The scores are *multiplied* by √K. Divide by it.", see="4. Attention with a mask"
-)
+right.mistake(
+    "scaled_the_wrong_way", {"key.mT / key.shape": "key.mT * key.shape"}, shows=("without", "with a mask")
+).says("The scores are *multiplied* by √K. Divide by it.", see="4. Attention with a mask")
 right.mistake("scaled_by_the_width_of_values", {"key.shape": "value.shape"}, shows=("without", "with a mask")).says(
     "The scale is made from the width of the values. It is the keys' width that makes scores grow.",
     see="4. Attention with a mask",

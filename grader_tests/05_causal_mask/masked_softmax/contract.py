@@ -1,4 +1,4 @@
-"""The contract of `masked_softmax`."""
+"""`masked_softmax`: softmax over what is open; 0 where everything is blocked."""
 
 import math
 

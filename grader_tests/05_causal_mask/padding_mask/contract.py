@@ -1,4 +1,4 @@
-"""The contract of `padding_mask`."""
+"""`padding_mask`: True at positions at or past each sentence's length."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The contract of `sees_the_future`."""
+"""`sees_the_future`: whether any output of a function depends on a later input."""
 
 import torch
 

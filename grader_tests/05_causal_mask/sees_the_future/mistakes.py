@@ -32,7 +32,7 @@ def sees_the_future(attention, x):
 right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, shows=("right", "a leak at one")).says(
     "It finds functions that depend on the *past*. Which index of the Jacobian is the output, which the input?"
 )
-right.mistake("counts_the_diagonal", {"(1)": "()"}, shows=("right", "a leak at one")).says(
+right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, shows=("right", "a leak at one")).says(
     "The diagonal is counted: an output may depend on its own input."
 )
 sees_the_future.mistake("compares_all_outputs", shows=("right", "a leak at one")).whole("""
@@ -117,7 +117,7 @@ right.mistake("fails_on_one_token", shows="x is left").patch("""
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
 + return bool(influence[rows, columns].max() > 1e-5)
 """).says("It fails for a text of one token, which has no future: the answer is False.")
-right.mistake("says_the_opposite", {"bool": "not bool"}, shows=("right", "a leak at one")).says(
+right.mistake("says_the_opposite", {"bool(": "not bool("}, shows=("right", "a leak at one")).says(
     "True and False are exchanged. True is for a function that *does* leak."
 )
 sees_the_future.mistake("always_true", shows=("right", "a leak at one")).whole("""

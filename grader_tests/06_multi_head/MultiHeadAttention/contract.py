@@ -1,4 +1,4 @@
-"""The contract of `MultiHeadAttention`."""
+"""`MultiHeadAttention`: self- and cross-attention with several heads, masks and dropout."""
 
 import math
 
@@ -13,13 +13,10 @@ from .cases import SHAPE, P, drops_entries, gradients_flow, weights
 
 MODULE = "4. A module"
 
-
 TURN = {"W_q.weight": W_Q, "W_k.weight": W_K, "W_v.weight": W_V, "W_o.weight": W_O}
 WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1]], [[2.0, 1, 0, -1], [1, -1, 1, 0]]])
 
-
 OTHERS = torch.tensor([[[0.0, 1, 1, 2], [1, 1, 0, -1], [2, 0, -1, 1]], [[1.0, 0, 0, 1], [0, -1, 2, 0], [1, 2, 1, 1]]])
-
 
 mha = exercise(
     "MultiHeadAttention",

@@ -1,4 +1,4 @@
-"""The contract of `merge_heads`."""
+"""`merge_heads`: heads written side by side again, undoing `split_heads`."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The contract of `split_heads`."""
+"""`split_heads`: (B, T, D) cut into heads, (B, H, T, D // H)."""
 
 import torch
 

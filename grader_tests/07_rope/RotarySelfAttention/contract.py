@@ -1,4 +1,4 @@
-"""The contract of `RotarySelfAttention`."""
+"""`RotarySelfAttention`: self-attention whose queries and keys are turned by their positions."""
 
 import math
 
@@ -14,9 +14,7 @@ from .cases import far_apart, plain_weights, weights
 
 MODULE = "7. Self-attention that sees the order"
 
-
 WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1], [1, 1, 0, -1]], [[2.0, 1, 0, -1], [1, -1, 1, 0], [0, 0, 1, 1]]])
-
 
 rotary = exercise(
     "RotarySelfAttention",

@@ -1,4 +1,4 @@
-"""The contract of `apply_rope`."""
+"""`apply_rope`: neighbouring pairs turned by their positions, counter-clockwise."""
 
 import math
 
@@ -10,7 +10,6 @@ from ...shared import BUILT_IN
 from ..common import turned
 
 ROTATING = "Exercise 3: `apply_rope`"
-
 
 apply_rope = exercise(
     "apply_rope",

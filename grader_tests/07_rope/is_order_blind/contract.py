@@ -1,4 +1,4 @@
-"""The contract of `is_order_blind`."""
+"""`is_order_blind`: whether permuting the inputs of a function only permutes its outputs."""
 
 import torch
 
@@ -8,7 +8,6 @@ from ...shared import BUILT_IN
 from .cases import balanced, beyond, exchanged, loud, nudged, scrambled, turns, wheel, window
 
 BLIND = "1. Attention does not see the order"
-
 
 is_order_blind = exercise(
     "is_order_blind",

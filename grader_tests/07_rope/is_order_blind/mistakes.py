@@ -74,7 +74,7 @@ def is_order_blind(attention, x, permutation):
     different = (attention(x[permutation]) - attention(x)[permutation]).abs().amax(1) > 1e-4
     return not bool(different.all())
 """).says("*Every* output has to differ before you say that the order matters. One is enough.")
-right.mistake("says_the_opposite", {"bool": "not bool"}, shows=("functions", "the permutation")).says(
+right.mistake("says_the_opposite", {"bool(": "not bool("}, shows=("functions", "the permutation")).says(
     "The answer is the wrong way round: True means that the function does *not* see the order."
 )
 is_order_blind.mistake("answers_with_a_tensor", shows=("functions", "the permutation")).whole("""

@@ -1,4 +1,4 @@
-"""The contract of `rope_frequencies`."""
+"""`rope_frequencies`: by how many radians a position each pair turns."""
 
 import math
 

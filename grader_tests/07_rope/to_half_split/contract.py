@@ -1,4 +1,4 @@
-"""The contract of `to_half_split`."""
+"""`to_half_split`: pairs of neighbours reordered into two halves."""
 
 import torch
 

@@ -153,7 +153,7 @@ right.mistake("DropsTheHiddenLayer", shows="dropout").patch("""
 """).says(
     "Dropout falls on the hidden layer of the mlp as well. Here it falls on attention's weights, and nowhere else."
 )
-right.mistake("HasAnotherDefault", {"0.0": "0.1"}, shows=("x plus", "the mask", "gradients")).says(
+right.mistake("HasAnotherDefault", {"dropout=0.0": "dropout=0.1"}, shows=("x plus", "the mask", "gradients")).says(
     "Where no dropout is asked for, there is none: its default is 0."
 )
 right.mistake("DropsInEvalModeToo", shows="dropout").patch("""

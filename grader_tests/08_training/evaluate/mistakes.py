@@ -107,9 +107,9 @@ right.mistake("freezes_the_model", shows="without").patch("""
 right.mistake("returns_a_loss_tensor", {".item()": ""}, shows=("the mean", "in eval")).says(
     "You return a tensor; `.item()` makes it a float."
 )
-right.mistake("totals_the_loss", {"())": '(), reduction="sum")'}, shows=("the mean", "in eval")).says(
-    "You return the sum over the positions; the mean is asked for."
-)
+right.mistake(
+    "totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=("the mean", "in eval")
+).says("You return the sum over the positions; the mean is asked for.")
 right.mistake(
     "returns_the_accuracy",
     {
@@ -118,7 +118,7 @@ right.mistake(
     },
     shows="the mean",
 ).says("You return the share of targets that were guessed right. It is the loss that is asked for.")
-right.mistake("returns_perplexity", {"item": "exp().item"}, shows=("the mean", "in eval")).says(
+right.mistake("returns_perplexity", {".item(": ".exp().item("}, shows=("the mean", "in eval")).says(
     "You return the exponential of the loss, the perplexity."
 )
 right.mistake("softens_the_logits", {"model(inputs)": "model(inputs).softmax(-1)"}, shows=("the mean", "in eval")).says(

@@ -130,7 +130,7 @@ right.mistake("ignores_the_temperature", {"logits / temperature": "logits"}, sho
     "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes nothing "
     "once they are normalised: divide the logits."
 )
-right.mistake("multiplies_by_the_temperature", {"/": "*"}, shows="samples").says(
+right.mistake("multiplies_by_the_temperature", {"logits / temperature": "logits * temperature"}, shows="samples").says(
     "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
 )
 right.mistake(

@@ -101,12 +101,14 @@ right.mistake("measures_afterwards", shows=("returns", "any optimizer")).patch("
 + with torch.no_grad():
 +     return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 """).says("You return the loss after the step. The one before it needs no second pass.")
-right.mistake("adds_up_the_positions", {"())": '(), reduction="sum")'}, shows=("returns", "an SGD")).says(
-    "Your loss is the sum over the positions. It is their mean."
-)
-right.mistake("softens_before_the_loss", {").": ").softmax(-1)."}, shows=("returns", "an SGD")).says(
-    "A softmax too many: cross-entropy takes logits and does its own softmax."
-)
+right.mistake(
+    "adds_up_the_positions", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=("returns", "an SGD")
+).says("Your loss is the sum over the positions. It is their mean.")
+right.mistake(
+    "softens_before_the_loss",
+    {"model(inputs).flatten": "model(inputs).softmax(-1).flatten"},
+    shows=("returns", "an SGD"),
+).says("A softmax too many: cross-entropy takes logits and does its own softmax.")
 right.mistake("trains_the_last_position", shows=("returns", "an SGD")).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1])
