@@ -2,6 +2,8 @@
 
 from .contract import cosine_similarity
 
+EVERYWHERE = ("one pair", "many pairs")  # what an answer loses whose every result is wrong
+
 by_units = cosine_similarity.base("""
 def cosine_similarity(a, b):
     unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
@@ -16,15 +18,13 @@ def cosine_similarity(a, b):
     return (a * b).sum(-1) / (length_a * length_b)
 """)
 
-by_lengths.mistake(
-    "normalises_one_side_only", {"(length_a * length_b)": "length_a"}, shows=("one pair", "many pairs")
-).says(
+by_lengths.mistake("normalises_one_side_only", {"(length_a * length_b)": "length_a"}, shows=EVERYWHERE).says(
     "You divide by one of the two lengths only. Then a long vector still looks more alike than a "
     "short one: your result should not change when either vector is made ten times as long.",
     see="8. Seen in the wild",
 )
 by_lengths.mistake(
-    "divides_by_one_length_twice", {"(length_a * length_b)": "length_b.square()"}, shows=("one pair", "many pairs")
+    "divides_by_one_length_twice", {"(length_a * length_b)": "length_b.square()"}, shows=EVERYWHERE
 ).says(
     "You divide by the same vector's length twice. Swap the two arguments: the cosine must stay the same.",
     see="8. Seen in the wild",
@@ -32,26 +32,26 @@ by_lengths.mistake(
 by_lengths.mistake(
     "forgets_the_square_root",
     {"(length_a * length_b)": "(length_a * length_b).square()"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says("You divide by the *squares* of the lengths: the length is the square root of the sum of squares.")
-by_lengths.mistake("returns_the_dot_product", {" / (length_a * length_b)": ""}, shows=("one pair", "many pairs")).says(
+by_lengths.mistake("returns_the_dot_product", {" / (length_a * length_b)": ""}, shows=EVERYWHERE).says(
     "You return the dot product: the lengths are not divided out."
 )
 by_lengths.mistake(
     "measures_length_by_magnitudes",
     {"a.norm(dim=-1), b.norm(dim=-1)": "a.abs().sum(-1), b.abs().sum(-1)"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says(
     "You measure length as the sum of magnitudes. The length of an arrow is the square root of the sum of *squares*."
 )
-by_units.mistake("returns_a_distance", {"(unit_a": "1 - (unit_a"}, shows=("one pair", "many pairs")).says(
+by_units.mistake("returns_a_distance", {"(unit_a": "1 - (unit_a"}, shows=EVERYWHERE).says(
     "You return a distance, 1 minus the cosine. Asked for is the cosine itself: 1 for the same "
     "direction, −1 for the opposite one."
 )
 by_units.mistake(
     "squeezes_it_into_zero_to_one",
     {"(unit_a * unit_b).sum(-1)": "((unit_a * unit_b).sum(-1) + 1) / 2"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says(
     "You squeeze the cosine into 0 to 1, by adding 1 and halving. Asked for is the cosine itself, from −1 to 1.",
     see="7. Is it a bug?",
@@ -59,14 +59,14 @@ by_units.mistake(
 by_units.mistake(
     "returns_the_angle",
     {"(unit_a * unit_b).sum(-1)": "torch.acos((unit_a * unit_b).sum(-1).clamp(-1, 1))"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says("You return the angle. Asked for is its cosine, so stop one step earlier.")
-by_units.mistake("cuts_off_at_zero", {".sum(-1)": ".sum(-1).clamp(min=0)"}, shows=("one pair", "many pairs")).says(
+by_units.mistake("cuts_off_at_zero", {".sum(-1)": ".sum(-1).clamp(min=0)"}, shows=EVERYWHERE).says(
     "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what "
     "tells opposite from alike.",
     see="7. Is it a bug?",
 )
-by_units.mistake("loses_the_sign", {".sum(-1)": ".sum(-1).abs()"}, shows=("one pair", "many pairs")).says(
+by_units.mistake("loses_the_sign", {".sum(-1)": ".sum(-1).abs()"}, shows=EVERYWHERE).says(
     "Every negative cosine has become positive. The sign is the message: opposite vectors have the cosine −1.",
     see="7. Is it a bug?",
 )
@@ -89,14 +89,12 @@ def cosine_similarity(a, b):
 by_units.mistake(
     "works_along_dimension_1",
     {"F.normalize(a, dim=-1), F.normalize(b, dim=-1)": "F.normalize(a), F.normalize(b)"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says(
     "You work along dimension 1 (the default of `F.normalize`, too). The vectors lie along the "
     "last dimension, which is number 1 for a matrix only: say `dim=-1`."
 )
-by_units.mistake(
-    "keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, shows=("one pair", "many pairs")
-).says(
+by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, shows=EVERYWHERE).says(
     "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, "
     "not for the result: `(..., K)` becomes `(...)`."
 )
@@ -209,9 +207,7 @@ def cosine_similarity(a, b):
     "Your function normalises its arguments in place (`a /= …`, or writing into `a[...]`): the "
     "caller's vectors are changed. Make new tensors."
 )
-by_lengths.mistake(
-    "normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, shows=("one pair", "many pairs")
-).says(
+by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, shows=EVERYWHERE).says(
     "You divide by the length of `b` only. Then a long `a` still looks more alike than a short "
     "one: your result should not change when either vector is made ten times as long.",
     see="8. Seen in the wild",
@@ -219,9 +215,9 @@ by_lengths.mistake(
 by_units.mistake(
     "takes_the_mean_of_the_products",
     {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says("Your result is the cosine divided by K: you take the mean of the products where their sum is asked for.")
-by_units.mistake("subtracts_the_means", shows=("one pair", "many pairs")).patch("""
+by_units.mistake("subtracts_the_means", shows=EVERYWHERE).patch("""
   def cosine_similarity(a, b):
 +     a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
 """).says("You subtract each vector's mean first. That is the correlation; the cosine takes the vectors as they are.")
@@ -267,7 +263,7 @@ by_units.mistake(
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )
-by_units.mistake("answers_with_a_float64_cosine", shows=("one pair", "many pairs")).patch("""
+by_units.mistake("answers_with_a_float64_cosine", shows=EVERYWHERE).patch("""
   def cosine_similarity(a, b):
 +     a, b = a.double(), b.double()
 """).says(
@@ -285,7 +281,7 @@ by_lengths.mistake("loses_the_dimension_of_the_lengths", shows=("many pairs", "g
 by_lengths.mistake(
     "divides_by_the_sum_of_lengths",
     {"(length_a * length_b)": "(length_a + length_b)"},
-    shows=("one pair", "many pairs"),
+    shows=EVERYWHERE,
 ).says("You divide by the *sum* of the two lengths. It is their product: each vector is divided by its own.")
 by_units.mistake("refuses_shapes_that_broadcast", shows="many pairs").patch("""
   def cosine_similarity(a, b):

@@ -2,6 +2,8 @@
 
 from .contract import dot
 
+REFUSALS = ("refuses shapes", "refuses what")  # what an answer loses that refuses nothing
+
 right = dot.base("""
 def dot(a, b):
     if a.ndim != 1 or b.shape != a.shape:
@@ -63,7 +65,7 @@ right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"},
     "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
     "float64 is fine, if you convert back.)"
 )
-dot.mistake("lets_any_shapes_pass", shows=("refuses shapes", "refuses what")).whole("""
+dot.mistake("lets_any_shapes_pass", shows=REFUSALS).whole("""
 def dot(a, b):
     return (a * b).sum()
 """).says(
@@ -71,7 +73,7 @@ def dot(a, b):
     "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply.",
     see="1. Multiply, then add",
 )
-right.mistake("compares_lengths_only", shows=("refuses shapes", "refuses what")).patch("""
+right.mistake("compares_lengths_only", shows=REFUSALS).patch("""
 - if a.ndim != 1 or b.shape != a.shape:
 + if len(a) != len(b):
 """).says(
@@ -89,14 +91,14 @@ right.mistake("lets_different_lengths_pass", {"b.shape != a.shape": "b.ndim != 1
     "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
     "one of them or stops with an error of its own: compare the two shapes as well."
 )
-right.mistake("says_too_little", shows=("refuses shapes", "refuses what")).patch("""
+right.mistake("says_too_little", shows=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + raise ValueError("the shapes do not fit")
 """).says(
     "You refuse the right things, but the message does not say enough: it must name `a` or `b` "
     "and the shape that it had, so that whoever reads it knows where to look."
 )
-dot.mistake("asserts", shows=("refuses shapes", "refuses what")).whole("""
+dot.mistake("asserts", shows=REFUSALS).whole("""
 def dot(a, b):
     assert a.ndim == 1 and a.shape == b.shape
     return (a * b).sum()
@@ -127,15 +129,15 @@ right.mistake("computes_in_float32_and_converts", shows="float64").patch("""
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=("refuses shapes", "refuses what")).says(
+right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error. The types are right, their shapes are not: that is a "
     "ValueError, not a TypeError."
 )
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=("refuses shapes", "refuses what")).says(
+right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error: a ValueError says that an argument was wrong, a "
     "RuntimeError only that something went wrong."
 )
-right.mistake("returns_none_for_wrong_shapes", shows=("refuses shapes", "refuses what")).patch("""
+right.mistake("returns_none_for_wrong_shapes", shows=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + return None
 """).says(

@@ -2,6 +2,8 @@
 
 from .contract import most_similar
 
+EVERYWHERE = ("finds", "batches")  # what an answer loses whose every result is wrong
+
 right = most_similar.base("""
 def most_similar(queries, keys):
     cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
@@ -11,50 +13,50 @@ def most_similar(queries, keys):
 right.mistake(
     "takes_the_largest_dot_product",
     {"F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "queries @ keys.mT"},
-    shows=("finds", "batches"),
+    shows=EVERYWHERE,
 ).says(
     "You take the largest *dot product*, and there a long key wins whatever its direction. Divide "
     "the lengths of the keys out (the query's own changes none of its comparisons).",
     see="4. One question, six words",
 )
-right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, shows=("finds", "batches")).says(
+right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, shows=EVERYWHERE).says(
     "Your result names the best *query* for each key. Look along the last dimension: for each query, the best key."
 )
-right.mistake("finds_the_least_similar", {"argmax": "argmin"}, shows=("finds", "batches")).says(
+right.mistake("finds_the_least_similar", {"argmax": "argmin"}, shows=EVERYWHERE).says(
     "You find the key that is *least* alike: the largest cosine is wanted, not the smallest."
 )
-right.mistake("ignores_the_sign", {"argmax": "abs().argmax"}, shows=("finds", "batches")).says(
+right.mistake("ignores_the_sign", {"argmax": "abs().argmax"}, shows=EVERYWHERE).says(
     "A key that points the opposite way counts as a match for you: the sign of the cosine is lost."
 )
-most_similar.mistake("takes_the_nearest", shows=("finds", "batches")).whole("""
+most_similar.mistake("takes_the_nearest", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     return (queries[..., :, None, :] - keys[..., None, :, :]).square().sum(-1).argmin(-1)
 """).says("You find the key that lies *nearest*. Distance depends on lengths as well; asked for is the best direction.")
-right.mistake("returns_the_cosines", {"argmax": "amax"}, shows=("finds", "batches")).says(
+right.mistake("returns_the_cosines", {"argmax": "amax"}, shows=EVERYWHERE).says(
     "You return the winners' cosines. Asked for are their places: which key, not how alike."
 )
-right.mistake("finds_one_place_for_all", {"argmax(-1)": "argmax()"}, shows=("finds", "batches")).says(
+right.mistake("finds_one_place_for_all", {"argmax(-1)": "argmax()"}, shows=EVERYWHERE).says(
     "`argmax()` without a dimension looks at the whole tensor and gives one place for all queries "
     "together: name the dimension."
 )
-most_similar.mistake("returns_the_keys", shows=("finds", "batches")).whole("""
+most_similar.mistake("returns_the_keys", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     places = (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
     return torch.take_along_dim(keys, places[..., None], dim=-2)
 """).says("You return the winning keys themselves, not their places.")
-right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, shows=("finds", "batches")).says(
+right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, shows=EVERYWHERE).says(
     "The places are right, but int64 is asked for (`torch.long`), the dtype that `argmax` gives "
     "and that indexing needs."
 )
-right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, shows=("finds", "batches")).says(
+right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, shows=EVERYWHERE).says(
     "The places are right, but they come as floating-point numbers: int64 is asked for, and a float cannot index."
 )
-right.mistake("squeezes_the_places", {"argmax(-1)": "argmax(-1).squeeze()"}, shows=("finds", "batches")).says(
+right.mistake("squeezes_the_places", {"argmax(-1)": "argmax(-1).squeeze()"}, shows=EVERYWHERE).says(
     "`squeeze()` removes every dimension of size 1, also that of a single query or of a batch of one."
 )
-right.mistake(
-    "keeps_the_last_dimension_of_places", {"argmax(-1)": "argmax(-1, keepdim=True)"}, shows=("finds", "batches")
-).says("Your result keeps the last dimension, with size 1: leave `keepdim` away, so that `(..., T)` remains.")
+right.mistake("keeps_the_last_dimension_of_places", {"argmax(-1)": "argmax(-1, keepdim=True)"}, shows=EVERYWHERE).says(
+    "Your result keeps the last dimension, with size 1: leave `keepdim` away, so that `(..., T)` remains."
+)
 right.mistake("knows_no_batches", {".mT": ".t()"}, shows="batches").says(
     "It works for one matrix of queries and one of keys, and not for batches: swap only the last "
     "two dimensions, and count dimensions from the end.",
@@ -122,7 +124,7 @@ right.mistake(
     {
         "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT"
     },
-    shows=("finds", "batches"),
+    shows=EVERYWHERE,
 ).says(
     "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide "
     "each column of numbers by its own."
@@ -149,11 +151,11 @@ right.mistake(
 right.mistake(
     "takes_the_top_one", {"cosines.argmax(-1)": "cosines.topk(1, dim=-1).indices[..., 0]"}, shows="the first"
 ).says("You take the first of `topk`, which promises no order among equal cosines. `argmax` gives the lowest index.")
-most_similar.mistake("compares_along_dimension_1", shows=("finds", "batches")).whole("""
+most_similar.mistake("compares_along_dimension_1", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     return F.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=1).argmax(-1)
 """).says("PyTorch's cosine works along dimension 1 unless told otherwise, and that is no vector here. Say `dim=-1`.")
-most_similar.mistake("pairs_queries_and_keys_off", shows=("finds", "batches")).whole("""
+most_similar.mistake("pairs_queries_and_keys_off", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     return F.cosine_similarity(queries, keys, dim=-1).argmax(-1)
 """).says(

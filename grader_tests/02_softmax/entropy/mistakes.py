@@ -2,6 +2,8 @@
 
 from .contract import entropy
 
+EVERYWHERE = ("the average", "along")  # what an answer loses whose every result is wrong
+
 as_the_oracle = entropy.base("""
 def entropy(p, dim=-1):
     # The derivative of its terms is infinite at 0, so that what does not exist is not judged
@@ -49,22 +51,22 @@ by_xlogy.mistake(
 as_the_oracle.mistake(
     "returns_the_contributions",
     {"torch.special.entr(p).sum(dim)": "-p * torch.log(torch.where(p > 0, p, 1.0))"},
-    shows=("the average", "along"),
+    shows=EVERYWHERE,
 ).says("You return the contributions, weight by weight, and not their sum.")
-right.mistake("adds_up_everything", {"(dim)": "()"}, shows=("the average", "along")).says(
+right.mistake("adds_up_everything", {"(dim)": "()"}, shows=EVERYWHERE).says(
     "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
     see="4. Which dimension?",
 )
-right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows=("the average", "along")).says(
+right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows=EVERYWHERE).says(
     "You average over the lists of the batch. Each list has an entropy of its own."
 )
 right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="along").says(
     "`dim` is ignored: your sums always run along the last dimension.", see="4. Which dimension?"
 )
-right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows=("the average", "along")).says(
+right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows=EVERYWHERE).says(
     "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=("the average", "along")).says(
+right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=EVERYWHERE).says(
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
 right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, shows="along").says(
@@ -133,9 +135,7 @@ as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, 
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-by_entr.mistake(
-    "adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows=("the average", "along")
-).says(
+by_entr.mistake("adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows=EVERYWHERE).says(
     "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
@@ -147,17 +147,17 @@ right.mistake(
     "The values are right, the gradients are not: you take the weight before the logarithm for a "
     "constant. Both change with `p`."
 )
-by_xlogy.mistake("adds_the_complements", shows=("the average", "along")).patch("""
+by_xlogy.mistake("adds_the_complements", shows=EVERYWHERE).patch("""
 - return -torch.xlogy(p, p).sum(dim)
 + return (torch.special.entr(p) + torch.special.entr(1 - p)).sum(dim)
 """).says(
     "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
     "yes-or-no question; here the other weights already stand for the complement."
 )
-by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, shows=("the average", "along")).says(
+by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, shows=EVERYWHERE).says(
     "You take the largest of the contributions where their sum is asked for."
 )
-by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, shows=("the average", "along")).says(
+by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, shows=EVERYWHERE).says(
     "You return 1 minus the sum of squares, another measure of how spread out weights are. "
     "Entropy is the average of −log p."
 )

@@ -2,6 +2,8 @@
 
 from .contract import softmax
 
+EVERYWHERE = ("positive", "along")  # what an answer loses whose every result is wrong
+
 right = softmax.base("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
@@ -80,7 +82,7 @@ right.mistake(
         "x.amax(dim, keepdim=True)": "x.amax(0, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(0, keepdim=True)",
     },
-    shows=("positive", "along"),
+    shows=EVERYWHERE,
 ).says(
     "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
     see="4. Which dimension?",
@@ -104,7 +106,7 @@ right.mistake(
     "The maximum is taken along `dim`, the sum always along the last dimension. Both belong to the same list.",
     see="4. Which dimension?",
 )
-right.mistake("divides_by_the_sum_of_everything", shows=("positive", "along")).patch("""
+right.mistake("divides_by_the_sum_of_everything", shows=EVERYWHERE).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum()
 """).says(
@@ -112,7 +114,7 @@ right.mistake("divides_by_the_sum_of_everything", shows=("positive", "along")).p
     "should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("forgets_keepdim", shows=("positive", "along")).patch("""
+right.mistake("forgets_keepdim", shows=EVERYWHERE).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim)
 """).says(
@@ -120,14 +122,14 @@ right.mistake("forgets_keepdim", shows=("positive", "along")).patch("""
     "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
     see="4. Which dimension?",
 )
-softmax.mistake("returns_the_exponentials", shows=("positive", "along")).whole("""
+softmax.mistake("returns_the_exponentials", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.exp(x)
 """).says(
     "You return the exponentials of the scores, which are positive but do not add up to 1: divide by their sum.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("does_not_divide", shows=("positive", "along")).whole("""
+softmax.mistake("does_not_divide", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.exp(x - x.amax(dim, keepdim=True))
 """).says(
@@ -135,30 +137,30 @@ def softmax(x, dim=-1):
     "largest exponential, or (after the shift, when it is 1) by nothing. Divide by the sum.",
     see="2. Exponentiate, then divide",
 )
-right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, shows=("positive", "along")).says(
+right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, shows=EVERYWHERE).says(
     "You divide by the mean of the exponentials, so your weights add up to their number, not to 1.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("divides_the_scores_by_their_sum", shows=("positive", "along")).whole("""
+softmax.mistake("divides_the_scores_by_their_sum", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return x / x.sum(dim, keepdim=True)
 """).says(
     "You divide the scores themselves by their sum. Negative scores get negative shares so: exponentiate first.",
     see="1. Six scores, one unit of attention",
 )
-right.mistake("turns_the_order_upside_down", shows=("positive", "along")).patch("""
+right.mistake("turns_the_order_upside_down", shows=EVERYWHERE).patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x.amin(dim, keepdim=True) - x)
 """).says(
     "The order is upside down: your highest score gets the smallest weight. A sign is wrong in the exponent.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("takes_powers_of_two", shows=("positive", "along")).whole("""
+softmax.mistake("takes_powers_of_two", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     powers = torch.exp2(x - x.amax(dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
 """).says("You take powers of 2. The base is e: `torch.exp`.", see="2. Exponentiate, then divide")
-softmax.mistake("gives_each_score_a_sigmoid", shows=("positive", "along")).whole("""
+softmax.mistake("gives_each_score_a_sigmoid", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.sigmoid(x)
 """).says(
@@ -166,7 +168,7 @@ def softmax(x, dim=-1):
     "have to share one unit.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("returns_logarithms", shows=("positive", "along")).whole("""
+softmax.mistake("returns_logarithms", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     shifted = x - x.amax(dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()

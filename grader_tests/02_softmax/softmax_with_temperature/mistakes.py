@@ -2,6 +2,8 @@
 
 from .contract import softmax_with_temperature
 
+REFUSALS = ("refuses 0", "refuses nan")  # what an answer loses that refuses nothing
+
 right = softmax_with_temperature.base("""
 def softmax_with_temperature(x, temperature, dim=-1):
     if not temperature > 0:
@@ -39,16 +41,14 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "other way round, for what is allowed.",
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
-softmax_with_temperature.mistake("checks_nothing", shows=("refuses 0", "refuses nan")).whole("""
+softmax_with_temperature.mistake("checks_nothing", shows=REFUSALS).whole("""
 def softmax_with_temperature(x, temperature, dim=-1):
     return torch.softmax(x / temperature, dim)
 """).says("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError.")
-right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, shows=("refuses 0", "refuses nan")).says(
+right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, shows=REFUSALS).says(
     "0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0."
 )
-right.mistake(
-    "refuses_zero_only", {"not temperature > 0": "temperature == 0"}, shows=("refuses 0", "refuses nan")
-).says(
+right.mistake("refuses_zero_only", {"not temperature > 0": "temperature == 0"}, shows=REFUSALS).says(
     "You refuse 0 only. With a negative temperature the lowest score wins, which nobody can want: "
     "refuse it as well, and `nan` too."
 )
@@ -71,7 +71,7 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; "
     "here 0 is refused like all that is not greater than 0."
 )
-softmax_with_temperature.mistake("asserts_the_temperature", shows=("refuses 0", "refuses nan")).whole("""
+softmax_with_temperature.mistake("asserts_the_temperature", shows=REFUSALS).whole("""
 def softmax_with_temperature(x, temperature, dim=-1):
     assert temperature > 0
     return torch.softmax(x / temperature, dim)
@@ -79,7 +79,7 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "You refuse the right temperatures with the wrong kind of error: an `assert` raises "
     "AssertionError, and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
 )
-right.mistake("names_no_value", shows=("refuses 0", "refuses nan")).patch("""
+right.mistake("names_no_value", shows=REFUSALS).patch("""
 - raise ValueError(f"temperature is {temperature}; it must be greater than 0")
 + raise ValueError("temperature must be positive")
 """).says(
@@ -206,11 +206,11 @@ right.mistake(
     "close to 0 the weights still depend on it.",
     see="7. Temperature",
 )
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=("refuses 0", "refuses nan")).says(
+right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error. The type is right, its value is not: "
     "that is a ValueError, not a TypeError."
 )
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=("refuses 0", "refuses nan")).says(
+right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error: a ValueError says that an argument "
     "was wrong, a RuntimeError only that something went wrong."
 )

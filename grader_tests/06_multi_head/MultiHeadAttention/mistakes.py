@@ -4,7 +4,7 @@ from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
 
-ATTENTION = ("self-attention", "cross-attention")  # lost where every output is wrong
+EVERYWHERE = ("self-attention", "cross-attention")  # what an answer loses whose every result is wrong
 
 right = mha.base(
     """
@@ -31,21 +31,21 @@ class MultiHeadAttention(nn.Module):
     + STEPS
 )
 
-add_mistakes(right, ATTENTION, cutting=SPLITTING, maps=LEVELS)
-right.mistake("ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=ATTENTION).says(
+add_mistakes(right, EVERYWHERE, cutting=SPLITTING, maps=LEVELS)
+right.mistake("ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
     "You divide the scores by the root of the model's width. Each head's queries and keys are only D / H numbers long: "
     "divide by the root of that."
 )
-right.mistake("MultipliesByTheRoot", {"key.mT / query": "key.mT * query"}, shows=ATTENTION).says(
+right.mistake("MultipliesByTheRoot", {"key.mT / query": "key.mT * query"}, shows=EVERYWHERE).says(
     "You multiply the scores by the root of a head's width. Divide by it."
 )
-right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, shows=ATTENTION).says(
+right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, shows=EVERYWHERE).says(
     "You divide the scores by the root of the number of heads. It is the width of one head that counts."
 )
-right.mistake("ScalesByTheNumberOfKeys", {"query.shape[-1]": "key.shape[-2]"}, shows=ATTENTION).says(
+right.mistake("ScalesByTheNumberOfKeys", {"query.shape[-1]": "key.shape[-2]"}, shows=EVERYWHERE).says(
     "You divide the scores by the root of the number of keys. It is the width of one head that counts."
 )
-right.mistake("CutsAndMergesBetweenWords", shows=ATTENTION).patch("""
+right.mistake("CutsAndMergesBetweenWords", shows=EVERYWHERE).patch("""
 - return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 + return x.reshape(len(x), self.n_heads, x.shape[1], -1)
 @@
@@ -56,7 +56,7 @@ right.mistake("CutsAndMergesBetweenWords", shows=ATTENTION).patch("""
     "head has seen a few whole words only.",
     see=SPLITTING,
 )
-right.mistake("DealsTheColumnsOutInTurn", shows=ATTENTION).patch("""
+right.mistake("DealsTheColumnsOutInTurn", shows=EVERYWHERE).patch("""
 - return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 + return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
 @@
@@ -67,7 +67,7 @@ right.mistake("DealsTheColumnsOutInTurn", shows=ATTENTION).patch("""
     see="One matrix for all heads",
 )
 right.mistake(
-    "ForgetsTheSoftmax", {"scores.masked_fill(blocked, -torch.inf).softmax(-1)": "scores"}, shows=ATTENTION
+    "ForgetsTheSoftmax", {"scores.masked_fill(blocked, -torch.inf).softmax(-1)": "scores"}, shows=EVERYWHERE
 ).says("There is no softmax: the scores themselves multiply the values.")
 right.mistake("IgnoresTheContext", {"x if context is None else context": "x"}, shows="cross-attention").says(
     "`context` changes nothing: where one is given, keys and values come from it."
@@ -82,7 +82,7 @@ right.mistake("ExchangesTheRoles", shows="cross-attention").patch("""
     "You take context for what asks and x for what answers. x asks: queries come from x, keys and values from context."
 )
 right.mistake(
-    "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, shows=ATTENTION
+    "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, shows=EVERYWHERE
 ).says("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
 right.mistake("TakesValuesFromX", {"self.W_v(context)": "self.W_v(x)"}, shows="cross-attention").says(
     "Your values come from x where a context is given. Keys and values come from the context."
@@ -99,16 +99,16 @@ right.mistake("RemembersTheContext", shows="self-attention").patch("""
     "A context or a mask that was given once is kept for later calls. Each call stands alone: without a context it is "
     "x that answers, without a mask nothing is blocked."
 )
-right.mistake("ProjectsValuesWithTheKeysMatrix", {"self.W_v(context)": "self.W_k(context)"}, shows=ATTENTION).says(
+right.mistake("ProjectsValuesWithTheKeysMatrix", {"self.W_v(context)": "self.W_k(context)"}, shows=EVERYWHERE).says(
     "Your values are made with W_k. They have a matrix of their own, W_v."
 )
-right.mistake("ProjectsKeysWithTheQueriesMatrix", {"self.W_k(context)": "self.W_q(context)"}, shows=ATTENTION).says(
+right.mistake("ProjectsKeysWithTheQueriesMatrix", {"self.W_k(context)": "self.W_q(context)"}, shows=EVERYWHERE).says(
     "Your keys are made with W_q. They have a matrix of their own, W_k."
 )
-right.mistake("LeavesTheValuesRaw", {"self.W_v(context)": "context + 0 * self.W_v(context)"}, shows=ATTENTION).says(
+right.mistake("LeavesTheValuesRaw", {"self.W_v(context)": "context + 0 * self.W_v(context)"}, shows=EVERYWHERE).says(
     "The values are not projected: they are x (or context) times W_v, as keys are times W_k."
 )
-right.mistake("UsesTheWeightsUntransposed", shows=ATTENTION).patch("""
+right.mistake("UsesTheWeightsUntransposed", shows=EVERYWHERE).patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
 + return x @ self.W_q.weight, context @ self.W_k.weight, context @ self.W_v.weight
 @@
@@ -146,7 +146,7 @@ right.mistake("BlocksTheFutureUnasked", shows="self-attention").patch("""
 +     if context is None and mask is None:
 +         mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
 """).says("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
-right.mistake("ReturnsTheScores", shows=ATTENTION).patch("""
+right.mistake("ReturnsTheScores", shows=EVERYWHERE).patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 + scores = self.score(query, key)
 + if mask is not None:
@@ -207,7 +207,7 @@ right.mistake("HasABiasAtTheEnd", shows="its parameters").patch("""
   self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.W_o = nn.Linear(d_model, d_model)
 """).says("Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.")
-right.mistake("SharesOneNarrowProjection", shows=("its parameters", *ATTENTION)).patch("""
+right.mistake("SharesOneNarrowProjection", shows=("its parameters", *EVERYWHERE)).patch("""
 - self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + size = d_model // self.n_heads
 + self.W_q, self.W_k, self.W_v = (nn.Linear(size, size, bias=False) for _ in range(3))
@@ -223,7 +223,7 @@ right.mistake("SharesOneNarrowProjection", shows=("its parameters", *ATTENTION))
     "that every head has a band of its own.",
     see="One matrix for all heads",
 )
-right.mistake("MakesLayersInForward", shows=("its parameters", *ATTENTION)).patch("""
+right.mistake("MakesLayersInForward", shows=("its parameters", *EVERYWHERE)).patch("""
 - self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.width = d_model
 @@

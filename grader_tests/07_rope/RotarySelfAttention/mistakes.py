@@ -4,7 +4,7 @@ from ...shared.heads import STEPS, add_mistakes
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import rotary
 
-ATTENTION = ("self-attention", "the positions", "the base")  # lost where every output is wrong
+EVERYWHERE = ("self-attention", "the positions", "the base")  # what an answer loses whose every result is wrong
 
 right = rotary.base(
     """
@@ -45,27 +45,27 @@ class RotarySelfAttention(nn.Module):
     + STEPS
 )
 
-right.mistake("RotatesNothing", shows=ATTENTION).patch("""
+right.mistake("RotatesNothing", shows=EVERYWHERE).patch("""
 - return self.turn(query, positions), self.turn(key, positions), value
 + return query, key, value
 """).says(
     "Your module gives what attention gives without positions: nothing is rotated, or all words of a head by the same "
     "angle. Words are dimension -2 only after heads and words have changed places; rotate then."
 )
-right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, shows=ATTENTION).says(
+right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, shows=EVERYWHERE).says(
     "Only the queries are rotated. A score depends on the gap between two positions only if both are turned, each by its "
     "own."
 )
-right.mistake("RotatesOnlyTheKeys", {"self.turn(query, positions)": "query"}, shows=ATTENTION).says(
+right.mistake("RotatesOnlyTheKeys", {"self.turn(query, positions)": "query"}, shows=EVERYWHERE).says(
     "Only the keys are rotated. A score depends on the gap between two positions only if both are turned, each by its own."
 )
 right.mistake(
-    "RotatesTheValuesToo", {"positions), value": "positions), self.turn(value, positions)"}, shows=ATTENTION
+    "RotatesTheValuesToo", {"positions), value": "positions), self.turn(value, positions)"}, shows=EVERYWHERE
 ).says(
     "The values are rotated, too. The weights are right, and what they pass on is turned by where it stood: values stay "
     "as they are."
 )
-right.mistake("RotatesBeforeTheSplit", shows=ATTENTION).patch("""
+right.mistake("RotatesBeforeTheSplit", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.rotate(*self.project(x), positions))
@@ -73,7 +73,7 @@ right.mistake("RotatesBeforeTheSplit", shows=ATTENTION).patch("""
     "You rotate before you split the heads, so the frequencies are those of the whole width D: the first head turns fast, "
     "the last hardly at all. Split first; every head has all the clocks."
 )
-right.mistake("RotatesTheInput", shows=ATTENTION).patch("""
+right.mistake("RotatesTheInput", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, _ = map(self.split, self.project(self.turn(x, positions)))
@@ -82,7 +82,7 @@ right.mistake("RotatesTheInput", shows=ATTENTION).patch("""
     "x is rotated before it is projected. The projections mix the numbers of a pair with all others, and nothing of the "
     "gap is left: rotate queries and keys."
 )
-right.mistake("RotatesTheInputOfAllThree", shows=ATTENTION).patch("""
+right.mistake("RotatesTheInputOfAllThree", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.project(self.turn(x, positions)))
@@ -90,7 +90,7 @@ right.mistake("RotatesTheInputOfAllThree", shows=ATTENTION).patch("""
     "x is rotated before it is projected, and the values are made from it, too. Rotate queries and keys, after the "
     "heads are split."
 )
-right.mistake("PairsTheHalves", shows=ATTENTION).patch("""
+right.mistake("PairsTheHalves", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first, second = x.chunk(2, dim=-1)
@@ -100,17 +100,19 @@ right.mistake("PairsTheHalves", shows=ATTENTION).patch("""
     see=LAYOUTS,
 )
 right.mistake(
-    "TurnsClockwise", {"cos_and_sin(x, positions, self.base)": "cos_and_sin(x, -positions, self.base)"}, shows=ATTENTION
+    "TurnsClockwise",
+    {"cos_and_sin(x, positions, self.base)": "cos_and_sin(x, -positions, self.base)"},
+    shows=EVERYWHERE,
 ).says(
     "You rotate clockwise. Both queries and keys, so the scores still depend on the gap; but weights that were made for "
     "the other direction do not fit.",
     see=TURNING,
 )
-right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, shows=ATTENTION).says(
+right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, shows=EVERYWHERE).says(
     "A minus sign is missing: x0 becomes x0·cos − x1·sin. With a plus this is no rotation.", see=TURNING
 )
 right.mistake(
-    "TurnsInOppositeDirections", {"self.turn(key, positions)": "self.turn(key, -positions)"}, shows=ATTENTION
+    "TurnsInOppositeDirections", {"self.turn(key, positions)": "self.turn(key, -positions)"}, shows=EVERYWHERE
 ).says(
     "Queries and keys are turned in opposite directions: the score depends on the sum of the positions, not on the gap.",
     see="5. Only the gap counts",
@@ -144,7 +146,7 @@ right.mistake(
 right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, shows="the base").says(
     "`base` changes nothing. Hand it on to your rotation.", see=CLOCKS
 )
-right.mistake("TakesKeysBeforeQueries", shows=ATTENTION).patch("""
+right.mistake("TakesKeysBeforeQueries", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 + key, query, value = map(self.split, self.project(x))
 """).says(
@@ -159,7 +161,7 @@ right.mistake("ReadsThePackedRowsHeadByHead", shows=("self-attention", "the posi
     "You read W_qkv head by head, q, k and v of head 0 first. Its rows are all queries, then all keys, then all values; "
     "only inside each third do they belong to the heads in turn."
 )
-right.mistake("FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, shows=ATTENTION).says(
+right.mistake("FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, shows=EVERYWHERE).says(
     "The frequencies are those of a vector as wide as the model. A head has K numbers, and K stands in the exponent.",
     see=CLOCKS,
 )
@@ -171,14 +173,14 @@ right.mistake("LooksUpInAShortTable", shows="the positions").patch("""
     "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between two "
     "whole numbers."
 )
-right.mistake("BlocksTheFutureUnasked", shows=ATTENTION).patch("""
+right.mistake("BlocksTheFutureUnasked", shows=EVERYWHERE).patch("""
 - blocked = torch.tensor(False) if mask is None else mask
 + blocked = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1) if mask is None else mask
 """).says("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
-right.mistake("ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=ATTENTION).says(
+right.mistake("ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
     "You scale by the width of the model: the scores belong to one head, so its width counts."
 )
-right.mistake("HasThreeProjections", shows=("its parameters", *ATTENTION)).patch("""
+right.mistake("HasThreeProjections", shows=("its parameters", *EVERYWHERE)).patch("""
 - self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
 + self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 @@
@@ -196,4 +198,4 @@ right.mistake("DetachesTheRotated", {"self.base))": "self.base)).detach()"}, sho
     "The numbers are right, but queries and keys were detached (or rotated under no_grad): nothing that they do is ever "
     "learned."
 )
-add_mistakes(right, ATTENTION)
+add_mistakes(right, EVERYWHERE)

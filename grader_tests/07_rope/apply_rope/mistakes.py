@@ -3,7 +3,7 @@
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import apply_rope
 
-EVERY = ("every", "any positions", "any leading")
+EVERYWHERE = ("every", "any positions", "any leading")  # what an answer loses whose every result is wrong
 
 right = apply_rope.base("""
 def apply_rope(x, positions, base=10000.0):
@@ -14,7 +14,7 @@ def apply_rope(x, positions, base=10000.0):
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 """)
 
-right.mistake("halves_for_neighbours", shows=EVERY).patch("""
+right.mistake("halves_for_neighbours", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first, second = x.chunk(2, dim=-1)
@@ -24,7 +24,7 @@ right.mistake("halves_for_neighbours", shows=EVERY).patch("""
     "it; here the pairs are neighbours: 0 and 1, 2 and 3, …",
     see=LAYOUTS,
 )
-right.mistake("partners_from_the_other_half", shows=EVERY).patch("""
+right.mistake("partners_from_the_other_half", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + cos, sin = cos.repeat_interleave(2, dim=-1), sin.repeat_interleave(2, dim=-1)
@@ -35,7 +35,7 @@ right.mistake("partners_from_the_other_half", shows=EVERY).patch("""
     "the other half of the vector.",
     see=LAYOUTS,
 )
-right.mistake("leaves_the_halves_apart", shows=EVERY).patch("""
+right.mistake("leaves_the_halves_apart", shows=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return torch.cat([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
 """).says(
@@ -43,22 +43,22 @@ right.mistake("leaves_the_halves_apart", shows=EVERY).patch("""
     "stand between each other again, as they did in x.",
     see=LAYOUTS,
 )
-right.mistake("clockwise", {"positions.double()": "-positions.double()"}, shows=EVERY).says(
+right.mistake("clockwise", {"positions.double()": "-positions.double()"}, shows=EVERYWHERE).says(
     "These pairs turn clockwise. Counter-clockwise the sine is subtracted in the first number of a pair and added in the "
     "second: (1, 0), turned a little, has a positive second number.",
     see=TURNING,
 )
-right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, shows=EVERY).says(
+right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, shows=EVERYWHERE).says(
     "A minus is missing: both numbers of a pair get the other one *added*. That is no rotation; vectors grow and shrink.",
     see=TURNING,
 )
-right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, shows=EVERY).says(
+right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, shows=EVERYWHERE).says(
     "Cosine and sine have changed places. At position 0 nothing may happen: cos 0 is 1, sin 0 is 0.", see=TURNING
 )
-right.mistake("forgets_the_partner", {"angles.sin()": "0 * angles.sin()"}, shows=EVERY).says(
+right.mistake("forgets_the_partner", {"angles.sin()": "0 * angles.sin()"}, shows=EVERYWHERE).says(
     "The partner is missing: each number is multiplied by a cosine, and nothing of its partner is added.", see=TURNING
 )
-right.mistake("adds_an_encoding", shows=EVERY).patch("""
+right.mistake("adds_an_encoding", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return x + torch.stack([sin, cos], dim=-1).flatten(-2)
@@ -66,20 +66,20 @@ right.mistake("adds_an_encoding", shows=EVERY).patch("""
     "These are the sines and cosines *added* to x, as in a model with positional encodings. RoPE turns; it adds nothing.",
     see=TURNING,
 )
-right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, shows=EVERY).says(
+right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, shows=EVERYWHERE).says(
     "The factor 2 is missing in the exponent: pair i has -2i/dim, so that the last pair comes close to 1/base.",
     see=CLOCKS,
 )
-right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, shows=EVERY).says(
+right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, shows=EVERYWHERE).says(
     "The frequencies grow from pair to pair: a minus is missing in the exponent.", see=CLOCKS
 )
-right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, shows=EVERY).says(
+right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, shows=EVERYWHERE).says(
     "All pairs turn equally fast. Each has a frequency of its own.", see=CLOCKS
 )
 right.mistake(
     "frequencies_counted_from_one",
     {"torch.arange(0, x.shape[-1], 2": "torch.arange(2, x.shape[-1] + 2, 2"},
-    shows=EVERY,
+    shows=EVERYWHERE,
 ).says("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
 right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, shows="any base").says(
     "`base` changes nothing: it is an argument, 10000 only by default.", see=CLOCKS
@@ -89,7 +89,7 @@ right.mistake(
     {"positions.double()": "torch.arange(x.shape[-2]).double()"},
     shows=("any positions", "any leading", "positions"),
 ).says("You count the rows, 0, 1, 2, …, and never look at `positions`.")
-right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, shows=EVERY).says(
+right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, shows=EVERYWHERE).says(
     "Every vector is turned one position too far: 1 was added to the positions that you were given."
 )
 right.mistake("whole_positions_only", {"positions.double()": "positions.long().double()"}, shows="any positions").says(
@@ -123,13 +123,13 @@ right.mistake("finds_the_dimension_by_its_size", shows="any leading").patch("""
     "The dimension is found by its size: one that has as many entries as `positions` is taken for T, wherever it "
     "stands. T is dimension -2, always."
 )
-right.mistake("takes_four_dimensions_only", shows=EVERY).patch("""
+right.mistake("takes_four_dimensions_only", shows=EVERYWHERE).patch("""
   def apply_rope(x, positions, base=10000.0):
 +     batch, heads, tokens, dim = x.shape
 """).says(
     "It takes x only with a batch and heads, four dimensions. `...` stands for any number of them, none included."
 )
-right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, shows=EVERY).says(
+right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, shows=EVERYWHERE).says(
     "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
 )
 right.mistake("angles_in_half_precision", shows=("any positions", "positions")).patch("""
@@ -150,7 +150,7 @@ right.mistake(
 right.mistake(
     "result_in_float64",
     {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
-    shows=EVERY,
+    shows=EVERYWHERE,
 ).says("The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x.")
 right.mistake("result_as_wide_as_the_positions", shows="float64").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -173,7 +173,7 @@ right.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
 + x[..., 1::2] = even * sin + odd * cos
 + return x
 """).says("x itself was turned, so whoever called you finds theirs changed. Build a new tensor.")
-right.mistake("uses_what_it_has_overwritten", shows=EVERY).patch("""
+right.mistake("uses_what_it_has_overwritten", shows=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first = even * cos - odd * sin
 + return torch.stack([first, first * sin + odd * cos], dim=-1).flatten(-2)
