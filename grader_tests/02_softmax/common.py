@@ -1,8 +1,8 @@
 """What several exercises of the lesson say."""
 
-import math
-
 import torch
+
+from ..shared import INF
 
 NOT_ALLOWED = (
     "(log|safe|masked)?softmax(2d)?",
@@ -12,9 +12,6 @@ NOT_ALLOWED = (
     "(linear)?cross_entropy(_loss)?",
     "distributions",
 )
-
-
-INF = math.inf
 
 
 def levels(*values):

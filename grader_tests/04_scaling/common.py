@@ -4,8 +4,6 @@ import math
 
 import torch
 
-BUILT_IN = (".*scaled_dot_product.*attention.*", ".*multi_head_attention.*")
-
 
 def next_to_nothing(seen, exact):
     """For results that are 0 on paper: a guard such as sqrt(x + 1e-8) is a matter of taste."""

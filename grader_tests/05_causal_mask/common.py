@@ -1,7 +1,5 @@
 """What several exercises of the lesson say."""
 
-READY_MADE = (r"scaled_dot_product_\w*attention\w*", "multi_head_attention", "multi_head_attention_forward")
-
 
 def some_open(draw, *shape):
     """A random mask in which every row has an open key and a blocked one."""

@@ -1,6 +1,3 @@
-"""Lesson 06: heads are split and merged, put into a module, given PyTorch's weights, and counted.
-
-The mistakes of `MultiHeadAttention` are small changes to one class, `Template`: each overrides the one step that it
-gets wrong, so that it differs from a right answer in nothing else."""
+"""Lesson 06: heads are split and merged, put into a module, given PyTorch's weights, and counted."""
 
 EXERCISES = ("split_heads", "merge_heads", "MultiHeadAttention", "load_torch_weights", "count_parameters")

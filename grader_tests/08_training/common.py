@@ -1,20 +1,8 @@
 """What several exercises of the lesson say."""
 
-import math
-
 import torch
 
 from grading.judge.exercise import specimen
-
-
-def within_chance(count, n, p):
-    """Whether `count` of `n` independent events of probability `p` is a number that chance can give.
-
-    Bernstein's inequality: P(|count - n p| >= s) <= 2 exp(-s^2 / (2 n p (1 - p) + 2 s / 3)). The s solved for here
-    makes that 2 exp(-22), below 6e-10, so that hundreds of such questions together stay below one in a million.
-    """
-    slack = 22 / 3 + math.sqrt((22 / 3) ** 2 + 44 * n * p * (1 - p))
-    return abs(count - n * p) <= slack
 
 
 def window_state(draw, N=6, D=8, T=5, sharpness=1.0):

@@ -2,20 +2,12 @@
 
 from .contract import cosine_similarity
 
-right = cosine_similarity.base("""
+EVERYWHERE = ("one pair", "many pairs")  # what an answer loses whose every result is wrong
+
+by_units = cosine_similarity.base("""
 def cosine_similarity(a, b):
     unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
     return (unit_a * unit_b).sum(-1)
-""")
-
-dividing_twice = cosine_similarity.base("""
-def cosine_similarity(a, b):
-    length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
-    return (
-        (a * b).sum(-1)
-        / torch.where(length_a == 0, 1, length_a)
-        / torch.where(length_b == 0, 1, length_b)
-    )
 """)
 
 by_lengths = cosine_similarity.base("""
@@ -26,113 +18,99 @@ def cosine_similarity(a, b):
     return (a * b).sum(-1) / (length_a * length_b)
 """)
 
-right1 = cosine_similarity.base("""
-def cosine_similarity(a, b):
-    unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
-    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
-""")
-
-cosine_similarity.mistake("normalises_one_side_only", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    length_a = a.norm(dim=-1, keepdim=True)
-    return (a / torch.where(length_a == 0, 1, length_a) * b).sum(-1)
-""").says(
+by_lengths.mistake("normalises_one_side_only", {"(length_a * length_b)": "length_a"}, shows=EVERYWHERE).says(
     "You divide by one of the two lengths only. Then a long vector still looks more alike than a "
     "short one: your result should not change when either vector is made ten times as long.",
     see="8. Seen in the wild",
 )
-cosine_similarity.mistake("divides_by_one_length_twice", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    length_b = b.norm(dim=-1)
-    return (a * b).sum(-1) / torch.where(length_b == 0, 1, length_b).square()
-""").says(
+by_lengths.mistake(
+    "divides_by_one_length_twice", {"(length_a * length_b)": "length_b.square()"}, shows=EVERYWHERE
+).says(
     "You divide by the same vector's length twice. Swap the two arguments: the cosine must stay the same.",
     see="8. Seen in the wild",
 )
-cosine_similarity.mistake("forgets_the_square_root", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    squares_a, squares_b = (a * a).sum(-1), (b * b).sum(-1)
-    squares_a = torch.where(squares_a == 0, 1, squares_a)
-    return (a * b).sum(-1) / (squares_a * torch.where(squares_b == 0, 1, squares_b))
-""").says("You divide by the *squares* of the lengths: the length is the square root of the sum of squares.")
-cosine_similarity.mistake("returns_the_dot_product", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    return (a * b).sum(-1)
-""").says("You return the dot product: the lengths are not divided out.")
-dividing_twice.mistake("measures_length_by_magnitudes", shows=("one pair", "many pairs")).patch("""
-- length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
-+ length_a, length_b = a.abs().sum(-1), b.abs().sum(-1)
-""").says(
+by_lengths.mistake(
+    "forgets_the_square_root",
+    {"(length_a * length_b)": "(length_a * length_b).square()"},
+    shows=EVERYWHERE,
+).says("You divide by the *squares* of the lengths: the length is the square root of the sum of squares.")
+by_lengths.mistake("returns_the_dot_product", {" / (length_a * length_b)": ""}, shows=EVERYWHERE).says(
+    "You return the dot product: the lengths are not divided out."
+)
+by_lengths.mistake(
+    "measures_length_by_magnitudes",
+    {"a.norm(dim=-1), b.norm(dim=-1)": "a.abs().sum(-1), b.abs().sum(-1)"},
+    shows=EVERYWHERE,
+).says(
     "You measure length as the sum of magnitudes. The length of an arrow is the square root of the sum of *squares*."
 )
-right.mistake("returns_a_distance", {"(unit_a": "1 - (unit_a"}, shows=("one pair", "many pairs")).says(
+by_units.mistake("returns_a_distance", {"(unit_a": "1 - (unit_a"}, shows=EVERYWHERE).says(
     "You return a distance, 1 minus the cosine. Asked for is the cosine itself: 1 for the same "
     "direction, −1 for the opposite one."
 )
-cosine_similarity.mistake("squeezes_it_into_zero_to_one", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    return ((F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1) + 1) / 2
-""").says(
+by_units.mistake(
+    "squeezes_it_into_zero_to_one",
+    {"(unit_a * unit_b).sum(-1)": "((unit_a * unit_b).sum(-1) + 1) / 2"},
+    shows=EVERYWHERE,
+).says(
     "You squeeze the cosine into 0 to 1, by adding 1 and halving. Asked for is the cosine itself, from −1 to 1.",
     see="7. Is it a bug?",
 )
-cosine_similarity.mistake("returns_the_angle", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    cosine = (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
-    return torch.acos(cosine.clamp(-1, 1))
-""").says("You return the angle. Asked for is its cosine, so stop one step earlier.")
-right.mistake("cuts_off_at_zero", {"(-1)": "(-1).clamp(min=0)"}, shows=("one pair", "many pairs")).says(
+by_units.mistake(
+    "returns_the_angle",
+    {"(unit_a * unit_b).sum(-1)": "torch.acos((unit_a * unit_b).sum(-1).clamp(-1, 1))"},
+    shows=EVERYWHERE,
+).says("You return the angle. Asked for is its cosine, so stop one step earlier.")
+by_units.mistake("cuts_off_at_zero", {".sum(-1)": ".sum(-1).clamp(min=0)"}, shows=EVERYWHERE).says(
     "Negative cosines are lost: an angle of more than 90° has a negative cosine, and that is what "
     "tells opposite from alike.",
     see="7. Is it a bug?",
 )
-right.mistake("loses_the_sign", {"(-1)": "(-1).abs()"}, shows=("one pair", "many pairs")).says(
+by_units.mistake("loses_the_sign", {".sum(-1)": ".sum(-1).abs()"}, shows=EVERYWHERE).says(
     "Every negative cosine has become positive. The sign is the message: opposite vectors have the cosine −1.",
     see="7. Is it a bug?",
 )
-dividing_twice.mistake(
+by_lengths.mistake(
     "takes_the_bunch_for_one_vector",
-    {"a.norm(dim=-1)": "a.norm()", "b.norm(dim=-1)": "b.norm()", "(a * b).sum(-1)": "(a * b).sum()"},
+    {"a.norm(dim=-1), b.norm(dim=-1)": "a.norm(), b.norm()", "(a * b).sum(-1)": "(a * b).sum()"},
     shows="many pairs",
 ).says(
     "You take lengths or sums over the whole tensor, so that a bunch of vectors is treated as "
     "one. Name the dimension: `dim=-1`."
 )
-dividing_twice.mistake(
-    "takes_one_length_for_all", {"(dim=-1), b.norm(dim=-1)": "(), b.norm()"}, shows="many pairs"
+by_lengths.mistake(
+    "takes_one_length_for_all", {"a.norm(dim=-1), b.norm(dim=-1)": "a.norm(), b.norm()"}, shows="many pairs"
 ).says("The sums run along each vector, but the lengths are those of the whole tensor: give `norm` a `dim` as well.")
 cosine_similarity.mistake("works_along_the_first_dimension", shows="many pairs").whole("""
 def cosine_similarity(a, b):
     unit_a, unit_b = F.normalize(a, dim=0), F.normalize(b, dim=0)
     return (unit_a * unit_b).sum(0)
 """).says("You work along the first dimension; the vectors lie along the last, `dim=-1`.")
-cosine_similarity.mistake("works_along_dimension_1", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    return (F.normalize(a) * F.normalize(b)).sum(-1)
-""").says(
+by_units.mistake(
+    "works_along_dimension_1",
+    {"F.normalize(a, dim=-1), F.normalize(b, dim=-1)": "F.normalize(a), F.normalize(b)"},
+    shows=EVERYWHERE,
+).says(
     "You work along dimension 1 (the default of `F.normalize`, too). The vectors lie along the "
     "last dimension, which is number 1 for a matrix only: say `dim=-1`."
 )
-right.mistake("keeps_the_last_dimension", {"(-1)": "(-1, keepdim=True)"}, shows=("one pair", "many pairs")).says(
+by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, shows=EVERYWHERE).says(
     "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, "
     "not for the result: `(..., K)` becomes `(...)`."
 )
-right.mistake("squeezes_everything", {"(-1)": "(-1, keepdim=True).squeeze()"}, shows="many pairs").says(
+by_units.mistake("squeezes_everything", {".sum(-1)": ".sum(-1, keepdim=True).squeeze()"}, shows="many pairs").says(
     "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong "
     "to the batch: say which one should go, `squeeze(-1)`."
 )
-cosine_similarity.mistake("divides_zero_by_zero", shows=("vectors", "gradients near")).whole("""
-def cosine_similarity(a, b):
-    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
+by_lengths.mistake("divides_zero_by_zero", shows=("vectors", "gradients near")).patch("""
+- length_a = torch.where(length_a == 0, 1, length_a)
+- length_b = torch.where(length_b == 0, 1, length_b)
 """).says(
     "A vector of zeros gives NaN: its length is 0, and 0 / 0 is not a number. The answer there is 0.",
     see="A vector of zeros has no direction",
 )
-cosine_similarity.mistake("guards_the_first_length_only", shows=("vectors", "gradients near")).whole("""
-def cosine_similarity(a, b):
-    length_a = a.norm(dim=-1)
-    length_a = torch.where(length_a == 0, 1, length_a)
-    return (a * b).sum(-1) / (length_a * b.norm(dim=-1))
+by_lengths.mistake("guards_the_first_length_only", shows=("vectors", "gradients near")).patch("""
+- length_b = torch.where(length_b == 0, 1, length_b)
 """).says(
     "You guard the length of `a` against zero, not that of `b`. Either vector may be all zeros.",
     see="A vector of zeros has no direction",
@@ -154,7 +132,7 @@ by_lengths.mistake("takes_the_root_of_zero", shows="gradients near").patch("""
     "root, or use `norm`, which takes care of it.",
     see="A vector of zeros has no direction",
 )
-right.mistake("says_one_where_both_are_zero", shows="vectors").patch("""
+by_units.mistake("says_one_where_both_are_zero", shows="vectors").patch("""
 - return (unit_a * unit_b).sum(-1)
 + both = (a == 0).all(-1) & (b == 0).all(-1)
 + return torch.where(both, 1, (unit_a * unit_b).sum(-1))
@@ -198,28 +176,21 @@ def cosine_similarity(a, b):
     "Long vectors give 0: you multiply the two *squared* lengths before you take the root, and "
     "that is more than the dtype can hold. Take each root first."
 )
-right.mistake("computes_in_float32", shows="float64").patch("""
+by_units.mistake("computes_in_float32", shows="float64").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.float(), b.float()
 """).says(
     "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
 )
-cosine_similarity.mistake("takes_the_lengths_for_constants", shows="gradients").whole("""
-def cosine_similarity(a, b):
-    length_a, length_b = (
-        a.detach().norm(dim=-1, keepdim=True),
-        b.detach().norm(dim=-1, keepdim=True),
-    )
-    unit_a, unit_b = (
-        a / torch.where(length_a == 0, 1, length_a),
-        b / torch.where(length_b == 0, 1, length_b),
-    )
-    return (unit_a * unit_b).sum(-1)
-""").says(
+by_lengths.mistake(
+    "takes_the_lengths_for_constants",
+    {"a.norm(dim=-1), b.norm(dim=-1)": "a.detach().norm(dim=-1), b.detach().norm(dim=-1)"},
+    shows="gradients",
+).says(
     "The values are right, the gradients are not: you take the lengths as constants (`detach`, "
     "`no_grad`, `.item()`), yet they change with the vectors."
 )
-right.mistake("leaves_the_tensors", shows="gradients").patch("""
+by_units.mistake("leaves_the_tensors", shows="gradients").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.detach(), b.detach()
 """).says(
@@ -236,24 +207,21 @@ def cosine_similarity(a, b):
     "Your function normalises its arguments in place (`a /= …`, or writing into `a[...]`): the "
     "caller's vectors are changed. Make new tensors."
 )
-cosine_similarity.mistake("normalises_the_other_side_only", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    length_b = b.norm(dim=-1, keepdim=True)
-    return (a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
-""").says(
+by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, shows=EVERYWHERE).says(
     "You divide by the length of `b` only. Then a long `a` still looks more alike than a short "
     "one: your result should not change when either vector is made ten times as long.",
     see="8. Seen in the wild",
 )
-cosine_similarity.mistake("takes_the_mean_of_the_products", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).mean(-1)
-""").says("Your result is the cosine divided by K: you take the mean of the products where their sum is asked for.")
-right1.mistake("subtracts_the_means", shows=("one pair", "many pairs")).patch("""
-- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
-+ a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
+by_units.mistake(
+    "takes_the_mean_of_the_products",
+    {"(unit_a * unit_b).sum(-1)": "(unit_a * unit_b).mean(-1)"},
+    shows=EVERYWHERE,
+).says("Your result is the cosine divided by K: you take the mean of the products where their sum is asked for.")
+by_units.mistake("subtracts_the_means", shows=EVERYWHERE).patch("""
+  def cosine_similarity(a, b):
++     a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
 """).says("You subtract each vector's mean first. That is the correlation; the cosine takes the vectors as they are.")
-right.mistake("compares_every_pair", shows="many pairs").patch("""
+by_units.mistake("compares_every_pair", shows="many pairs").patch("""
 - return (unit_a * unit_b).sum(-1)
 + return unit_a @ (unit_b.mT if b.ndim > 1 else unit_b)
 """).says(
@@ -264,9 +232,8 @@ cosine_similarity.mistake("adds_a_millionth_to_the_lengths", shows="short").whol
 def cosine_similarity(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-6)
 """).says(
-    "The small constant in your denominator is not small beside the product of two short lengths: "
-    "two arrows of length 0.00001 have an angle like any others. Treat exactly zero on its own "
-    "instead.",
+    "The small constant in your denominator is not small beside the product of two short lengths: two arrows of length "
+    "0.00001 have an angle like any others. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("adds_a_tiny_constant_to_the_lengths", shows="short").whole("""
@@ -285,17 +252,20 @@ def cosine_similarity(a, b):
     "exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
-cosine_similarity.mistake("computes_the_cosine_in_float32", shows="float64").whole("""
-def cosine_similarity(a, b):
-    unit_a, unit_b = F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)
-    return (unit_a * unit_b).sum(-1).to(a.dtype)
-""").says(
+by_units.mistake(
+    "computes_the_cosine_in_float32",
+    {
+        "F.normalize(a, dim=-1), F.normalize(b, dim=-1)": "F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)",
+        ".sum(-1)": ".sum(-1).to(a.dtype)",
+    },
+    shows="float64",
+).says(
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )
-right1.mistake("answers_with_a_float64_cosine", shows=("one pair", "many pairs")).patch("""
-- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
-+ a, b = a.double(), b.double()
+by_units.mistake("answers_with_a_float64_cosine", shows=EVERYWHERE).patch("""
+  def cosine_similarity(a, b):
++     a, b = a.double(), b.double()
 """).says(
     "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
     "float64 is fine, if you convert back.)"
@@ -308,15 +278,15 @@ by_lengths.mistake("loses_the_dimension_of_the_lengths", shows=("many pairs", "g
     "The lengths do not line up with their vectors: `norm` and `sum` drop the dimension that they run along, and the "
     "division needs it back. Say `keepdim=True`."
 )
-cosine_similarity.mistake("divides_by_the_sum_of_lengths", shows=("one pair", "many pairs")).whole("""
-def cosine_similarity(a, b):
-    lengths = a.norm(dim=-1) + b.norm(dim=-1)
-    return (a * b).sum(-1) / torch.where(lengths == 0, 1, lengths)
-""").says("You divide by the *sum* of the two lengths. It is their product: each vector is divided by its own.")
-right1.mistake("refuses_shapes_that_broadcast", shows="many pairs").patch("""
-- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
-+ if a.shape != b.shape:
-+     raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
+by_lengths.mistake(
+    "divides_by_the_sum_of_lengths",
+    {"(length_a * length_b)": "(length_a + length_b)"},
+    shows=EVERYWHERE,
+).says("You divide by the *sum* of the two lengths. It is their product: each vector is divided by its own.")
+by_units.mistake("refuses_shapes_that_broadcast", shows="many pairs").patch("""
+  def cosine_similarity(a, b):
++     if a.shape != b.shape:
++         raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 """).says(
     "Your function takes shapes that are equal only. The leading dimensions broadcast: (4, 1, K) and (6, K) give "
     "(4, 6)."

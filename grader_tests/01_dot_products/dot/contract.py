@@ -1,4 +1,4 @@
-"""The contract of `dot`."""
+"""`dot`: the sum of products of two vectors, which refuses shapes that differ."""
 
 import torch
 
@@ -20,9 +20,8 @@ dot = exercise(
         "((lazy)?bi|tri|lazy|mkldnn)?linear",
     ),
     hints=(
-        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do first, place by place? What "
-        "do you do with the three numbers that you get? And what should happen if one of the two is "
-        "not a plain list of numbers?",
+        "Take `[2, 0, -1]` and `[3, 7, 4]` and a pencil. What do you do first, place by place? What do you do with the "
+        "three numbers that you get? And what should happen if one of the two is not a plain list of numbers?",
         "Two steps: `a * b` gives the products, and a tensor has a method that adds up all its "
         "numbers. Before them come the checks, for `a * b` would stretch shapes that do not fit: look "
         "at how many dimensions each argument has, and at whether the two shapes are equal.",

@@ -2,6 +2,8 @@
 
 from .contract import dot
 
+REFUSALS = ("refuses shapes", "refuses what")  # what an answer loses that refuses nothing
+
 right = dot.base("""
 def dot(a, b):
     if a.ndim != 1 or b.shape != a.shape:
@@ -9,18 +11,10 @@ def dot(a, b):
     return (a * b).sum()
 """)
 
-right3 = dot.base("""
-def dot(a, b):
-    if a.ndim != 1 or b.shape != a.shape:
-        raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
-    length = min(len(a), len(b))
-    return (a[:length] * b[:length]).sum()
-""")
-
 right.mistake("returns_the_products", {"(a * b).sum()": "a * b"}, shows="multiplies").says(
     "You return the products, place by place, but not their sum: a dot product is *one* number."
 )
-right.mistake("takes_the_mean", {"sum": "mean"}, shows="multiplies").says(
+right.mistake("takes_the_mean", {".sum(": ".mean("}, shows="multiplies").says(
     "Your result is the dot product divided by the number of places: you take the mean of the "
     "products where their sum is asked for."
 )
@@ -30,9 +24,8 @@ right.mistake("adds_instead_of_multiplying", {"a * b": "a + b"}, shows="multipli
 right.mistake("multiplies_the_sums", {"(a * b).sum()": "a.sum() * b.sum()"}, shows="multiplies").says(
     "You multiply the two sums. The sum of the products is another thing: multiply place by place first, then add."
 )
-right3.mistake("returns_in_the_first_round", shows="multiplies").patch("""
-- length = min(len(a), len(b))
-- return (a[:length] * b[:length]).sum()
+right.mistake("returns_in_the_first_round", shows="multiplies").patch("""
+- return (a * b).sum()
 + total = 0
 + for x, y in zip(a, b, strict=True):
 +     total = total + x * y
@@ -47,14 +40,14 @@ right.mistake("skips_the_last_place", {"a * b": "a[:-1] * b[:-1]"}, shows="multi
 right.mistake("loses_the_signs", {"a * b": "(a * b).abs()"}, shows="multiplies").says(
     "The signs are lost in your result: a place where the signs differ counts *against* the rest."
 )
-right.mistake("keeps_the_dimension", {"()": "(dim=0, keepdim=True)"}, shows="multiplies").says(
+right.mistake("keeps_the_dimension", {".sum()": ".sum(dim=0, keepdim=True)"}, shows="multiplies").says(
     "Your result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`."
 )
-right.mistake("divides_the_lengths_out", {"()": "() / (a.norm() * b.norm())"}, shows="multiplies").says(
+right.mistake("divides_the_lengths_out", {".sum()": ".sum() / (a.norm() * b.norm())"}, shows="multiplies").says(
     "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
     "dot product keeps them."
 )
-right.mistake("returns_a_python_number", {"()": "().item()"}, shows=("multiplies", "gradients")).says(
+right.mistake("returns_a_python_number", {".sum()": ".sum().item()"}, shows=("multiplies", "gradients")).says(
     "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: "
     "gradients can flow through a tensor only."
 )
@@ -62,9 +55,8 @@ right.mistake("makes_a_new_tensor", shows="gradients").patch("""
 - return (a * b).sum()
 + return torch.tensor((a * b).sum().item(), dtype=a.dtype)
 """).says(
-    "The value is right, but no gradient flows through it: you take plain numbers out of the "
-    "tensors (`.item()`, `.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a "
-    "new tensor from them."
+    "The value is right, but no gradient flows through it: you take plain numbers out of the tensors (`.item()`, "
+    "`.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a new tensor from them."
 )
 right.mistake("always_answers_in_float32", {"a * b": "a.float() * b.float()"}, shows="float64").says(
     "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
@@ -73,7 +65,7 @@ right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"},
     "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
     "float64 is fine, if you convert back.)"
 )
-dot.mistake("lets_any_shapes_pass", shows=("refuses shapes", "refuses what")).whole("""
+dot.mistake("lets_any_shapes_pass", shows=REFUSALS).whole("""
 def dot(a, b):
     return (a * b).sum()
 """).says(
@@ -81,7 +73,7 @@ def dot(a, b):
     "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply.",
     see="1. Multiply, then add",
 )
-right.mistake("compares_lengths_only", shows=("refuses shapes", "refuses what")).patch("""
+right.mistake("compares_lengths_only", shows=REFUSALS).patch("""
 - if a.ndim != 1 or b.shape != a.shape:
 + if len(a) != len(b):
 """).says(
@@ -96,18 +88,17 @@ right.mistake(
     "`dot` takes one-dimensional tensors only."
 )
 right.mistake("lets_different_lengths_pass", {"b.shape != a.shape": "b.ndim != 1"}, shows="refuses shapes").says(
-    "Matrices are refused, as they should be. But two vectors of different lengths pass, and "
-    "PyTorch either stretches one of them or stops with an error of its own: compare the two "
-    "shapes as well."
+    "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
+    "one of them or stops with an error of its own: compare the two shapes as well."
 )
-right.mistake("says_too_little", shows=("refuses shapes", "refuses what")).patch("""
+right.mistake("says_too_little", shows=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + raise ValueError("the shapes do not fit")
 """).says(
     "You refuse the right things, but the message does not say enough: it must name `a` or `b` "
     "and the shape that it had, so that whoever reads it knows where to look."
 )
-dot.mistake("asserts", shows=("refuses shapes", "refuses what")).whole("""
+dot.mistake("asserts", shows=REFUSALS).whole("""
 def dot(a, b):
     assert a.ndim == 1 and a.shape == b.shape
     return (a * b).sum()
@@ -115,9 +106,11 @@ def dot(a, b):
     "You refuse the right things with the wrong kind of error: an `assert` raises AssertionError, "
     "and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
 )
-right3.mistake(
-    "multiplies_in_place", {"length = min(len(a), len(b))": "a *= b", "a[:length] * b[:length]": "a"}, shows="arguments"
-).says(
+right.mistake("multiplies_in_place", shows="arguments").patch("""
+- return (a * b).sum()
++ a *= b
++ return a.sum()
+""").says(
     "Your function changes its argument: `a *= b` and methods that end in `_` write into the "
     "tensor that the caller still needs. Make a new tensor."
 )
@@ -136,15 +129,15 @@ right.mistake("computes_in_float32_and_converts", shows="float64").patch("""
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=("refuses shapes", "refuses what")).says(
+right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error. The types are right, their shapes are not: that is a "
     "ValueError, not a TypeError."
 )
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=("refuses shapes", "refuses what")).says(
+right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error: a ValueError says that an argument was wrong, a "
     "RuntimeError only that something went wrong."
 )
-right.mistake("returns_none_for_wrong_shapes", shows=("refuses shapes", "refuses what")).patch("""
+right.mistake("returns_none_for_wrong_shapes", shows=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + return None
 """).says(
@@ -161,7 +154,14 @@ right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}
     "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
     "directions agree is missing."
 )
-right3.mistake("stops_with_the_shorter", {"b.shape != a.shape": "b.ndim != 1"}, shows="refuses shapes").says(
+right.mistake("stops_with_the_shorter", shows="refuses shapes").patch("""
+- if a.ndim != 1 or b.shape != a.shape:
++ if a.ndim != 1 or b.ndim != 1:
+@@
+- return (a * b).sum()
++ length = min(len(a), len(b))
++ return (a[:length] * b[:length]).sum()
+""").says(
     "Vectors of different lengths pass, and the longer one is cut: `zip` stops with the shorter. Raise a ValueError "
     "before you multiply."
 )

@@ -1,4 +1,4 @@
-"""The contract of `most_similar`."""
+"""`most_similar`: for each query the place of the key with the highest cosine."""
 
 import torch
 
@@ -11,15 +11,12 @@ most_similar = exercise(
     points=5,
     see="Exercise 4: `most_similar(queries, keys)`",
     hints=(
-        "Suppose you had the cosine of every query with every key, `(..., T, S)`. In which direction "
-        "do you look for the winner: along the queries or along the keys? And do you want the "
-        "winner's cosine, or its place?",
-        "You have written cosines that broadcast. Make the queries `(..., T, 1, K)` and the keys "
-        "`(..., 1, S, K)`, and they meet in `(..., T, S)`. Or divide the vectors by their lengths "
-        "first and take all dot products at once.",
-        "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the "
-        "place of the largest along the last dimension>`. `unsqueeze(d)` puts in a dimension of size "
-        "1.",
+        "Suppose you had the cosine of every query with every key, `(..., T, S)`. In which direction do you look for "
+        "the winner: along the queries or along the keys? And do you want the winner's cosine, or its place?",
+        "You have written cosines that broadcast. Make the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`, and "
+        "they meet in `(..., T, S)`. Or divide the vectors by their lengths first and take all dot products at once.",
+        "The shape of the code: `similarity = <cosines of all pairs, (..., T, S)>`, then `return <the place of the "
+        "largest along the last dimension>`. `unsqueeze(d)` puts in a dimension of size 1.",
     ),
 )
 

@@ -2,86 +2,76 @@
 
 from .contract import most_similar
 
+EVERYWHERE = ("finds", "batches")  # what an answer loses whose every result is wrong
+
 right = most_similar.base("""
 def most_similar(queries, keys):
-    return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
-""")
-
-right1 = most_similar.base("""
-def most_similar(queries, keys):
-    cosines = (
-        F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-    )
+    cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
     return cosines.argmax(-1)
 """)
 
-most_similar.mistake("takes_the_largest_dot_product", shows=("finds", "batches")).whole("""
-def most_similar(queries, keys):
-    return (queries @ keys.mT).argmax(-1)
-""").says(
+right.mistake(
+    "takes_the_largest_dot_product",
+    {"F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "queries @ keys.mT"},
+    shows=EVERYWHERE,
+).says(
     "You take the largest *dot product*, and there a long key wins whatever its direction. Divide "
     "the lengths of the keys out (the query's own changes none of its comparisons).",
     see="4. One question, six words",
 )
-right.mistake("finds_queries_for_keys", {"(-1)": "(-2)"}, shows=("finds", "batches")).says(
+right.mistake("finds_queries_for_keys", {"argmax(-1)": "argmax(-2)"}, shows=EVERYWHERE).says(
     "Your result names the best *query* for each key. Look along the last dimension: for each query, the best key."
 )
-right.mistake("finds_the_least_similar", {"argmax": "argmin"}, shows=("finds", "batches")).says(
+right.mistake("finds_the_least_similar", {"argmax": "argmin"}, shows=EVERYWHERE).says(
     "You find the key that is *least* alike: the largest cosine is wanted, not the smallest."
 )
-right.mistake("ignores_the_sign", {"argmax": "abs().argmax"}, shows=("finds", "batches")).says(
+right.mistake("ignores_the_sign", {"argmax": "abs().argmax"}, shows=EVERYWHERE).says(
     "A key that points the opposite way counts as a match for you: the sign of the cosine is lost."
 )
-most_similar.mistake("takes_the_nearest", shows=("finds", "batches")).whole("""
+most_similar.mistake("takes_the_nearest", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     return (queries[..., :, None, :] - keys[..., None, :, :]).square().sum(-1).argmin(-1)
 """).says("You find the key that lies *nearest*. Distance depends on lengths as well; asked for is the best direction.")
-right.mistake("returns_the_cosines", {"argmax": "amax"}, shows=("finds", "batches")).says(
+right.mistake("returns_the_cosines", {"argmax": "amax"}, shows=EVERYWHERE).says(
     "You return the winners' cosines. Asked for are their places: which key, not how alike."
 )
-right.mistake("finds_one_place_for_all", {"(-1)": "()"}, shows=("finds", "batches")).says(
+right.mistake("finds_one_place_for_all", {"argmax(-1)": "argmax()"}, shows=EVERYWHERE).says(
     "`argmax()` without a dimension looks at the whole tensor and gives one place for all queries "
     "together: name the dimension."
 )
-most_similar.mistake("returns_the_keys", shows=("finds", "batches")).whole("""
+most_similar.mistake("returns_the_keys", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     places = (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
     return torch.take_along_dim(keys, places[..., None], dim=-2)
 """).says("You return the winning keys themselves, not their places.")
-right.mistake("answers_in_int32", {"(-1)": "(-1).int()"}, shows=("finds", "batches")).says(
+right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, shows=EVERYWHERE).says(
     "The places are right, but int64 is asked for (`torch.long`), the dtype that `argmax` gives "
     "and that indexing needs."
 )
-most_similar.mistake("answers_in_floats", shows=("finds", "batches")).whole("""
-def most_similar(queries, keys):
-    return (
-        (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1).to(queries.dtype)
-    )
-""").says(
+right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, shows=EVERYWHERE).says(
     "The places are right, but they come as floating-point numbers: int64 is asked for, and a float cannot index."
 )
-right.mistake("squeezes_the_places", {"(-1)": "(-1).squeeze()"}, shows=("finds", "batches")).says(
+right.mistake("squeezes_the_places", {"argmax(-1)": "argmax(-1).squeeze()"}, shows=EVERYWHERE).says(
     "`squeeze()` removes every dimension of size 1, also that of a single query or of a batch of one."
 )
-most_similar.mistake("keeps_the_last_dimension_of_places", shows=("finds", "batches")).whole("""
-def most_similar(queries, keys):
-    scores = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-    return scores.argmax(-1, keepdim=True)
-""").says("Your result keeps the last dimension, with size 1: leave `keepdim` away, so that `(..., T)` remains.")
-right.mistake("knows_no_batches", {"mT": "t()"}, shows="batches").says(
+right.mistake("keeps_the_last_dimension_of_places", {"argmax(-1)": "argmax(-1, keepdim=True)"}, shows=EVERYWHERE).says(
+    "Your result keeps the last dimension, with size 1: leave `keepdim` away, so that `(..., T)` remains."
+)
+right.mistake("knows_no_batches", {".mT": ".t()"}, shows="batches").says(
     "It works for one matrix of queries and one of keys, and not for batches: swap only the last "
     "two dimensions, and count dimensions from the end.",
     see="5. All pairs at once",
 )
-right1.mistake("lets_nan_win", shows="vectors").patch("""
-- F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-+ queries @ keys.mT / (queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2))
+right.mistake("lets_nan_win", shows="vectors").patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
++ cosines = queries @ keys.mT / lengths
 """).says(
     "A key of zeros gives NaN, and `argmax` takes NaN for the largest number there is, so that "
     "such a key always wins. Its similarity is 0.",
     see="A vector of zeros has no direction",
 )
-right1.mistake(
+right.mistake(
     "never_finds_a_key_of_zeros",
     {"cosines.argmax": "cosines.masked_fill((keys == 0).all(-1).unsqueeze(-2), -2.0).argmax"},
     shows="vectors",
@@ -96,11 +86,10 @@ def most_similar(queries, keys):
     units, targets = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
     return (units[..., :, None, :] - targets[..., None, :, :]).square().sum(-1).argmin(-1)
 """).says(
-    "You take the nearest of the vectors of length 1. For those, nearest and most alike are the "
-    "same, but a key of zeros stays at zero, at distance 1 from everything, as if it had the "
-    "cosine 0.5."
+    "You take the nearest of the vectors of length 1. For those, nearest and most alike are the same, but a key of "
+    "zeros stays at zero, at distance 1 from everything, as if it had the cosine 0.5."
 )
-right1.mistake(
+right.mistake(
     "takes_the_last_of_equal_keys",
     {"cosines.argmax(-1)": "keys.shape[-2] - 1 - cosines.flip(-1).argmax(-1)"},
     shows="the first",
@@ -122,48 +111,51 @@ def most_similar(queries, keys):
 """).says(
     "Your function normalises its arguments in place (`keys /= …`): the caller's vectors are changed. Make new tensors."
 )
-right.mistake("normalises_along_dimension_1", shows="batches").patch("""
-- return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
-+ return (F.normalize(queries) @ F.normalize(keys).mT).argmax(-1)
-""").says(
+right.mistake(
+    "normalises_along_dimension_1",
+    {"F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries) @ F.normalize(keys).mT"},
+    shows="batches",
+).says(
     "`F.normalize` divides along dimension 1 unless told otherwise, which is the last one for a "
     "matrix only. With a batch it is the dimension of the queries: say `dim=-1`."
 )
-right.mistake("normalises_the_columns", shows=("finds", "batches")).patch("""
-- return (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
-+ return (F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT).argmax(-1)
-""").says(
+right.mistake(
+    "normalises_the_columns",
+    {
+        "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT"
+    },
+    shows=EVERYWHERE,
+).says(
     "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide "
     "each column of numbers by its own."
 )
-most_similar.mistake("turns_the_batch_over_too", shows="batches").whole("""
-def most_similar(queries, keys):
-    units = F.normalize(keys, dim=-1)
-    scores = F.normalize(queries, dim=-1) @ units.permute(*reversed(range(keys.ndim)))
-    return scores.argmax(-1)
-""").says("`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.", see="5. All pairs at once")
-most_similar.mistake("rounds_the_cosines", shows="finds").whole("""
-def most_similar(queries, keys):
-    units = F.normalize(queries, dim=-1).bfloat16(), F.normalize(keys, dim=-1).bfloat16()
-    return (units[0] @ units[1].mT).argmax(-1)
-""").says(
+right.mistake("turns_the_batch_over_too", {".mT": ".permute(*reversed(range(keys.ndim)))"}, shows="batches").says(
+    "`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.", see="5. All pairs at once"
+)
+right.mistake(
+    "rounds_the_cosines",
+    {
+        "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries, dim=-1).bfloat16() @ F.normalize(keys, dim=-1).bfloat16().mT"
+    },
+    shows="finds",
+).says(
     "You round the cosines (or compute them in half precision), so that keys which differ become "
     "equal. Compare what the dtype gives."
 )
-right1.mistake(
+right.mistake(
     "sorts_as_it_comes", {"cosines.argmax(-1)": "cosines.argsort(dim=-1, descending=True)[..., 0]"}, shows="the first"
 ).says(
     "You sort the cosines and take the first. A sort need not keep equal ones in their order: any of them may come "
     "first. Say `stable=True`, or use `argmax`."
 )
-right1.mistake(
+right.mistake(
     "takes_the_top_one", {"cosines.argmax(-1)": "cosines.topk(1, dim=-1).indices[..., 0]"}, shows="the first"
 ).says("You take the first of `topk`, which promises no order among equal cosines. `argmax` gives the lowest index.")
-most_similar.mistake("compares_along_dimension_1", shows=("finds", "batches")).whole("""
+most_similar.mistake("compares_along_dimension_1", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     return F.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=1).argmax(-1)
 """).says("PyTorch's cosine works along dimension 1 unless told otherwise, and that is no vector here. Say `dim=-1`.")
-most_similar.mistake("pairs_queries_and_keys_off", shows=("finds", "batches")).whole("""
+most_similar.mistake("pairs_queries_and_keys_off", shows=EVERYWHERE).whole("""
 def most_similar(queries, keys):
     return F.cosine_similarity(queries, keys, dim=-1).argmax(-1)
 """).says(

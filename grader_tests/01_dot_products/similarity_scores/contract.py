@@ -1,4 +1,4 @@
-"""The contract of `similarity_scores`."""
+"""`similarity_scores`: every query dotted with every key, in any leading dimensions."""
 
 import torch
 
@@ -11,14 +11,12 @@ similarity_scores = exercise(
     points=5,
     see="Exercise 3: `similarity_scores(queries, keys)`",
     hints=(
-        "For one query and one key you know the answer. Which of the two should be the row of the "
-        "result, which the column? What shape does that make, for 3 queries and 6 keys of 4 numbers "
-        "each?",
+        "For one query and one key you know the answer. Which of the two should be the row of the result, which the "
+        "column? What shape does that make, for 3 queries and 6 keys of 4 numbers each?",
         "A matrix product dots the rows of the left matrix with the *columns* of the right one. The "
         "keys lie in rows: turn them over, but only their last two dimensions.",
-        "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. "
-        "`transpose` takes the two dimensions to be swapped, and counts from the end with negative "
-        "numbers.",
+        "The shape of the code: `return queries @ <keys with the last two dimensions swapped>`. `transpose` takes the "
+        "two dimensions to be swapped, and counts from the end with negative numbers.",
     ),
 )
 

@@ -2,22 +2,23 @@
 
 from .contract import similarity_scores
 
+EVERYWHERE = ("a matrix", "batches")  # what an answer loses whose every result is wrong
+
 right = similarity_scores.base("""
 def similarity_scores(queries, keys):
     return queries @ keys.mT
 """)
 
-right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"}, shows=("a matrix", "batches")).says(
+right.mistake("puts_the_keys_in_rows", {"queries @ keys.mT": "keys @ queries.mT"}, shows=EVERYWHERE).says(
     "Rows and columns are swapped: in your result a row belongs to a key. It should belong to a "
     "*query*, with one column for each key: `(..., T, S)`."
 )
-right.mistake("does_not_transpose", {"keys.mT": "keys"}, shows=("a matrix", "batches")).says(
-    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* "
-    "of the keys, and those are no keys: the last two dimensions of the keys have to be swapped "
-    "first.",
+right.mistake("does_not_transpose", {"keys.mT": "keys"}, shows=EVERYWHERE).says(
+    "You multiply by the keys as they lie, `queries @ keys`. That dots queries with the *columns* of the keys, and "
+    "those are no keys: the last two dimensions of the keys have to be swapped first.",
     see="5. All pairs at once",
 )
-right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, shows=("a matrix", "batches")).says(
+right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"}, shows=EVERYWHERE).says(
     "You compare the first query with the first key, the second with the second, and so on. Asked "
     "for is every query with *every* key."
 )
@@ -29,12 +30,12 @@ right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1
     "batch they are not: count from the end, with negative numbers.",
     see="5. All pairs at once",
 )
-right.mistake("swaps_dimensions_1_and_2", {"keys.mT": "keys.transpose(1, 2)"}, shows=("a matrix", "batches")).says(
+right.mistake("swaps_dimensions_1_and_2", {"keys.mT": "keys.transpose(1, 2)"}, shows=EVERYWHERE).says(
     "You swap dimensions 1 and 2, which are the last two only where there is exactly one batch "
     "dimension: count from the end, with negative numbers.",
     see="5. All pairs at once",
 )
-right.mistake("reshapes_where_it_should_transpose", shows=("a matrix", "batches")).patch("""
+right.mistake("reshapes_where_it_should_transpose", shows=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return queries @ keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])
 """).says(
@@ -57,22 +58,18 @@ def similarity_scores(queries, keys):
     "Only the last two dimensions may be left after a matrix of scores, but the leading ones must "
     "stay: you sum over the batch."
 )
-right.mistake(
-    "scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-1])"}, shows=("a matrix", "batches")
-).says(
+right.mistake("scales_the_scores", {"keys.mT": "keys.mT / math.sqrt(keys.shape[-1])"}, shows=EVERYWHERE).says(
     "You divide the scores by the square root of K. That is what lesson 04 will do, for a reason; "
     "here the plain dot products are asked for."
 )
-right.mistake("returns_cosines", shows=("a matrix", "batches")).patch("""
+right.mistake("returns_cosines", shows=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
 """).says("These are cosines: you divide the lengths out. Here the plain dot products are asked for.")
-right.mistake(
-    "returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, shows=("a matrix", "batches")
-).says("You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for.")
-right.mistake(
-    "squeezes_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, shows=("a matrix", "batches")
-).says(
+right.mistake("returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, shows=EVERYWHERE).says(
+    "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for."
+)
+right.mistake("squeezes_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, shows=EVERYWHERE).says(
     "`squeeze()` removes every dimension of size 1, and with one query or one key that is a dimension of the result."
 )
 similarity_scores.mistake("fills_a_float32_tensor", shows="float64").whole("""
@@ -101,24 +98,24 @@ def similarity_scores(queries, keys):
     "Your function changes its arguments: methods that end in `_`, like `transpose_` and `t_`, "
     "and assignments like `*=` work on the caller's own tensor."
 )
-right.mistake("leaves_the_keys_out", {"keys.mT": "queries.mT"}, shows=("a matrix", "batches")).says(
+right.mistake("leaves_the_keys_out", {"keys.mT": "queries.mT"}, shows=EVERYWHERE).says(
     "You compare the queries with themselves: the keys do not occur in your result."
 )
-right.mistake("takes_the_mean_for_a_score", shows=("a matrix", "batches")).patch("""
+right.mistake("takes_the_mean_for_a_score", shows=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return (queries.unsqueeze(-2) * keys.unsqueeze(-3)).mean(-1)
 """).says("You take the mean of the products where their sum is asked for: every score is K times too small.")
-right.mistake("measures_distances", shows=("a matrix", "batches")).patch("""
+right.mistake("measures_distances", shows=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return -(queries.unsqueeze(-2) - keys.unsqueeze(-3)).norm(dim=-1)
 """).says("You measure distances, with a minus. Asked for are dot products.")
-similarity_scores.mistake("counts_keys_like_queries", shows=("a matrix", "batches")).whole("""
+similarity_scores.mistake("counts_keys_like_queries", shows=EVERYWHERE).whole("""
 def similarity_scores(queries, keys):
     count = range(queries.shape[-2])
     columns = [(queries * keys[..., s, :].unsqueeze(-2)).sum(-1) for s in count]
     return torch.stack(columns, dim=-1)
 """).says("You count as many keys as there are queries. There may be more of them, or fewer: T and S are two numbers.")
-right.mistake("names_one_batch_dimension", shows=("a matrix", "batches")).patch("""
+right.mistake("names_one_batch_dimension", shows=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return torch.einsum("btk,bsk->bts", queries, keys)
 """).says(
@@ -153,23 +150,22 @@ right.mistake("computes_the_scores_in_float32", shows="float64").patch("""
 right.mistake("cuts_the_gradient_of_the_queries", {"queries @": "queries.detach() @"}, shows="gradients").says(
     "The gradient reaches the keys, but not the queries: both sides learn."
 )
-right.mistake("answers_with_float64_scores", shows=("a matrix", "batches")).patch("""
+right.mistake("answers_with_float64_scores", shows=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return queries.double() @ keys.double().mT
 """).says(
     "Float32 in must give float32 out: keep the dtype of the arguments. (To compute in float64 is "
     "fine, if you convert back.)"
 )
-right.mistake("loses_the_signs_of_scores", shows=("a matrix", "batches")).patch("""
-- return queries @ keys.mT
-+ return (queries @ keys.mT).abs()
-""").says("The dot products come out right and then lose their signs: a negative score says that the two point apart.")
+right.mistake("loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ keys.mT).abs()"}, shows=EVERYWHERE).says(
+    "The dot products come out right and then lose their signs: a negative score says that the two point apart."
+)
 right.mistake("turns_one_matrix_over", {"keys.mT": "keys.t()"}, shows="batches").says(
     "`t()` turns a matrix over, and refuses a batch of them. Swap the last two dimensions: `transpose(-2, -1)`, or "
     "`mT`.",
     see="5. All pairs at once",
 )
-right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, shows=("a matrix", "batches")).says(
+right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, shows=EVERYWHERE).says(
     "`permute(0, 2, 1)` names three dimensions, so that it takes exactly one batch dimension. `transpose(-2, -1)` "
     "counts from the end, and takes any number of them.",
     see="5. All pairs at once",

@@ -1,4 +1,4 @@
-"""The contract of `entropy`."""
+"""`entropy`: how many nats of surprise weights hold on average; 0 · log 0 is 0."""
 
 import torch
 

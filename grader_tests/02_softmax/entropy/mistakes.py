@@ -2,6 +2,8 @@
 
 from .contract import entropy
 
+EVERYWHERE = ("the average", "along")  # what an answer loses whose every result is wrong
+
 as_the_oracle = entropy.base("""
 def entropy(p, dim=-1):
     # The derivative of its terms is infinite at 0, so that what does not exist is not judged
@@ -34,7 +36,7 @@ right.mistake("takes_logarithms_to_the_base_ten", {"torch.log": "torch.log10"}, 
     "You take the logarithm to the base 10. Asked for is the natural logarithm, `torch.log`.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("takes_the_mean", {"sum": "mean"}, shows="the average").says(
+right.mistake("takes_the_mean", {".sum(": ".mean("}, shows="the average").says(
     "You divide by the number of weights (a mean where a sum is meant). The weights themselves are "
     "the shares of this average: only add up.",
     see="8. Entropy: how many words is it looking at?",
@@ -49,22 +51,22 @@ by_xlogy.mistake(
 as_the_oracle.mistake(
     "returns_the_contributions",
     {"torch.special.entr(p).sum(dim)": "-p * torch.log(torch.where(p > 0, p, 1.0))"},
-    shows=("the average", "along"),
+    shows=EVERYWHERE,
 ).says("You return the contributions, weight by weight, and not their sum.")
-right.mistake("adds_up_everything", {"(dim)": "()"}, shows=("the average", "along")).says(
+right.mistake("adds_up_everything", {"(dim)": "()"}, shows=EVERYWHERE).says(
     "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
     see="4. Which dimension?",
 )
-right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows=("the average", "along")).says(
+right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows=EVERYWHERE).says(
     "You average over the lists of the batch. Each list has an entropy of its own."
 )
 right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="along").says(
     "`dim` is ignored: your sums always run along the last dimension.", see="4. Which dimension?"
 )
-right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows=("the average", "along")).says(
+right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows=EVERYWHERE).says(
     "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=("the average", "along")).says(
+right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=EVERYWHERE).says(
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
 right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, shows="along").says(
@@ -113,7 +115,11 @@ by_entr.mistake("leaves_the_graph", {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"
     "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
     "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
-right.mistake("takes_the_surprise_for_a_constant", {").": ".detach())."}, shows="gradients").says(
+right.mistake(
+    "takes_the_surprise_for_a_constant",
+    {"(p * torch.log(torch.where(p > 0, p, 1.0))).sum": "(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum"},
+    shows="gradients",
+).says(
     "The values are right, the gradient is not: you take the surprise for a constant (`detach`, "
     "`no_grad`), but it changes with the weight."
 )
@@ -125,33 +131,33 @@ def entropy(p, dim=-1):
     "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like "
     "`clamp_`, write into the tensor that the caller still needs. Make a new tensor."
 )
-as_the_oracle.mistake("sums_along_dimension_1_by_default", {"-1": "1"}, shows="the average").says(
+as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows="the average").says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-by_entr.mistake(
-    "adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows=("the average", "along")
-).says(
+by_entr.mistake("adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows=EVERYWHERE).says(
     "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
 right.mistake(
-    "takes_the_weight_for_a_constant", {"p *": "p.detach() *"}, shows=("gradients", "gradients at tiny")
+    "takes_the_weight_for_a_constant",
+    {"(p * torch.log": "(p.detach() * torch.log"},
+    shows=("gradients", "gradients at tiny"),
 ).says(
     "The values are right, the gradients are not: you take the weight before the logarithm for a "
     "constant. Both change with `p`."
 )
-by_xlogy.mistake("adds_the_complements", shows=("the average", "along")).patch("""
+by_xlogy.mistake("adds_the_complements", shows=EVERYWHERE).patch("""
 - return -torch.xlogy(p, p).sum(dim)
 + return (torch.special.entr(p) + torch.special.entr(1 - p)).sum(dim)
 """).says(
     "You add the entropy of each weight's complement, `(1 - p) * log(1 - p)`. That is for a single "
     "yes-or-no question; here the other weights already stand for the complement."
 )
-by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, shows=("the average", "along")).says(
+by_entr.mistake("takes_the_largest_contribution", {"sum(dim=dim)": "amax(dim)"}, shows=EVERYWHERE).says(
     "You take the largest of the contributions where their sum is asked for."
 )
-by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, shows=("the average", "along")).says(
+by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, shows=EVERYWHERE).says(
     "You return 1 minus the sum of squares, another measure of how spread out weights are. "
     "Entropy is the average of −log p."
 )

@@ -1,10 +1,11 @@
-"""The contract of `log_softmax`."""
+"""`log_softmax`: the logarithm of softmax, without taking it of a rounded weight."""
 
 import torch
 
 from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
 
-from ..common import INF, NOT_ALLOWED, changes_nothing, levels, with_gaps
+from ...shared import INF
+from ..common import NOT_ALLOWED, changes_nothing, levels, with_gaps
 
 log_softmax = exercise(
     "log_softmax",

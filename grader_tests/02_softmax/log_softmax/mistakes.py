@@ -2,6 +2,8 @@
 
 from .contract import log_softmax
 
+EVERYWHERE = ("the logarithms", "along")  # what an answer loses whose every result is wrong
+
 right = log_softmax.base("""
 def log_softmax(x, dim=-1):
     shifted = x - x.amax(dim, keepdim=True)
@@ -58,52 +60,50 @@ right.mistake("shifts_in_one_place_only", {"shifted -": "x -"}, shows=("the loga
     "themselves: the maximum has to go from both.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("shifts_only", shows=("the logarithms", "along")).whole("""
+log_softmax.mistake("shifts_only", shows=EVERYWHERE).whole("""
 def log_softmax(x, dim=-1):
     return x - x.amax(dim, keepdim=True)
 """).says(
     "You shift the scores, and that is all: the logarithm of the sum has yet to be subtracted.",
     see="6. The logarithm of a weight",
 )
-right.mistake("subtracts_the_sum_itself", {".log()": ""}, shows=("the logarithms", "along")).says(
+right.mistake("subtracts_the_sum_itself", {".log()": ""}, shows=EVERYWHERE).says(
     "You subtract the sum itself. A division becomes the subtraction of a *logarithm*.",
     see="6. The logarithm of a weight",
 )
-right.mistake("adds_the_logarithm", {"shifted -": "shifted +"}, shows=("the logarithms", "along")).says(
+right.mistake("adds_the_logarithm", {"shifted -": "shifted +"}, shows=EVERYWHERE).says(
     "You add the logarithm of the sum. A division becomes a *subtraction*; logarithms of weights are never positive.",
     see="6. The logarithm of a weight",
 )
-right.mistake("divides_by_the_logarithm", {"shifted -": "shifted /"}, shows=("the logarithms", "along")).says(
+right.mistake("divides_by_the_logarithm", {"shifted -": "shifted /"}, shows=EVERYWHERE).says(
     "You divide by the logarithm of the sum. A division becomes a *subtraction* of logarithms.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake(
-    "returns_the_weights", {"torch.log_softmax": "torch.softmax"}, shows=("the logarithms", "along")
-).says("You return the weights. Asked for are their logarithms.", see="6. The logarithm of a weight")
-ready_made.mistake(
-    "returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, shows=("the logarithms", "along")
-).says(
+ready_made.mistake("returns_the_weights", {"torch.log_softmax": "torch.softmax"}, shows=EVERYWHERE).says(
+    "You return the weights. Asked for are their logarithms.", see="6. The logarithm of a weight"
+)
+ready_made.mistake("returns_the_loss", {"torch.log_softmax": "-torch.log_softmax"}, shows=EVERYWHERE).says(
     "The sign is turned round: that is the loss, minus the logarithm. Logarithms of weights are never positive.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, shows=("the logarithms", "along")).says(
+ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, shows=EVERYWHERE).says(
     "You take logarithms to the base 2. Asked for is the natural logarithm, `torch.log`."
 )
-ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, shows=("the logarithms", "along")).says(
+ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, shows=EVERYWHERE).says(
     "You take logarithms to the base 10. Asked for is the natural logarithm, `torch.log`."
 )
 ready_made.mistake("ignores_dim", {"(x, dim)": "(x, -1)"}, shows="along").says(
     "`dim` is ignored: your lists always run along the last dimension.", see="4. Which dimension?"
 )
-ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, shows=("the logarithms", "along")).says(
+ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, shows=EVERYWHERE).says(
     "You normalise along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, shows=("the logarithms", "along")).says(
+right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, shows=EVERYWHERE).says(
     "The sum runs over *everything*, so that all the weights together make 1. Each list along "
     "`dim` should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("loses_the_dimension", {"(dim, keepdim=True).": "(dim)."}, shows=("the logarithms", "along")).says(
+right.mistake("loses_the_dimension", {"(dim, keepdim=True).": "(dim)."}, shows=EVERYWHERE).says(
     "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
     "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
     see="4. Which dimension?",
@@ -152,7 +152,9 @@ def log_softmax(x, dim=-1):
     "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_` write "
     "into the tensor that the caller still needs. Make a new tensor."
 )
-right.mistake("works_along_dimension_1_by_default", {"-1": "1"}, shows=("the logarithms", "scores and gaps")).says(
+right.mistake(
+    "works_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("the logarithms", "scores and gaps")
+).says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
@@ -165,7 +167,7 @@ def log_softmax(x, dim=-1):
     "subtracted, the maximum too.",
     see="6. The logarithm of a weight",
 )
-right.mistake("takes_the_mean_of_the_exponentials", {"sum": "mean"}, shows=("the logarithms", "along")).says(
+right.mistake("takes_the_mean_of_the_exponentials", {".sum(": ".mean("}, shows=EVERYWHERE).says(
     "You take the mean of the exponentials where their *sum* is asked for: everything is too large "
     "by the logarithm of their number."
 )
@@ -173,18 +175,16 @@ log_softmax.mistake("takes_the_logarithm_of_a_float64_softmax", shows="scores an
 def log_softmax(x, dim=-1):
     return torch.softmax(x.double(), dim).log().to(x.dtype)
 """).says(
-    "You take the logarithm of a softmax, in float64. That only moves the point at which a weight "
-    "is rounded to 0, from a gap of about 100 to one of about 750. Take the logarithm on paper "
-    "first.",
+    "You take the logarithm of a softmax, in float64. That only moves the point at which a weight is rounded to 0, "
+    "from a gap of about 100 to one of about 750. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
 log_softmax.mistake("stops_at_the_smallest_number", shows=("scores and gaps", "scores of minus")).whole("""
 def log_softmax(x, dim=-1):
     return torch.softmax(x, dim).clamp_min(torch.finfo(x.dtype).tiny).log()
 """).says(
-    "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the "
-    "logarithm. Every score that is far behind now gets the same one, a score of −∞ too. Take the "
-    "logarithm on paper first.",
+    "You keep weights from becoming 0 by the smallest number that the dtype has, and then take the logarithm. Every "
+    "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
 ready_made.mistake("answers_in_float64", shows=("the logarithms", "along", "scores and gaps")).patch("""

@@ -1,17 +1,11 @@
-"""The contract of `softmax`."""
+"""`softmax`: shares of 1 along any dimension, for scores of any size and for −∞."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import (
-    INF,
-    NOT_ALLOWED,
-    changes_nothing,
-    exact_zeros,
-    levels,
-    with_gaps,
-)
+from ...shared import INF
+from ..common import NOT_ALLOWED, changes_nothing, exact_zeros, levels, with_gaps
 
 softmax = exercise(
     "softmax",
@@ -22,13 +16,11 @@ softmax = exercise(
         "Take `[0, ln 2, ln 5]` and a pencil. What do you do with each score by itself, and what with "
         "all of them together? Then do the same with `[1000, 1001, 1002]`: which step goes wrong, and "
         "what could you have subtracted beforehand, without changing any weight?",
-        "Three steps: subtract from each list its own largest score, exponentiate, divide by the sum "
-        "of that list. Both the largest and the sum are taken along `dim`, and both have to line up "
-        "with the list again: that is what `keepdim=True` is for. `x.amax(dim, keepdim=True)` gives "
-        "the largest.",
-        "The shape of the code: `exponentials = torch.exp(x - <largest along dim, kept>)`, then "
-        "`return exponentials / <their sum along dim, kept>`. A score of -inf needs no line of its "
-        "own.",
+        "Three steps: subtract from each list its own largest score, exponentiate, divide by the sum of that list. "
+        "Both the largest and the sum are taken along `dim`, and both have to line up with the list again: that is "
+        "what `keepdim=True` is for. `x.amax(dim, keepdim=True)` gives the largest.",
+        "The shape of the code: `exponentials = torch.exp(x - <largest along dim, kept>)`, then `return exponentials / "
+        "<their sum along dim, kept>`. A score of -inf needs no line of its own.",
     ),
 )
 

@@ -2,6 +2,8 @@
 
 from .contract import softmax
 
+EVERYWHERE = ("positive", "along")  # what an answer loses whose every result is wrong
+
 right = softmax.base("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
@@ -25,7 +27,11 @@ right.mistake(
     "exponential is rounded to 0, and 0 / 0 is `nan`: each list needs its own maximum.",
     see="10. Seen in the wild",
 )
-right.mistake("subtracts_nothing_below_zero", {"))": ").clamp(min=0))"}, shows="scores of any size").says(
+right.mistake(
+    "subtracts_nothing_below_zero",
+    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True).clamp(min=0))"},
+    shows="scores of any size",
+).says(
     "What you subtract is never below 0. A list of very negative scores is then not shifted at "
     "all, all its exponentials are rounded to 0, and 0 / 0 is `nan`.",
     see="10. Seen in the wild",
@@ -76,7 +82,7 @@ right.mistake(
         "x.amax(dim, keepdim=True)": "x.amax(0, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(0, keepdim=True)",
     },
-    shows=("positive", "along"),
+    shows=EVERYWHERE,
 ).says(
     "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
     see="4. Which dimension?",
@@ -90,9 +96,8 @@ right.mistake(
     shows="along",
 ).says("`dim` is ignored: your sums of 1 always run along the last dimension.", see="4. Which dimension?")
 right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, shows="along").says(
-    "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the "
-    "same list: a number that is subtracted changes no weight only if it is the same for the "
-    "whole list.",
+    "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the same list: a number "
+    "that is subtracted changes no weight only if it is the same for the whole list.",
     see="4. Which dimension?",
 )
 right.mistake(
@@ -101,7 +106,7 @@ right.mistake(
     "The maximum is taken along `dim`, the sum always along the last dimension. Both belong to the same list.",
     see="4. Which dimension?",
 )
-right.mistake("divides_by_the_sum_of_everything", shows=("positive", "along")).patch("""
+right.mistake("divides_by_the_sum_of_everything", shows=EVERYWHERE).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum()
 """).says(
@@ -109,7 +114,7 @@ right.mistake("divides_by_the_sum_of_everything", shows=("positive", "along")).p
     "should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("forgets_keepdim", shows=("positive", "along")).patch("""
+right.mistake("forgets_keepdim", shows=EVERYWHERE).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim)
 """).says(
@@ -117,14 +122,14 @@ right.mistake("forgets_keepdim", shows=("positive", "along")).patch("""
     "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
     see="4. Which dimension?",
 )
-softmax.mistake("returns_the_exponentials", shows=("positive", "along")).whole("""
+softmax.mistake("returns_the_exponentials", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.exp(x)
 """).says(
     "You return the exponentials of the scores, which are positive but do not add up to 1: divide by their sum.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("does_not_divide", shows=("positive", "along")).whole("""
+softmax.mistake("does_not_divide", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.exp(x - x.amax(dim, keepdim=True))
 """).says(
@@ -132,30 +137,30 @@ def softmax(x, dim=-1):
     "largest exponential, or (after the shift, when it is 1) by nothing. Divide by the sum.",
     see="2. Exponentiate, then divide",
 )
-right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, shows=("positive", "along")).says(
+right.mistake("divides_by_the_mean", {"exponentials.sum": "exponentials.mean"}, shows=EVERYWHERE).says(
     "You divide by the mean of the exponentials, so your weights add up to their number, not to 1.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("divides_the_scores_by_their_sum", shows=("positive", "along")).whole("""
+softmax.mistake("divides_the_scores_by_their_sum", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return x / x.sum(dim, keepdim=True)
 """).says(
     "You divide the scores themselves by their sum. Negative scores get negative shares so: exponentiate first.",
     see="1. Six scores, one unit of attention",
 )
-right.mistake("turns_the_order_upside_down", shows=("positive", "along")).patch("""
+right.mistake("turns_the_order_upside_down", shows=EVERYWHERE).patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + exponentials = torch.exp(x.amin(dim, keepdim=True) - x)
 """).says(
     "The order is upside down: your highest score gets the smallest weight. A sign is wrong in the exponent.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("takes_powers_of_two", shows=("positive", "along")).whole("""
+softmax.mistake("takes_powers_of_two", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     powers = torch.exp2(x - x.amax(dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
 """).says("You take powers of 2. The base is e: `torch.exp`.", see="2. Exponentiate, then divide")
-softmax.mistake("gives_each_score_a_sigmoid", shows=("positive", "along")).whole("""
+softmax.mistake("gives_each_score_a_sigmoid", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.sigmoid(x)
 """).says(
@@ -163,7 +168,7 @@ def softmax(x, dim=-1):
     "have to share one unit.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("returns_logarithms", shows=("positive", "along")).whole("""
+softmax.mistake("returns_logarithms", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     shifted = x - x.amax(dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
@@ -196,10 +201,13 @@ right.mistake("puts_a_number_for_minus_infinity", shows="scores of any size").pa
     "wins: −1e9 is a score like any other, −∞ is not.",
     see="3. A thousand is too much",
 )
-right.mistake("adds_a_constant_to_the_exponentials", {"))": ")) + 1e-6"}, shows="scores of minus").says(
-    "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut "
-    "them off below. The weight should be 0 exactly, and the sum needs no help: it holds an "
-    "exponential of 1.",
+right.mistake(
+    "adds_a_constant_to_the_exponentials",
+    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True)) + 1e-6"},
+    shows="scores of minus",
+).says(
+    "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut them off below. "
+    "The weight should be 0 exactly, and the sum needs no help: it holds an exponential of 1.",
     see="3. A thousand is too much",
 )
 right.mistake("always_answers_in_float32", shows="float64").patch("""
@@ -219,9 +227,8 @@ right.mistake(
     },
     shows="gradients",
 ).says(
-    "The weights are right, the gradient is not: you take the sum for a constant (`detach`, "
-    "`no_grad`, `.item()`), but it changes with the scores. That is how one word's gain becomes "
-    "another's loss.",
+    "The weights are right, the gradient is not: you take the sum for a constant (`detach`, `no_grad`, `.item()`), but "
+    "it changes with the scores. That is how one word's gain becomes another's loss.",
     see="5. What comes back through it",
 )
 right.mistake("works_in_place", shows="arguments").patch("""
@@ -232,7 +239,7 @@ right.mistake("works_in_place", shows="arguments").patch("""
     "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_`, like "
     "`exp_`, write into the tensor that the caller still needs. Make a new tensor."
 )
-right.mistake("takes_dimension_1_by_default", {"-1": "1"}, shows=("positive", "scores of any size")).says(
+right.mistake("takes_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("positive", "scores of any size")).says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )

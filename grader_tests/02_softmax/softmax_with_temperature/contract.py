@@ -1,4 +1,4 @@
-"""The contract of `softmax_with_temperature`."""
+"""`softmax_with_temperature`: softmax of scores divided by a temperature above 0."""
 
 import math
 
@@ -6,14 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import (
-    INF,
-    NOT_ALLOWED,
-    changes_nothing,
-    exact_zeros,
-    levels,
-    with_gaps,
-)
+from ...shared import INF
+from ..common import NOT_ALLOWED, changes_nothing, exact_zeros, levels, with_gaps
 
 softmax_with_temperature = exercise(
     "softmax_with_temperature",
@@ -23,9 +17,8 @@ softmax_with_temperature = exercise(
     hints=(
         "Where does the temperature stand in the formula: beside the scores, or beside the weights? "
         "And which answer does `nan > 0` give, which does `nan <= 0`?",
-        "Divide the scores first; what comes then, you have already written. Check the temperature "
-        "before that, and ask the question so that `nan` fails it: `not temperature > 0` is true for "
-        "`nan`, `temperature <= 0` is not.",
+        "Divide the scores first; what comes then, you have already written. Check the temperature before that, and "
+        "ask the question so that `nan` fails it: `not temperature > 0` is true for `nan`, `temperature <= 0` is not.",
         "The shape of the code: `if not <temperature is above 0>: raise ValueError(f'temperature is "
         "{temperature}; …')`, then `return softmax(<the scores divided>, dim)`.",
     ),

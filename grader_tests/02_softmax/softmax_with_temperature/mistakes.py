@@ -2,6 +2,8 @@
 
 from .contract import softmax_with_temperature
 
+REFUSALS = ("refuses 0", "refuses nan")  # what an answer loses that refuses nothing
+
 right = softmax_with_temperature.base("""
 def softmax_with_temperature(x, temperature, dim=-1):
     if not temperature > 0:
@@ -39,16 +41,14 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "other way round, for what is allowed.",
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
-softmax_with_temperature.mistake("checks_nothing", shows=("refuses 0", "refuses nan")).whole("""
+softmax_with_temperature.mistake("checks_nothing", shows=REFUSALS).whole("""
 def softmax_with_temperature(x, temperature, dim=-1):
     return torch.softmax(x / temperature, dim)
 """).says("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError.")
-right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, shows=("refuses 0", "refuses nan")).says(
+right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, shows=REFUSALS).says(
     "0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0."
 )
-right.mistake(
-    "refuses_zero_only", {"not temperature > 0": "temperature == 0"}, shows=("refuses 0", "refuses nan")
-).says(
+right.mistake("refuses_zero_only", {"not temperature > 0": "temperature == 0"}, shows=REFUSALS).says(
     "You refuse 0 only. With a negative temperature the lowest score wins, which nobody can want: "
     "refuse it as well, and `nan` too."
 )
@@ -71,7 +71,7 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; "
     "here 0 is refused like all that is not greater than 0."
 )
-softmax_with_temperature.mistake("asserts_the_temperature", shows=("refuses 0", "refuses nan")).whole("""
+softmax_with_temperature.mistake("asserts_the_temperature", shows=REFUSALS).whole("""
 def softmax_with_temperature(x, temperature, dim=-1):
     assert temperature > 0
     return torch.softmax(x / temperature, dim)
@@ -79,7 +79,7 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "You refuse the right temperatures with the wrong kind of error: an `assert` raises "
     "AssertionError, and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
 )
-right.mistake("names_no_value", shows=("refuses 0", "refuses nan")).patch("""
+right.mistake("names_no_value", shows=REFUSALS).patch("""
 - raise ValueError(f"temperature is {temperature}; it must be greater than 0")
 + raise ValueError("temperature must be positive")
 """).says(
@@ -144,10 +144,14 @@ right.mistake("does_not_hand_dim_on", {"dim)": "-1)"}, shows="along").says(
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, shows="divides").says(
     "You return the logarithms of the weights. Asked for are the weights."
 )
-right.mistake("weighs_in_float32", {"x /": "x.float() /"}, shows="float64").says(
-    "Float64 scores must give float64 weights: keep the dtype of `x`."
-)
-right.mistake("detaches_the_scores", {"x /": "x.detach() /"}, shows="gradients").says(
+right.mistake(
+    "weighs_in_float32", {"torch.softmax(x / temperature": "torch.softmax(x.float() / temperature"}, shows="float64"
+).says("Float64 scores must give float64 weights: keep the dtype of `x`.")
+right.mistake(
+    "detaches_the_scores",
+    {"torch.softmax(x / temperature": "torch.softmax(x.detach() / temperature"},
+    shows="gradients",
+).says(
     "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
     "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
@@ -159,7 +163,11 @@ right.mistake("divides_in_place", shows="arguments").patch("""
     "Your function changes its argument: `x /= temperature` writes into the tensor that the caller "
     "still needs. Make a new tensor."
 )
-right.mistake("takes_softmax_twice", {"x /": "torch.softmax(x, dim) /"}, shows="divides").says(
+right.mistake(
+    "takes_softmax_twice",
+    {"torch.softmax(x / temperature": "torch.softmax(torch.softmax(x, dim) / temperature"},
+    shows="divides",
+).says(
     "You take softmax twice: once of the scores, and again of the weights that it gave. The "
     "temperature divides the *scores*.",
     see="7. Temperature",
@@ -180,10 +188,14 @@ right.mistake("takes_one_maximum_for_all_lists", shows="hot, cold").patch("""
     "that list's exponentials become 0: each list needs its own.",
     see="3. A thousand is too much",
 )
-right.mistake("works_along_dimension_0_by_default", {"-1": "0"}, shows=("divides", "hot, cold")).says(
+right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows=("divides", "hot, cold")).says(
     "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`."
 )
-right.mistake("weighs_in_float64", {"x /": "x.double() /"}, shows=("divides", "along")).says(
+right.mistake(
+    "weighs_in_float64",
+    {"torch.softmax(x / temperature": "torch.softmax(x.double() / temperature"},
+    shows=("divides", "along"),
+).says(
     "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
@@ -194,11 +206,11 @@ right.mistake(
     "close to 0 the weights still depend on it.",
     see="7. Temperature",
 )
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=("refuses 0", "refuses nan")).says(
+right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error. The type is right, its value is not: "
     "that is a ValueError, not a TypeError."
 )
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=("refuses 0", "refuses nan")).says(
+right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, shows=REFUSALS).says(
     "You refuse the right things with the wrong kind of error: a ValueError says that an argument "
     "was wrong, a RuntimeError only that something went wrong."
 )

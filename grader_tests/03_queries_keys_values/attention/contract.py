@@ -1,4 +1,4 @@
-"""The contract of `attention`."""
+"""`attention`: values averaged by the softmax of queries times keys, unscaled."""
 
 import math
 

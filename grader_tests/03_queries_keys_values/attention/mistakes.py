@@ -8,10 +8,10 @@ right.mistake("scales_the_scores", {"key.mT": "key.mT / query.shape[-1] ** 0.5"}
     "The weights are flatter than they should be: the scores were divided by √K. That is lesson 4, and "
     "`F.scaled_dot_product_attention` does it unless you tell it `scale=1.0`."
 )
-right.mistake("normalises_over_the_queries", {"1": "2"}, shows="output").says(
+right.mistake("normalises_over_the_queries", {"dim=-1": "dim=-2"}, shows="output").says(
     "Each *column* of the weights sums to 1. Every query spends exactly 1 on the keys, so each row must: see `dim`."
 )
-right.mistake("softmax_along_dimension_1", {"-1": "1"}, shows="any leading").says(
+right.mistake("softmax_along_dimension_1", {"dim=-1": "dim=1"}, shows="any leading").says(
     "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count from the end."
 )
 right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows="output").says(
@@ -199,7 +199,9 @@ def attention(query, key, value):
 right.mistake("does_not_transpose_the_keys", {"key.mT": "key"}, shows="output").says(
     "`query @ key` dots queries with *columns*. The keys lie in rows: swap the last two dimensions of `key` first."
 )
-right.mistake("lets_softmax_choose_its_dimension", {"-1": "0 if query.ndim == 3 else 1"}, shows="any leading").says(
+right.mistake(
+    "lets_softmax_choose_its_dimension", {"dim=-1": "dim=0 if query.ndim == 3 else 1"}, shows="any leading"
+).says(
     "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
     "one query lie along the last."
 )

@@ -1,4 +1,4 @@
-"""The contract of `embed`."""
+"""`embed`: rows of a table, looked up by ids of any shape."""
 
 import torch
 

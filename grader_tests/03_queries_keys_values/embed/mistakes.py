@@ -36,10 +36,14 @@ right.mistake("takes_one_list_only", shows="ids of any shape").patch("""
 - return table[token_ids]
 + return torch.stack([table[int(i)] for i in token_ids])
 """).says("This works for one list of ids only. Ids may have any shape: two sentences are ids of shape (2, T).")
-right.mistake("averages_the_sentence", {"]": "].mean(dim=-2)"}, shows="the rows").says(
+right.mistake("averages_the_sentence", {"table[token_ids]": "table[token_ids].mean(dim=-2)"}, shows="the rows").says(
     "The vectors of a sentence were averaged into one. Each id keeps a vector of its own."
 )
-right.mistake("stretches_by_the_root_of_the_width", {"]": "] * table.shape[1] ** 0.5"}, shows="the rows").says(
+right.mistake(
+    "stretches_by_the_root_of_the_width",
+    {"table[token_ids]": "table[token_ids] * table.shape[1] ** 0.5"},
+    shows="the rows",
+).says(
     "Every vector has been stretched by √D, as the original transformer does *after* the look-up. Here a look-up is "
     "a look-up."
 )
@@ -83,7 +87,9 @@ right.mistake("selects_by_one_list_only", shows="ids of any shape").patch("""
     "takes ids of any shape."
 )
 right.mistake(
-    "puts_vectors_into_columns", {"]": "].mT if token_ids.ndim else table[token_ids]"}, shows="the rows"
+    "puts_vectors_into_columns",
+    {"table[token_ids]": "table[token_ids].mT if token_ids.ndim else table[token_ids]"},
+    shows="the rows",
 ).says("The vectors stand in columns: the last two dimensions are swapped. D comes last.")
 right.mistake("looks_places_up", shows="the rows").patch("""
 - return table[token_ids]
@@ -96,7 +102,7 @@ right.mistake("multiplies_integers_by_the_table", shows="the rows").patch("""
     "`one_hot` gives integers, and PyTorch multiplies no matrix of integers by one of floating-point numbers: bring "
     "it to the dtype of the table first. Or index the table."
 )
-right.mistake("adds_up_the_sentence", {"]": "].sum(dim=-2)"}, shows="the rows").says(
+right.mistake("adds_up_the_sentence", {"table[token_ids]": "table[token_ids].sum(dim=-2)"}, shows="the rows").says(
     "The vectors of a sentence were added up into one, as `embedding_bag` does. Each id keeps a vector of its own."
 )
 right.mistake("counts_the_classes_in_the_ids", shows="ids of any shape").patch("""

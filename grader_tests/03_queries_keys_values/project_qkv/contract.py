@@ -1,4 +1,4 @@
-"""The contract of `project_qkv`."""
+"""`project_qkv`: queries, keys and values as three products with the same x."""
 
 import torch
 

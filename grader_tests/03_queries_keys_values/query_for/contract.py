@@ -1,4 +1,4 @@
-"""The contract of `query_for`."""
+"""`query_for`: a query with which attention gives chosen keys equal weights."""
 
 import math
 

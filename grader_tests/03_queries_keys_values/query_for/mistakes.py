@@ -2,6 +2,8 @@
 
 from .contract import query_for
 
+EVERYWHERE = ("one value", "the average")  # what an answer loses whose every result is wrong
+
 right = query_for.base("""
 def query_for(keys, targets):
     scores = keys.new_zeros(len(keys))
@@ -9,34 +11,32 @@ def query_for(keys, targets):
     return torch.linalg.pinv(keys) @ scores
 """)
 
-query_for.mistake("adds_up_the_keys", shows=("one value", "the average")).whole("""
+query_for.mistake("adds_up_the_keys", shows=EVERYWHERE).whole("""
 def query_for(keys, targets):
     return keys[targets].sum(dim=0)
 """).says(
     "This is the sum of the wanted keys. It is too weak (softmax looks at differences of scores, and 99 % takes a "
     "difference of five or more), and a longer key that points partly the same way gets more than the wanted one."
 )
-query_for.mistake("copies_the_keys", shows=("one value", "the average")).whole("""
+query_for.mistake("copies_the_keys", shows=EVERYWHERE).whole("""
 def query_for(keys, targets):
     return 8 * keys[targets].sum(dim=0)
 """).says(
     "Copies of the wanted keys, made longer, do only for keys of equal length at right angles. Another key that "
     "points partly the same way and is longer wins. Think of the scores that you want, of *all* keys."
 )
-right.mistake(
-    "transposes_instead_of_solving", {"torch.linalg.pinv(keys)": "keys.mT"}, shows=("one value", "the average")
-).says(
+right.mistake("transposes_instead_of_solving", {"torch.linalg.pinv(keys)": "keys.mT"}, shows=EVERYWHERE).says(
     "Multiplying by the transpose does not undo `keys`, unless they have length 1 and stand at right angles. "
     "Undo them: with a pseudo-inverse, or by solving the system of equations."
 )
-query_for.mistake("copies_normalised_keys", shows=("one value", "the average")).whole("""
+query_for.mistake("copies_normalised_keys", shows=EVERYWHERE).whole("""
 def query_for(keys, targets):
     return 20 * F.normalize(keys, dim=-1)[targets].sum(dim=0)
 """).says(
     "The wanted keys were brought to length 1 and copied. Their length is not the trouble, their angles are: other "
     "keys point partly the same way."
 )
-right.mistake("wants_scores_of_1", {"20.0": "1.0"}, shows=("one value", "the average")).says(
+right.mistake("wants_scores_of_1", {"20.0": "1.0"}, shows=EVERYWHERE).says(
     "The scores are 1 for the targets and 0 for the rest: equal, and too close together. A difference of 1 is a "
     "factor of e only. How large a difference gives 99 %?"
 )
@@ -65,7 +65,7 @@ right.mistake("averages_the_queries", {"20.0": "10.0 / len(targets)"}, shows="th
     "The average of good queries, each for one target, is a weaker query: each target's score is divided by how "
     "many they are. Make up for it, or add the queries up."
 )
-right.mistake("avoids_the_targets", {"20.0": "-20.0"}, shows=("one value", "the average")).says(
+right.mistake("avoids_the_targets", {"20.0": "-20.0"}, shows=EVERYWHERE).says(
     "The sign is turned round: the targets get the *lowest* scores."
 )
 right.mistake("inverts_square_matrices_only", {"torch.linalg.pinv": "torch.linalg.inv"}, shows="fewer").says(
@@ -79,10 +79,7 @@ right.mistake("solves_square_systems_only", shows="fewer").patch("""
     "This works for as many keys as dimensions only: `torch.linalg.solve` wants a square matrix. A pseudo-inverse "
     "exists for any shape."
 )
-right.mistake("returns_the_wanted_scores", shows=("one value", "the average")).patch("""
-- return torch.linalg.pinv(keys) @ scores
-+ return scores
-""").says(
+right.mistake("returns_the_wanted_scores", {"torch.linalg.pinv(keys) @ scores": "scores"}, shows=EVERYWHERE).says(
     "These are the scores that you want, one number a key. The query that brings them about has one number a dimension."
 )
 right.mistake("wants_scores_of_a_million", {"20.0": "1e6"}, shows="the average").says(
@@ -92,7 +89,7 @@ right.mistake("wants_scores_of_a_million", {"20.0": "1e6"}, shows="the average")
 right.mistake(
     "wants_infinite_scores",
     {"keys.new_zeros(len(keys))": "keys.new_full((len(keys),), -torch.inf)", "20.0": "0.0"},
-    shows=("one value", "the average"),
+    shows=EVERYWHERE,
 ).says(
     "The query is NaN. Infinity, or the logarithm of 0, is no score that a finite query could bring about: a few "
     "tens are enough."
@@ -112,13 +109,12 @@ right.mistake("empties_the_list_of_targets", shows="arguments").patch("""
 + while targets:
 +     scores[targets.pop()] = 20.0
 """).says("An argument was changed: `keys` in place, or the list of targets emptied. Work on new ones.")
-right.mistake("returns_a_column", {"len(keys)": "len(keys), 1"}, shows=("one value", "the average")).says(
+right.mistake("returns_a_column", {"len(keys)": "len(keys), 1"}, shows=EVERYWHERE).says(
     "A column of shape (K, 1) comes back, as solvers for several right-hand sides give it. A query has the shape (K,)."
 )
-right.mistake("fetches_the_neighbours", shows=("one value", "the average")).patch("""
-- scores[targets] = 20.0
-+ scores[[target - 1 for target in targets]] = 20.0
-""").says("The targets were counted from 1: the query fetches each one's neighbour. Indices count from 0.")
+right.mistake("fetches_the_neighbours", {"[targets]": "[[target - 1 for target in targets]]"}, shows=EVERYWHERE).says(
+    "The targets were counted from 1: the query fetches each one's neighbour. Indices count from 0."
+)
 query_for.mistake("returns_one_query_for_each", shows="the average").whole("""
 def query_for(keys, targets):
     return 20.0 * torch.linalg.pinv(keys)[:, targets]
@@ -140,7 +136,7 @@ right.mistake(
         "keys.new_zeros(len(keys))": "keys.new_zeros(len(keys)).double()",
         "torch.linalg.pinv(keys)": "torch.linalg.pinv(keys.double())",
     },
-    shows=("one value", "the average"),
+    shows=EVERYWHERE,
 ).says("The query is float64 whatever the keys are. To solve in float64 is fine, if you convert back.")
 right.mistake(
     "always_float32_query",

@@ -1,4 +1,4 @@
-"""The contract of `simple_attention`."""
+"""`simple_attention`: each word averages all words by the softmax of their dot products."""
 
 import torch
 

@@ -6,11 +6,11 @@ with_matrices = simple_attention.alternative("with_matrices")
 
 columns_and_back = simple_attention.alternative("columns_and_back")
 
-with_matrices.mistake("normalises_over_the_listeners", {"1": "2"}, shows="one sentence").says(
+with_matrices.mistake("normalises_over_the_listeners", {"dim=-1": "dim=-2"}, shows="one sentence").says(
     "Each *column* of the weights sums to 1. A row belongs to the word that listens: its weights, over all words it "
     "listens to, must sum to 1. Look at `dim`."
 )
-with_matrices.mistake("counts_dimensions_from_the_front", {"-1": "1"}, shows="batches").says(
+with_matrices.mistake("counts_dimensions_from_the_front", {"dim=-1": "dim=1"}, shows="batches").says(
     "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count dimensions from "
     "the end, where a batch adds none."
 )
@@ -87,7 +87,7 @@ with_matrices.mistake("compares_by_cosine", shows="one sentence").patch("""
 """).says(
     "The scores are cosines: the words were brought to length 1 first. Use the dot products of the words as they are."
 )
-with_matrices.mistake("detaches_the_weights", {"1)": "1).detach()"}, shows="gradients").says(
+with_matrices.mistake("detaches_the_weights", {"dim=-1)": "dim=-1).detach()"}, shows="gradients").says(
     "The numbers are right, and the weights were cut off from the gradient (`detach`, `.data`, `no_grad`): a model "
     "made of this could not learn where to look."
 )
@@ -201,7 +201,7 @@ with_matrices.mistake("does_not_transpose", {"x.mT": "x"}, shows="one sentence")
     "`x @ x` dots words with *columns*. The words lie in rows: the right `x` has to be turned over first, its last two "
     "dimensions swapped."
 )
-with_matrices.mistake("lets_softmax_choose", {"-1": "0 if x.ndim == 3 else 1"}, shows="batches").says(
+with_matrices.mistake("lets_softmax_choose", {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, shows="batches").says(
     "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
     "one word lie along the last."
 )

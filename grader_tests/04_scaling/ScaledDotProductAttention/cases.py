@@ -6,6 +6,7 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, helper, method, ref
 
+from ...shared.chance import too_many_or_few
 from ..common import three
 
 
@@ -45,11 +46,10 @@ def applied(seen, plain):
 def falls_entry_by_entry(p, plain):
     """Judges which weights were dropped, by their number and by how they lie.
 
-    N = 17280 weights. Their number, binomial, may be 6.5 standard deviations off: for a right answer it is farther
-    off with a probability below 1e-9. Along each dimension, calls included, the N / n lines of n weights hold c
-    dropped ones each; the sum of (c - n p)^2 / (n p (1 - p)) over the lines has the mean N / n >= 576 and is, for
-    independent entries, farther from it than the factors 0.5 to 1.6 with a probability below 1e-12 (Chernoff's bound
-    for chi-squared at 576 degrees of freedom: e^-37 above, e^-55 below). Shared entries give n, or 0.
+    N = 17280 weights. Along each dimension, calls included, the N / n lines of n weights hold c dropped ones each; the
+    sum of (c - n p)^2 / (n p (1 - p)) over the lines has the mean N / n >= 576 and is, for independent entries, farther
+    from it than the factors 0.5 to 1.6 with a probability below 1e-12 (Chernoff's bound for chi-squared at 576 degrees
+    of freedom: e^-37 above, e^-55 below). Shared entries give n, or 0.
     """
 
     def judge(seen, exact):
@@ -57,9 +57,8 @@ def falls_entry_by_entry(p, plain):
         if problem:
             return problem
         dropped = (weights == 0).double()
-        count, total = int(dropped.sum()), dropped.numel()
-        if abs(count - p * total) > 6.5 * math.sqrt(total * p * (1 - p)):
-            return f"{count} of {total} weights are 0; with dropout={p:.2f} that is not to be expected"
+        if wrong := too_many_or_few(dropped, p):
+            return wrong
         names = ("calls", "batch elements", "heads", "queries", "keys")
         for dim, name in enumerate(names):
             n = dropped.shape[dim]

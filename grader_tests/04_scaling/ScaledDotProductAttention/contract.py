@@ -1,4 +1,4 @@
-"""The contract of `ScaledDotProductAttention`."""
+"""`ScaledDotProductAttention`: scaled attention as a module, with dropout on its weights."""
 
 import math
 
@@ -8,7 +8,8 @@ from torch import nn
 
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
 
-from ..common import BUILT_IN, ON_PAPER, three
+from ...shared import BUILT_IN
+from ..common import ON_PAPER, three
 from .cases import (
     applies_what_it_returns,
     attending,

@@ -2,6 +2,8 @@
 
 from .contract import ROWS, ScaledDotProductAttention
 
+EVERYWHERE = ("attention", "eval mode")  # what an answer loses whose every result is wrong
+
 right = ScaledDotProductAttention.base("""
 class ScaledDotProductAttention(nn.Module):
     def __init__(self, dropout=0.0):
@@ -169,12 +171,12 @@ right.mistake("TheSameEveryTime", shows="dropout").patch("""
 """).says(
     "Every call drops the same weights: the dice were rolled once and kept, or seeded in `forward`. Roll them anew."
 )
-right.mistake("NotScaled", shows=("attention", "eval mode")).patch("""
+right.mistake("NotScaled", shows=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1), dim=-1))
 """).says("The scores are not scaled.", see="6. Scaled dot-product attention")
-right.mistake("ScaledByTheWidth", shows=("attention", "eval mode")).patch("""
+right.mistake("ScaledByTheWidth", shows=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1))
@@ -194,25 +196,25 @@ right.mistake("KeepsTheFirstScale", shows="attention").patch("""
 """).says(
     "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs."
 )
-right.mistake("DropsATenthByDefault", {"0.0": "0.1"}, shows="attention").says(
+right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=0.1"}, shows="attention").says(
     "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default."
 )
 right.mistake("DropsATenthAlways", {"(dropout)": "(0.1)"}, shows=("attention", "dropout")).says(
     "`dropout` changes nothing: your module always drops a tenth of the weights. Hand the argument on."
 )
-right.mistake(
-    "WeightsFirst", {"weights @ value, weights": "weights, weights @ value"}, shows=("attention", "eval mode")
-).says("The weights come first and the output second. Return (output, weights).")
+right.mistake("WeightsFirst", {"weights @ value, weights": "weights, weights @ value"}, shows=EVERYWHERE).says(
+    "The weights come first and the output second. Return (output, weights)."
+)
 right.mistake("InPlace", {"(dropout)": "(dropout, inplace=True)"}, shows="gradients").says(
     "In training mode `backward()` fails or is wrong: the weights were overwritten in place, and softmax needs them as "
     "they were for its own gradient."
 )
-right.mistake("OutputOnly", shows=("attention", "eval mode")).patch("""
+right.mistake("OutputOnly", shows=EVERYWHERE).patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
 + return self.dropout(torch.softmax(scores, dim=-1)) @ value
 """).says("Only the output is returned; `forward` returns two things, `(output, weights)`.")
-ScaledDotProductAttention.mistake("NoModule", shows=("attention", "eval mode")).whole("""
+ScaledDotProductAttention.mistake("NoModule", shows=EVERYWHERE).whole("""
 class ScaledDotProductAttention:
     def __init__(self, dropout=0.0):
         self.p, self.training = dropout, True

@@ -1,4 +1,4 @@
-"""The contract of `scaled_dot_product_attention`."""
+"""`scaled_dot_product_attention`: attention with scores times 1 / sqrt(K), or a scale that is given."""
 
 import math
 
@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, ON_PAPER, three
+from ...shared import BUILT_IN
+from ..common import ON_PAPER, three
 
 scaled_dot_product_attention = exercise(
     "scaled_dot_product_attention",

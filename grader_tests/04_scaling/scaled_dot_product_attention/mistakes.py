@@ -2,6 +2,8 @@
 
 from .contract import scaled_dot_product_attention
 
+EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
+
 right = scaled_dot_product_attention.base("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -15,7 +17,7 @@ right.mistake(
         "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)",
         "query @ key.transpose(-2, -1) * scale": "scores",
     },
-    shows=("the default", "any leading"),
+    shows=EVERYWHERE,
 ).says(
     "The scores are not scaled by default. They spread more the wider the vectors are; which factor takes that back?"
 )
@@ -25,12 +27,12 @@ right.mistake(
         "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = query @ key.transpose(-2, -1) * (0.125 if scale is None else scale)",
         "query @ key.transpose(-2, -1) * scale": "scores",
     },
-    shows=("the default", "any leading"),
+    shows=EVERYWHERE,
 ).says(
     "The default scale is a fixed number, 1/8, which is right for vectors of 64 numbers. It depends on the width of "
     "those at hand."
 )
-scaled_dot_product_attention.mistake("blocks_the_future", shows=("the default", "any leading")).whole("""
+scaled_dot_product_attention.mistake("blocks_the_future", shows=EVERYWHERE).whole("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
@@ -42,24 +44,21 @@ right.mistake(
         "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)",
         "query @ key.transpose(-2, -1) * scale": "scores",
     },
-    shows=("the default", "any leading"),
+    shows=EVERYWHERE,
 ).says("The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.")
-right.mistake("divided_by_the_width", shows=("the default", "any leading")).patch("""
-- scale = query.shape[-1] ** -0.5 if scale is None else scale
-+ scale = 1 / query.shape[-1] if scale is None else scale
-""").says(
+right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, shows=EVERYWHERE).says(
     "Divided by the width itself rather than by its root: the scores become too small, the weights too equal.",
     see="And why not divide by $K$?",
 )
-right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, shows=("the default", "any leading")).says(
+right.mistake("multiplied_by_the_root", {"-0.5": "0.5"}, shows=EVERYWHERE).says(
     "*Multiplied* by the root of the width, which makes wide scores wider still: K times too large.",
     see="9. Seen in the wild",
 )
-right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, shows=("the default", "any leading")).says(
+right.mistake("by_the_number_of_keys", {"query.shape[-1]": "key.shape[-2]"}, shows=EVERYWHERE).says(
     "Scaled by the number of keys. A score is a sum over the *width*; how many other scores there are does not "
     "change how large it is."
 )
-right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, shows=("the default", "any leading")).says(
+right.mistake("by_the_width_of_the_values", {"query.shape": "value.shape"}, shows=EVERYWHERE).says(
     "Scaled by the width of the values, which takes no part in the scores."
 )
 right.mistake("by_dimension_one", {"[-1]": "[1]"}, shows="any leading").says(
@@ -113,7 +112,7 @@ right.mistake("scaled_after_the_softmax", shows=("the default", "a given", "a sc
     "Scaled after the softmax: the weights are as sharp as ever, and they no longer sum to 1.",
     see="9. Seen in the wild",
 )
-right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, shows=("the default", "any leading")).says(
+right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, shows=EVERYWHERE).says(
     "Each *column* of your weights sums to 1: the softmax runs over the queries. Every query shares out its weight "
     "over the keys, the last dimension."
 )
@@ -126,15 +125,14 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     return torch.softmax(scores, dim=-1) @ value, scores
 """).says("The scores are returned in place of the weights.")
-scaled_dot_product_attention.mistake("output_only", shows=("the default", "any leading")).whole("""
+scaled_dot_product_attention.mistake("output_only", shows=EVERYWHERE).whole("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     return torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1) @ value
 """).says("Only the output is returned; attention returns two things, `(output, weights)`.")
-right.mistake("weights_first", shows=("the default", "any leading")).patch("""
-- return weights @ value, weights
-+ return weights, weights @ value
-""").says("The two results are in the wrong order: `(output, weights)`.")
+right.mistake("weights_first", {"weights @ value, weights": "weights, weights @ value"}, shows=EVERYWHERE).says(
+    "The two results are in the wrong order: `(output, weights)`."
+)
 right.mistake("weights_detached", {"=-1)": "=-1).detach()"}, shows="gradients").says(
     "Right forward, and nothing would ever learn: the weights were detached, so no gradient reaches queries and keys."
 )

@@ -1,10 +1,11 @@
-"""The contract of `score_std`."""
+"""`score_std`: the standard deviation of all unscaled scores, one number."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, next_to_nothing
+from ...shared import BUILT_IN
+from ..common import next_to_nothing
 
 score_std = exercise(
     "score_std",

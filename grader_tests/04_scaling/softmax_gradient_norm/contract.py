@@ -1,4 +1,4 @@
-"""The contract of `softmax_gradient_norm`."""
+"""`softmax_gradient_norm`: how much of a gradient softmax lets through, at given scores."""
 
 import math
 
@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, next_to_nothing
+from ...shared import BUILT_IN
+from ..common import next_to_nothing
 
 softmax_gradient_norm = exercise(
     "softmax_gradient_norm",
@@ -16,9 +17,8 @@ softmax_gradient_norm = exercise(
     hints=(
         "The table J has a row for every weight and a column for every score. Which S entries follow one "
         "rule, and which follow the other?",
-        "Both rules can be written as one: from a matrix that holds the weights on its diagonal and 0 "
-        "elsewhere, take away the matrix of all products $w_i w_j$. Then square everything, add, and take "
-        "the root.",
+        "Both rules can be written as one: from a matrix that holds the weights on its diagonal and 0 elsewhere, take "
+        "away the matrix of all products $w_i w_j$. Then square everything, add, and take the root.",
         "`weights = ...`, the softmax; `jacobian = ... - ...`, a diagonal matrix minus an outer product, `(S, S)`; "
         "`return ...`, its Frobenius norm, which PyTorch has too.",
     ),

@@ -2,17 +2,19 @@
 
 from .contract import softmax_gradient_norm
 
+EVERYWHERE = ("the norm", "its own")  # what an answer loses whose every result is wrong
+
 right = softmax_gradient_norm.base("""
 def softmax_gradient_norm(scores):
     weights = torch.softmax(scores, dim=-1)
     return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 """)
 
-right.mistake("without_the_root", shows=("the norm", "its own")).patch("""
+right.mistake("without_the_root", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return (torch.diag(weights) - torch.outer(weights, weights)).square().sum()
 """).says("The root is missing: this is the sum of the squares.")
-right.mistake("diagonal_only", shows=("the norm", "its own")).patch("""
+right.mistake("diagonal_only", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.linalg.norm(weights * (1 - weights))
 """).says("Only the diagonal was counted. A score moves the *other* weights too: they give up what this one gains.")
@@ -23,7 +25,7 @@ right.mistake("products_only", shows=("the norm", "its own", "a single")).patch(
 right.mistake("adds_the_products", {"(weights) -": "(weights) +"}, shows=("the norm", "its own", "a single")).says(
     "A sign: raising one score takes from the other weights, so the products are *subtracted*."
 )
-softmax_gradient_norm.mistake("spectral_norm", shows=("the norm", "its own")).whole("""
+softmax_gradient_norm.mistake("spectral_norm", shows=EVERYWHERE).whole("""
 def softmax_gradient_norm(scores):
     weights = torch.softmax(scores, dim=-1)
     jacobian = torch.diag(weights) - torch.outer(weights, weights)
@@ -32,15 +34,15 @@ def softmax_gradient_norm(scores):
     "Another norm: this is the largest factor by which J stretches a vector, which is what a *matrix* norm of "
     "order 2 means. The Frobenius norm is the length of all its entries."
 )
-right.mistake("sum_of_absolute_values", shows=("the norm", "its own")).patch("""
+right.mistake("sum_of_absolute_values", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return (torch.diag(weights) - torch.outer(weights, weights)).abs().sum()
 """).says("The absolute values were added. The Frobenius norm squares, adds, and takes the root.")
-right.mistake("mean_of_the_squares", shows=("the norm", "its own")).patch("""
+right.mistake("mean_of_the_squares", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return (torch.diag(weights) - torch.outer(weights, weights)).square().mean().sqrt()
 """).says("A mean where a sum should be: the length of a vector grows with the number of its entries.")
-softmax_gradient_norm.mistake("gradient_of_the_sum", shows=("the norm", "its own")).whole("""
+softmax_gradient_norm.mistake("gradient_of_the_sum", shows=EVERYWHERE).whole("""
 def softmax_gradient_norm(scores):
     x = scores if scores.requires_grad else scores.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(torch.softmax(x, dim=-1).sum(), x, create_graph=True)
@@ -49,10 +51,14 @@ def softmax_gradient_norm(scores):
     "The gradient of the *sum* of the weights is 0 for any scores, since they always sum to 1. The table has one "
     "row for each weight; it cannot be had from one backward pass through their sum."
 )
-right.mistake("plain_norm", {"))": ")).item()"}, shows=("the norm", "its own")).says(
+right.mistake(
+    "plain_norm",
+    {"torch.outer(weights, weights))": "torch.outer(weights, weights)).item()"},
+    shows=EVERYWHERE,
+).says(
     "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them."
 )
-right.mistake("the_table_itself", shows=("the norm", "its own")).patch("""
+right.mistake("the_table_itself", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.diag(weights) - torch.outer(weights, weights)
 """).says("The whole table is returned. What is asked for is its norm, one number.")
@@ -64,7 +70,7 @@ def softmax_gradient_norm(scores):
     "The norm is right, and no gradient comes back from it: the table was detached. By default autograd builds a "
     "Jacobian as plain numbers; it has an option to keep the graph."
 )
-right.mistake("of_log_softmax", shows=("the norm", "its own")).patch("""
+right.mistake("of_log_softmax", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.linalg.norm(torch.eye(len(scores)).to(scores) - weights)
 """).says("This is the table of log-softmax. Its rows lack the factor $w_i$.")
@@ -72,7 +78,7 @@ softmax_gradient_norm.mistake("length_of_the_weights", shows=("the norm", "its o
 def softmax_gradient_norm(scores):
     return torch.linalg.norm(torch.softmax(scores, dim=-1))
 """).says("This is the length of the weights themselves. The question is how fast they move with the scores.")
-softmax_gradient_norm.mistake("by_nudging", shows=("the norm", "its own")).whole("""
+softmax_gradient_norm.mistake("by_nudging", shows=EVERYWHERE).whole("""
 def softmax_gradient_norm(scores, step=0.01):
     weights = torch.softmax(scores, dim=-1)
     moved = torch.softmax(scores + step * torch.eye(len(scores)).to(scores), dim=-1)

@@ -1,15 +1,15 @@
-"""The contract of `causal_mask`."""
+"""`causal_mask`: True where a key lies after its query; the queries come last."""
 
 import torch
 
 from grading.judge.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
 
-from ..common import READY_MADE
+from ...shared import BUILT_IN
 
 causal_mask = exercise(
     "causal_mask",
     points=4,
-    forbidden=READY_MADE,
+    forbidden=BUILT_IN,
     see="Exercise 1: `causal_mask`",
     hints=(
         "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",

@@ -2,6 +2,8 @@
 
 from .contract import causal_mask
 
+EVERYWHERE = ("as many", "more keys")  # what an answer loses whose every result is wrong
+
 right = causal_mask.base("""
 def causal_mask(T, S=None, device=None):
     S = T if S is None else S
@@ -10,16 +12,16 @@ def causal_mask(T, S=None, device=None):
     return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 """)
 
-right.mistake("blocks_the_diagonal", {"S - T + 1": "S - T"}, shows=("as many", "more keys")).says(
+right.mistake("blocks_the_diagonal", {"S - T + 1": "S - T"}, shows=EVERYWHERE).says(
     "The diagonal is blocked too. Each query may see its own place: that is the question, not the answer."
 )
-right.mistake("opens_the_next_key", {"1": "2"}, shows=("as many", "more keys")).says(
+right.mistake("opens_the_next_key", {"1": "2"}, shows=EVERYWHERE).says(
     "Each query may still see one key that comes after it: the diagonal lies one place too far to the right."
 )
-right.mistake("inverted", {"triu(S - T + 1)": "tril(S - T)"}, shows=("as many", "more keys")).says(
+right.mistake("inverted", {"triu(S - T + 1)": "tril(S - T)"}, shows=EVERYWHERE).says(
     "The mask is inverted: here True means *blocked*.", see="5. Two opposite conventions"
 )
-right.mistake("blocks_the_past", {"triu(S - T + 1)": "tril(S - T - 1)"}, shows=("as many", "more keys")).says(
+right.mistake("blocks_the_past", {"triu(S - T + 1)": "tril(S - T - 1)"}, shows=EVERYWHERE).says(
     "The keys *before* each query are blocked: rows are queries and columns are keys, and they are exchanged."
 )
 right.mistake("aligned_at_the_start", {"S - T + 1": "1"}, shows="more keys").says(
@@ -38,17 +40,17 @@ right.mistake("keys_in_rows", shows="more keys").patch("""
 - return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 + return torch.ones(S, T, dtype=torch.bool, device=device).triu(1)
 """).says("The mask lies on its side: rows are the T queries, columns the S keys.")
-right.mistake("a_mask_to_add", shows=("as many", "more keys")).patch("""
+right.mistake("a_mask_to_add", shows=EVERYWHERE).patch("""
 - return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 + return torch.full((T, S), float("-inf"), device=device).triu(S - T + 1)
 """).says("This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.")
-right.mistake("zeros_and_ones", {"dtype=torch.bool, device": "device"}, shows=("as many", "more keys")).says(
+right.mistake("zeros_and_ones", {"dtype=torch.bool, device": "device"}, shows=EVERYWHERE).says(
     "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work."
 )
-right.mistake("ones_in_integers", {"torch.bool": "torch.int64"}, shows=("as many", "more keys")).says(
+right.mistake("ones_in_integers", {"torch.bool": "torch.int64"}, shows=EVERYWHERE).says(
     "The right cells, as integers. A mask is boolean: `dtype=torch.bool`."
 )
-right.mistake("with_dimensions_for_batch_and_heads", {"T, S,": "1, 1, T, S,"}, shows=("as many", "more keys")).says(
+right.mistake("with_dimensions_for_batch_and_heads", {"T, S,": "1, 1, T, S,"}, shows=EVERYWHERE).says(
     "There are two dimensions too many. The mask is (T, S); it broadcasts to batches and heads as it is."
 )
 right.mistake("a_row_for_every_key", shows="more keys").patch("""

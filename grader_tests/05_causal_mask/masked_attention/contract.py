@@ -1,16 +1,17 @@
-"""The contract of `masked_attention`."""
+"""`masked_attention`: scaled attention that is blocked where a mask is True."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import READY_MADE, some_open
+from ...shared import BUILT_IN
+from ..common import some_open
 from .cases import drawn, on_paper
 
 masked_attention = exercise(
     "masked_attention",
     points=4,
-    forbidden=READY_MADE,
+    forbidden=BUILT_IN,
     see="Exercise 4: `masked_attention`",
     hints=(
         "You have written every step before: scores, scale, weights, output. Which one of them changes when there is a mask?",

@@ -2,6 +2,8 @@
 
 from .contract import masked_attention
 
+EVERYWHERE = ("without", "with a mask")  # what an answer loses whose every result is wrong
+
 right = masked_attention.base("""
 def masked_attention(query, key, value, mask=None):
     mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
@@ -11,20 +13,20 @@ def masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 """)
 
-right.mistake("unscaled", {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, shows=("without", "with a mask")).says(
+right.mistake("unscaled", {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, shows=EVERYWHERE).says(
     "The scores are not scaled: divide them by √K, K being the width of a key.", see="4. Attention with a mask"
 )
-right.mistake("scaled_by_the_width_itself", {"[-1] ** 0.5": "[-1]"}, shows=("without", "with a mask")).says(
+right.mistake("scaled_by_the_width_itself", {"[-1] ** 0.5": "[-1]"}, shows=EVERYWHERE).says(
     "The scores are divided by K. Divide them by its *root*.", see="4. Attention with a mask"
 )
-right.mistake("scaled_the_wrong_way", {"/": "*"}, shows=("without", "with a mask")).says(
+right.mistake("scaled_the_wrong_way", {"key.mT / key.shape": "key.mT * key.shape"}, shows=EVERYWHERE).says(
     "The scores are *multiplied* by √K. Divide by it.", see="4. Attention with a mask"
 )
-right.mistake("scaled_by_the_width_of_values", {"key.shape": "value.shape"}, shows=("without", "with a mask")).says(
+right.mistake("scaled_by_the_width_of_values", {"key.shape": "value.shape"}, shows=EVERYWHERE).says(
     "The scale is made from the width of the values. It is the keys' width that makes scores grow.",
     see="4. Attention with a mask",
 )
-right.mistake("scaled_by_the_number_of_keys", {"[-1]": "[-2]"}, shows=("without", "with a mask")).says(
+right.mistake("scaled_by_the_number_of_keys", {"[-1]": "[-2]"}, shows=EVERYWHERE).says(
     "The scale is made from the number of keys. It is their width that makes scores grow.",
     see="4. Attention with a mask",
 )
@@ -128,10 +130,10 @@ def masked_attention(query, key, value, mask=None):
     "The *values* of blocked keys were set to 0, and their weights left as they were: they still take their share of "
     "the 1. Mask the scores."
 )
-right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows=("without", "with a mask")).says(
+right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows=EVERYWHERE).says(
     "The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ."
 )
-right.mistake("softmax_over_the_queries", shows=("without", "with a mask")).patch("""
+right.mistake("softmax_over_the_queries", shows=EVERYWHERE).patch("""
 - mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
 + mask = torch.zeros(1, 1, dtype=torch.bool) if mask is None else mask
 @@
@@ -141,15 +143,15 @@ right.mistake("softmax_over_the_queries", shows=("without", "with a mask")).patc
 + seen = scores.masked_fill(mask & ~mask.all(-2, keepdim=True), float("-inf"))
 + weights = torch.softmax(seen, -2).masked_fill(mask, 0.0)
 """).says("Each column of the weights sums to 1, not each row: the softmax goes over the queries. Look at `dim`.")
-right.mistake(
-    "weights_first", {"weights @ value, weights": "weights, weights @ value"}, shows=("without", "with a mask")
-).says("The weights come first and the output second. Return (output, weights).")
-right.mistake("output_only", shows=("without", "with a mask")).patch("""
+right.mistake("weights_first", {"weights @ value, weights": "weights, weights @ value"}, shows=EVERYWHERE).says(
+    "The weights come first and the output second. Return (output, weights)."
+)
+right.mistake("output_only", shows=EVERYWHERE).patch("""
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
 - return weights @ value, weights
 + return torch.softmax(seen, -1).masked_fill(mask, 0.0) @ value
 """).says("Only the output is returned. Return (output, weights).")
-right.mistake("scores_for_weights", {", weights": ", scores"}, shows=("without", "with a mask")).says(
+right.mistake("scores_for_weights", {", weights": ", scores"}, shows=EVERYWHERE).says(
     "What is returned beside the output are scores. Return the weights, after the softmax."
 )
 right.mistake("transposes_the_batch", {"key.mT": "key.T"}, shows="batches").says(

@@ -1,4 +1,4 @@
-"""The contract of `masked_softmax`."""
+"""`masked_softmax`: softmax over what is open; 0 where everything is blocked."""
 
 import math
 
@@ -6,12 +6,13 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import READY_MADE, some_open
+from ...shared import BUILT_IN
+from ..common import some_open
 
 masked_softmax = exercise(
     "masked_softmax",
     points=5,
-    forbidden=READY_MADE,
+    forbidden=BUILT_IN,
     see="Exercise 3: `masked_softmax`",
     hints=(
         "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And what becomes of "

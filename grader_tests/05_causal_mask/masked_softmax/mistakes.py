@@ -4,7 +4,9 @@ from .contract import masked_softmax
 
 right = masked_softmax.base("""
 def masked_softmax(scores, mask):
-    return torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(mask, 0.0)
+    filled = scores.masked_fill(mask, float("-inf"))
+    weights = torch.softmax(filled, -1)
+    return weights.masked_fill(mask, 0.0)
 """)
 
 right.mistake("masks_after_the_softmax", {'scores.masked_fill(mask, float("-inf"))': "scores"}, shows="open keys").says(
@@ -30,32 +32,36 @@ def masked_softmax(scores, mask):
     "highest nothing is left to divide: the whole row is 0.",
     see="6. Is it a bug?",
 )
-right.mistake("forgets_fully_blocked_rows", {".masked_fill(mask, 0.0)": ""}, shows="fully").says(
+right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "weights"}, shows="fully").says(
     "Fully blocked rows are NaN: every score in them is -inf, and the softmax divides 0 by 0.",
     see="A row with nothing to see",
 )
-masked_softmax.mistake("wipes_nan_off_the_result", shows="gradients").whole("""
-def masked_softmax(scores, mask):
-    bias = torch.zeros_like(scores).masked_fill(mask, float("-inf"))
-    return torch.softmax(scores + bias, -1).nan_to_num(0.0)
-""").says(
+right.mistake(
+    "wipes_nan_off_the_result",
+    {
+        'scores.masked_fill(mask, float("-inf"))': 'scores + torch.zeros_like(scores).masked_fill(mask, float("-inf"))',
+        "masked_fill(mask, 0.0)": "nan_to_num(0.0)",
+    },
+    shows="gradients",
+).says(
     "The weights are right, and the gradient of a fully blocked row is NaN: NaN was made on the way, and wiping it off "
     "the result does not wipe it off the way back. Let none arise.",
     see="A row with nothing to see",
 )
-right.mistake("fills_with_minus_1e9", shows=("fully", "scores")).patch("""
-- return torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(mask, 0.0)
-+ return torch.softmax(scores.masked_fill(mask, -1e9), -1)
-""").says(
+right.mistake(
+    "fills_with_minus_1e9",
+    {'float("-inf")': "-1e9", "weights.masked_fill(mask, 0.0)": "weights"},
+    shows=("fully", "scores"),
+).says(
     "Blocked scores become -1e9. That is not low enough where the others are lower still, and it makes all keys of a "
     "fully blocked row equal.",
     see="3. From a mask to weights",
 )
-masked_softmax.mistake("fills_with_minus_1e9_but_for_empty_rows", shows="scores").whole("""
-def masked_softmax(scores, mask):
-    weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
-    return weights.masked_fill(mask.all(-1, keepdim=True), 0.0)
-""").says(
+right.mistake(
+    "fills_with_minus_1e9_but_for_empty_rows",
+    {'float("-inf")': "-1e9", "masked_fill(mask, 0.0)": "masked_fill(mask.all(-1, keepdim=True), 0.0)"},
+    shows="scores",
+).says(
     "Blocked scores become -1e9: that is not low enough where the others are lower still.",
     see="3. From a mask to weights",
 )
@@ -77,49 +83,56 @@ right.mistake("fills_with_next_to_nothing", {'float("-inf")': "-1e-12"}, shows="
 right.mistake("fills_with_minus_1e15", {'float("-inf")': "-1e15"}, shows="scores").says(
     "Blocked scores become -1e15, and the others may be as low as that.", see="3. From a mask to weights"
 )
-masked_softmax.mistake("subtracts_1e9", shows=("fully", "scores")).whole("""
-def masked_softmax(scores, mask):
-    return torch.softmax(scores - 1e9 * mask.to(scores), -1)
-""").says(
+right.mistake(
+    "subtracts_1e9",
+    {
+        'scores.masked_fill(mask, float("-inf"))': "scores - 1e9 * mask.to(scores)",
+        "weights.masked_fill(mask, 0.0)": "weights",
+    },
+    shows=("fully", "scores"),
+).says(
     "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
     "number is enough.",
     see="3. From a mask to weights",
 )
-right.mistake("fully_blocked_rows_are_uniform", shows="fully").patch("""
-- return torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(mask, 0.0)
-+ return torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1)
-""").says(
+right.mistake(
+    "fully_blocked_rows_are_uniform",
+    {'float("-inf")': "torch.finfo(scores.dtype).min", "weights.masked_fill(mask, 0.0)": "weights"},
+    shows="fully",
+).says(
     "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
     "must be 0.",
     see="A row with nothing to see",
 )
-masked_softmax.mistake("mask_inverted", shows="open keys").whole("""
-def masked_softmax(scores, mask):
-    empty = (~mask).all(-1, keepdim=True)
-    return torch.softmax(scores.masked_fill(~mask & ~empty, float("-inf")), -1).masked_fill(~mask, 0.0)
+right.mistake("mask_inverted", shows="open keys").patch("""
+  def masked_softmax(scores, mask):
++     mask = ~mask
 """).says(
     "The mask is inverted: blocked keys get all the weight. Here True means *blocked*.",
     see="5. Two opposite conventions",
 )
-masked_softmax.mistake("multiplies_scores_by_the_mask", shows="open keys").whole("""
-def masked_softmax(scores, mask):
-    return torch.softmax(scores * ~mask, -1)
-""").says(
+right.mistake(
+    "multiplies_scores_by_the_mask",
+    {'scores.masked_fill(mask, float("-inf"))': "scores * ~mask", "weights.masked_fill(mask, 0.0)": "weights"},
+    shows="open keys",
+).says(
     "Blocked scores become 0, by multiplication. A score of 0 is a vote like any other: e⁰ is 1.",
     see="3. From a mask to weights",
 )
-masked_softmax.mistake("multiplies_infinity", shows="open keys").whole("""
-def masked_softmax(scores, mask):
-    return torch.softmax(scores + mask.to(scores) * float("-inf"), -1)
-""").says(
+right.mistake(
+    "multiplies_infinity",
+    {
+        'scores.masked_fill(mask, float("-inf"))': 'scores + mask.to(scores) * float("-inf")',
+        "weights.masked_fill(mask, 0.0)": "weights",
+    },
+    shows="open keys",
+).says(
     "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
     "multiply by it."
 )
-masked_softmax.mistake("over_the_queries", shows="open keys").whole("""
-def masked_softmax(scores, mask):
-    empty = mask.all(-2, keepdim=True) if mask.ndim > 1 else mask
-    return torch.softmax(scores.masked_fill(mask & ~empty, float("-inf")), -2).masked_fill(mask, 0.0)
-""").says("Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`.")
+right.mistake("over_the_queries", {"softmax(filled, -1)": "softmax(filled, -2)"}, shows="open keys").says(
+    "Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
+)
 masked_softmax.mistake("needs_a_mask_of_the_same_shape", shows="masks").whole("""
 def masked_softmax(scores, mask):
     kept = scores.clone()
@@ -168,15 +181,9 @@ def masked_softmax(scores, mask):
 """).says(
     "The scores were changed in place: functions whose name ends in `_` write into their argument. Use the one without."
 )
-masked_softmax.mistake("without_gradients", shows="gradients").whole("""
-def masked_softmax(scores, mask):
-    empty = mask.all(-1, keepdim=True)
-    seen = scores.detach().masked_fill(mask & ~empty, float("-inf"))
-    return torch.softmax(seen, -1).masked_fill(mask, 0.0)
-""").says("No gradient flows: it was cut by `detach`, `.data` or `no_grad`.")
-masked_softmax.mistake("in_float32_always", shows="open keys").whole("""
-def masked_softmax(scores, mask):
-    empty = mask.all(-1, keepdim=True)
-    seen = scores.float().masked_fill(mask & ~empty, float("-inf"))
-    return torch.softmax(seen, -1).masked_fill(mask, 0.0)
-""").says("The result is float32 whatever the scores are. Keep their dtype.")
+right.mistake("without_gradients", {"scores.masked_fill": "scores.detach().masked_fill"}, shows="gradients").says(
+    "No gradient flows: it was cut by `detach`, `.data` or `no_grad`."
+)
+right.mistake("in_float32_always", {"scores.masked_fill": "scores.float().masked_fill"}, shows="open keys").says(
+    "The result is float32 whatever the scores are. Keep their dtype."
+)

@@ -1,15 +1,15 @@
-"""The contract of `padding_mask`."""
+"""`padding_mask`: True at positions at or past each sentence's length."""
 
 import torch
 
 from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
 
-from ..common import READY_MADE
+from ...shared import BUILT_IN
 
 padding_mask = exercise(
     "padding_mask",
     points=3,
-    forbidden=READY_MADE,
+    forbidden=BUILT_IN,
     see="Exercise 2: `padding_mask`",
     hints=(
         "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",

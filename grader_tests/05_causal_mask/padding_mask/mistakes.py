@@ -7,14 +7,14 @@ def padding_mask(lengths, S):
     return (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :]
 """)
 
-right.mistake("misses_the_first_pad", {">=": ">"}, shows="True at and past").says(
+right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}, shows="True at and past").says(
     "The first pad of each sentence is not blocked. A sentence of length n has the places 0 to n - 1, so place n is "
     "padding."
 )
 right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}, shows="True at and past").says(
     "The last word of each sentence is blocked. A sentence of length n has the places 0 to n - 1."
 )
-right.mistake("blocks_the_words", {">=": "<"}, shows="True at and past").says(
+right.mistake("blocks_the_words", {" >= lengths": " < lengths"}, shows="True at and past").says(
     "The mask is inverted: the words are blocked and the padding is open. Here True means *blocked*.",
     see="5. Two opposite conventions",
 )
@@ -36,10 +36,10 @@ def padding_mask(lengths, S):
     "The rows of padding are blocked as well, in a (B, 1, S, S) mask. Whole rows are then blocked; block keys only.",
     see="A row with nothing to see",
 )
-right.mistake("as_wide_as_the_longest", {"S,": "int(lengths.max()),"}, shows="True at and past").says(
-    "The mask is as wide as the longest sentence. It must have `S` columns."
-)
-right.mistake("padding_on_the_left", {">=": "< S -"}, shows="True at and past").says(
+right.mistake(
+    "as_wide_as_the_longest", {"torch.arange(S,": "torch.arange(int(lengths.max()),"}, shows="True at and past"
+).says("The mask is as wide as the longest sentence. It must have `S` columns.")
+right.mistake("padding_on_the_left", {" >= lengths": " < S - lengths"}, shows="True at and past").says(
     "The padding is taken to stand on the left. It fills the *end* of each sentence."
 )
 right.mistake("never_empty", {">= lengths": ">= lengths.clamp(min=1)"}, shows="from empty").says(

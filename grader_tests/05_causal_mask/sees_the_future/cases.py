@@ -2,7 +2,7 @@
 
 import torch
 
-INF = float("inf")
+from ...shared import INF
 
 
 def future(T, ahead=0, outside=-INF):

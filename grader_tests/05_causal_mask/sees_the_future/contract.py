@@ -1,16 +1,16 @@
-"""The contract of `sees_the_future`."""
+"""`sees_the_future`: whether any output of a function depends on a later input."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous, specimen
 
-from ..common import READY_MADE
+from ...shared import BUILT_IN
 from .cases import INF, distant, future, leaking, past
 
 sees_the_future = exercise(
     "sees_the_future",
     points=4,
-    forbidden=READY_MADE,
+    forbidden=BUILT_IN,
     see="Exercise 5: `sees_the_future`",
     hints=(
         "What would you have to change, and what would you have to look at, to convict a function in which place 2 sees "

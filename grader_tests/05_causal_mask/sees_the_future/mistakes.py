@@ -2,6 +2,8 @@
 
 from .contract import sees_the_future
 
+EVERYWHERE = ("right", "a leak at one")  # what an answer loses whose every result is wrong
+
 right = sees_the_future.base("""
 def sees_the_future(attention, x):
     influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3))
@@ -29,13 +31,13 @@ def sees_the_future(attention, x):
     changed[1:2] += 1.0
     return bool((attention(changed) - attention(x))[:1].abs().gt(1e-5).any())
 """).says("The first tokens alone were tried, not all of them.", see="8. Catch a leak")
-right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, shows=("right", "a leak at one")).says(
+right.mistake("finds_the_past", {"influence.triu(1)": "influence.tril(-1)"}, shows=EVERYWHERE).says(
     "It finds functions that depend on the *past*. Which index of the Jacobian is the output, which the input?"
 )
-right.mistake("counts_the_diagonal", {"(1)": "()"}, shows=("right", "a leak at one")).says(
+right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, shows=EVERYWHERE).says(
     "The diagonal is counted: an output may depend on its own input."
 )
-sees_the_future.mistake("compares_all_outputs", shows=("right", "a leak at one")).whole("""
+sees_the_future.mistake("compares_all_outputs", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return any(
         not torch.allclose(attention(torch.cat([x[:j], x[j:] + 1.0])), attention(x), atol=1e-5) for j in range(1, len(x))
@@ -80,7 +82,7 @@ right.mistake("asks_whether_all_leak", shows=("a leak at one", "a leak in some")
 - return bool((influence.triu(1) > 1e-5).any())
 + return len(x) > 1 and all(bool((influence[i, i + 1 :] > 1e-5).any()) for i in range(len(x) - 1))
 """).says("*Every* output must leak before it says so. One is enough.")
-sees_the_future.mistake("injects_nan", shows=("right", "a leak at one")).whole("""
+sees_the_future.mistake("injects_nan", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     for j in range(1, len(x)):
         changed = x.clone()
@@ -92,7 +94,7 @@ def sees_the_future(attention, x):
     "NaN was put into the future, and it always spreads: the weight of a blocked key is 0, and 0 · NaN is NaN.",
     see="8. Catch a leak",
 )
-sees_the_future.mistake("cuts_the_text_off", shows=("right", "a leak at one")).whole("""
+sees_the_future.mistake("cuts_the_text_off", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
 """).says(
@@ -100,7 +102,7 @@ def sees_the_future(attention, x):
     "it need not even take one.",
     see="8. Catch a leak",
 )
-right.mistake("answers_with_a_tensor", shows=("right", "a leak at one")).patch("""
+right.mistake("answers_with_a_tensor", shows=EVERYWHERE).patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return (influence.triu(1) > 1e-5).any()
 """).says("The answer is a tensor. Return a plain `True` or `False`: `bool(...)` makes one of it.")
@@ -117,16 +119,16 @@ right.mistake("fails_on_one_token", shows="x is left").patch("""
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
 + return bool(influence[rows, columns].max() > 1e-5)
 """).says("It fails for a text of one token, which has no future: the answer is False.")
-right.mistake("says_the_opposite", {"bool": "not bool"}, shows=("right", "a leak at one")).says(
+right.mistake("says_the_opposite", {"bool(": "not bool("}, shows=EVERYWHERE).says(
     "True and False are exchanged. True is for a function that *does* leak."
 )
-sees_the_future.mistake("always_true", shows=("right", "a leak at one")).whole("""
+sees_the_future.mistake("always_true", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return True
 """).says(
     "It says True of functions in which nothing leaks. Try it on one that adds to each token the one *before* it."
 )
-sees_the_future.mistake("always_false", shows=("right", "a leak at one")).whole("""
+sees_the_future.mistake("always_false", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return False
 """).says("It says False of functions that leak. Try it on one that adds to each token the one after it.")

@@ -2,18 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, helper, ref
-
-
-def attend(state, n_heads, *, training=False, dropout=0.0, exactly=False, calls=1, **inputs):
-    """Construct, give weights, call with x, context, mask by name; observes the last call's result as "out"."""
-    s = Script(**inputs)
-    width = len(state["W_q.weight"])
-    m = s.call(SUBJECT, width, n_heads, **({"dropout": dropout} if dropout else {}), name="module")
-    s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
-    for _ in range(calls):
-        s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")
-    return s.case(ref("out"))
+from ...shared.chance import too_many_or_few
 
 
 def weights(draw, width):
@@ -23,42 +12,13 @@ def weights(draw, width):
     return state
 
 
-def open_somewhere(draw, *shape):
-    """A random mask (True = blocked) in which every row has an open key."""
-    mask = draw.chance(0.5, *shape)
-    mask[..., draw.integer(0, shape[-1])] = False
-    return mask
-
-
-def zero_where_all_is_blocked(mask, shape):
-    """Judges rows that are blocked throughout, and that nothing is NaN, in the gradients too."""
-    full = mask.expand(shape).all(-1)  # (B, H, T)
-    empty = full.all(1)  # (B, T): blocked in every head, so that W_o mixes nothing but zeros
-
-    def holds(seen, exact):
-        output, given = seen.values["out"]
-        if tuple(given.shape) != tuple(shape) or output.shape[:2] != empty.shape:
-            return f"output {tuple(output.shape)} and weights {tuple(given.shape)} do not have the right shapes"
-        if not (torch.isfinite(output).all() and torch.isfinite(given).all()):
-            return "output or weights are NaN or infinite where a row is blocked throughout"
-        if given[full].any():
-            return "the weights of a row that is blocked throughout are not all 0"
-        if output[empty].any():
-            return "the output of a row that is blocked throughout is not 0"
-        bad = [name for name, g in (seen.gradients or {}).items() if g is not None and not torch.isfinite(g).all()]
-        return f"the gradient for `{bad[0]}` is NaN or infinite" if bad else None
-
-    return holds
-
-
 P, SHAPE = 0.3, (2, 3, 8, 48)
 
 
 def drops_entries(state, context):
     """Judges two calls in training mode against a call in eval mode.
 
-    2 * 2304 weights, each dropped with probability 0.3: the share of zeros has the standard deviation 0.0068, and is
-    held to six of them (2e-9 for a right answer). Two slices of n entries have the same pattern with probability
+    2 * 2304 weights, each dropped with probability 0.3. Two slices of n entries have the same pattern with probability
     0.58 ** n; the smallest slices compared have 48: 5e-12 each, 1e-9 for all of them.
     """
 
@@ -78,9 +38,8 @@ def drops_entries(state, context):
             if not torch.allclose(output, applied, rtol=1e-3, atol=1e-4 * float(applied.abs().max())):
                 return "in training mode the output is not what the weights that were returned give"
             patterns.append(kept)
-        share = 1 - torch.stack(patterns).double().mean()
-        if not abs(share - P) < 0.041:
-            return f"dropout is {P}, and {share:.1%} of the weights were dropped"
+        if wrong := too_many_or_few(~torch.stack(patterns), P):
+            return wrong
         if torch.equal(*patterns):
             return "two calls drop the same weights"
         for dim, what in enumerate(("sentences", "heads", "queries", "keys")):

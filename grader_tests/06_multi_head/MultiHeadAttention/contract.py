@@ -1,4 +1,4 @@
-"""The contract of `MultiHeadAttention`."""
+"""`MultiHeadAttention`: self- and cross-attention with several heads, masks and dropout."""
 
 import math
 
@@ -7,25 +7,16 @@ from torch import nn
 
 from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
 
-from ..common import BUILT_IN
-from .cases import SHAPE, P, attend, drops_entries, gradients_flow, open_somewhere, weights, zero_where_all_is_blocked
+from ...shared import BUILT_IN
+from ...shared.attending import W_K, W_O, W_Q, W_V, attend, open_somewhere, zero_where_all_is_blocked
+from .cases import SHAPE, P, drops_entries, gradients_flow, weights
 
 MODULE = "4. A module"
 
-
-TURN = {  # small whole numbers, for the visible examples: no matrix is symmetric, no two are equal
-    "W_q.weight": torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]]),
-    "W_k.weight": torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 1], [0, -1, 1, 0], [0, 0, 0, 1]]),
-    "W_v.weight": torch.tensor([[1.0, 0, 2, 0], [0, 1, 0, 0], [0, 0, 1, 0], [3, 0, 0, 1]]),
-    "W_o.weight": torch.tensor([[1.0, 0, 0, 1], [0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]),
-}
-
-
+TURN = {"W_q.weight": W_Q, "W_k.weight": W_K, "W_v.weight": W_V, "W_o.weight": W_O}
 WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1]], [[2.0, 1, 0, -1], [1, -1, 1, 0]]])
 
-
 OTHERS = torch.tensor([[[0.0, 1, 1, 2], [1, 1, 0, -1], [2, 0, -1, 1]], [[1.0, 0, 0, 1], [0, -1, 2, 0], [1, 2, 1, 1]]])
-
 
 mha = exercise(
     "MultiHeadAttention",
@@ -106,7 +97,9 @@ def _():
 
 mha.example(
     "with dropout, in eval mode",
-    attend(TURN, 2, x=WORDS, dropout=0.5).described("MultiHeadAttention(4, 2, dropout=0.5).eval(); x (2, 2, 4)"),
+    attend(TURN, 2, options={"dropout": 0.5}, x=WORDS).described(
+        "MultiHeadAttention(4, 2, dropout=0.5).eval(); x (2, 2, 4)"
+    ),
 )
 mha.example("a width of 10 for 4 heads", call(10, 4).raising("d_model", "n_heads"))
 
@@ -123,7 +116,7 @@ def _(draw):
     yield attend(weights(draw, 6), 1, x=draw.normal(2, 4, 6))
     yield attend(weights(draw, 5), 5, x=draw.normal(1, 3, 5))
     yield attend(weights(draw, 12), 4, training=True, x=draw.normal(2, 1, 12))
-    yield attend(weights(draw, 12), 2, dropout=0.4, x=draw.normal(2, 5, 12))
+    yield attend(weights(draw, 12), 2, options={"dropout": 0.4}, x=draw.normal(2, 5, 12))
     s = Script(before=draw.normal(3, 4, 6), x=draw.normal(2, 5, 6))
     m = s.call(SUBJECT, 6, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
@@ -183,7 +176,7 @@ def _(draw):
     s.call(m, s.x, s.context, name="clean")
     case = s.case(ref("first"), ref("second"), ref("clean")).holding(drops_entries(state, context))
     yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
-    case = attend(weights(draw, 8), 2, training=True, dropout=P, x=draw.normal(2, 9, 8))
+    case = attend(weights(draw, 8), 2, training=True, options={"dropout": P}, x=draw.normal(2, 9, 8))
     yield case.with_gradients().holding(gradients_flow)
 
 

@@ -1,154 +1,78 @@
 """Known mistakes in `MultiHeadAttention`."""
 
+from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
 
-right = mha.base("""
+EVERYWHERE = ("self-attention", "cross-attention")  # what an answer loses whose every result is wrong
+
+right = mha.base(
+    """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
-        self.examine(d_model, n_heads)
-        self.n_heads, self.p = n_heads, dropout
-        self.make(d_model)
-
-    def examine(self, d_model, n_heads):
         if d_model % n_heads:
             raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-
-    def make(self, d_model):
+        self.n_heads, self.p = n_heads, dropout
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-
-    def merge(self, x):
-        return x.transpose(1, 2).flatten(2)
 
     def project(self, x, context):
         return self.W_q(x), self.W_k(context), self.W_v(context)
 
-    def score(self, query, key):
-        return query @ key.mT / query.shape[-1] ** 0.5
-
-    def weigh(self, scores, mask):
-        if mask is None:
-            return scores.softmax(-1)
-        return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-
     def drop(self, weights):
         return F.dropout(weights, self.p, self.training)
-
-    def finish(self, output, weights):
-        return self.W_o(output), weights
 
     def forward(self, x, context=None, mask=None):
         query, key, value = map(self.split, self.project(x, x if context is None else context))
         weights = self.drop(self.weigh(self.score(query, key), mask))
-        return self.finish(self.merge(weights @ value), weights)
-""")
+        output = self.merge(weights @ value)
+        return self.W_o(output), weights
+"""
+    + STEPS
+)
 
-right.mistake("ScalesByTheModelWidth", shows=("self-attention", "cross-attention")).patch("""
-- return query @ key.mT / query.shape[-1] ** 0.5
-+ return query @ key.mT / (query.shape[-1] * self.n_heads) ** 0.5
-""").says(
+add_mistakes(right, EVERYWHERE, cutting=SPLITTING, maps=LEVELS)
+right.mistake("ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
     "You divide the scores by the root of the model's width. Each head's queries and keys are only D / H numbers long: "
     "divide by the root of that."
 )
-right.mistake(
-    "DoesNotScale", {"key.mT / query.shape[-1] ** 0.5": "key.mT"}, shows=("self-attention", "cross-attention")
-).says("Your scores are not scaled: divide them by the root of the width of one head.")
-right.mistake("MultipliesByTheRoot", {"/": "*"}, shows=("self-attention", "cross-attention")).says(
+right.mistake("MultipliesByTheRoot", {"key.mT / query": "key.mT * query"}, shows=EVERYWHERE).says(
     "You multiply the scores by the root of a head's width. Divide by it."
 )
-right.mistake(
-    "ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, shows=("self-attention", "cross-attention")
-).says("You divide the scores by the root of the number of heads. It is the width of one head that counts.")
-right.mistake(
-    "ScalesByTheNumberOfKeys", {"query.shape[-1]": "key.shape[-2]"}, shows=("self-attention", "cross-attention")
-).says("You divide the scores by the root of the number of keys. It is the width of one head that counts.")
-right.mistake("ScalesWithoutTheRoot", {"[-1] ** 0.5": "[-1]"}, shows=("self-attention", "cross-attention")).says(
-    "You divide the scores by the width of a head, and must divide by its root."
+right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, shows=EVERYWHERE).says(
+    "You divide the scores by the root of the number of heads. It is the width of one head that counts."
 )
-right.mistake("CutsBetweenWords", shows=("self-attention", "cross-attention")).patch("""
+right.mistake("ScalesByTheNumberOfKeys", {"query.shape[-1]": "key.shape[-2]"}, shows=EVERYWHERE).says(
+    "You divide the scores by the root of the number of keys. It is the width of one head that counts."
+)
+right.mistake("CutsAndMergesBetweenWords", shows=EVERYWHERE).patch("""
 - return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 + return x.reshape(len(x), self.n_heads, x.shape[1], -1)
+@@
+- return x.transpose(1, 2).flatten(2)
++ return x.reshape(len(x), x.shape[2], -1)
 """).says(
-    "You cut the heads by reshape alone, so each of them sees a few whole words. Section 3 draws the difference.",
-    see=SPLITTING,
-)
-right.mistake(
-    "CutsAndMergesBetweenWords",
-    {
-        "x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "x.reshape(len(x), self.n_heads, x.shape[1], -1)",
-        "x.transpose(1, 2).flatten(2)": "x.reshape(len(x), x.shape[2], -1)",
-    },
-    shows=("self-attention", "cross-attention"),
-).says(
     "You cut the heads by reshape alone, and merge them in the same way. Every number returns to its place, but each "
     "head has seen a few whole words only.",
     see=SPLITTING,
 )
-right.mistake("MergesByReshapeAlone", shows=("self-attention", "cross-attention")).patch("""
+right.mistake("DealsTheColumnsOutInTurn", shows=EVERYWHERE).patch("""
+- return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
++ return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
+@@
 - return x.transpose(1, 2).flatten(2)
-+ return x.reshape(len(x), x.shape[2], -1)
++ return x.permute(0, 2, 3, 1).flatten(2)
 """).says(
-    "The weights are right, the output is not: you merge the heads without exchanging heads and words first.",
-    see=SPLITTING,
-)
-right.mistake(
-    "DealsTheColumnsOutInTurn",
-    {
-        "x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)",
-        "x.transpose(1, 2)": "x.permute(0, 2, 3, 1)",
-    },
-    shows=("self-attention", "cross-attention"),
-).says(
     "Your heads take turns: head 0 gets the columns 0, H, 2H, …. Each head owns one band of columns.",
     see="One matrix for all heads",
 )
-right.mistake("ForgetsToMix", {"self.W_o(output)": "output"}, shows=("self-attention", "cross-attention")).says(
-    "The last step is missing: W_o mixes the heads' answers."
-)
 right.mistake(
-    "SoftmaxOverHeads",
-    {
-        "scores.softmax(-1)": "scores.softmax(1)",
-        "scores.masked_fill(mask, -torch.inf).softmax(-1)": "scores.masked_fill(mask, -torch.inf).softmax(1)",
-    },
-    shows=("self-attention", "cross-attention"),
-).says("Your softmax runs over the heads. Each head has weights of its own, over the keys.")
-right.mistake(
-    "SoftmaxOverQueries",
-    {
-        "scores.softmax(-1)": "scores.softmax(-2)",
-        "scores.masked_fill(mask, -torch.inf).softmax(-1)": "scores.masked_fill(mask, -torch.inf).softmax(-2)",
-    },
-    shows=("self-attention", "cross-attention"),
-).says("Your softmax runs over the queries: it is the keys, the last dimension, that share the weight.")
-right.mistake("ForgetsTheSoftmax", shows=("self-attention", "cross-attention")).patch("""
-- if mask is None:
--     return scores.softmax(-1)
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ return scores if mask is None else scores.masked_fill(mask, 0.0)
-""").says("There is no softmax: the scores themselves multiply the values.")
-right.mistake("AveragesTheWeights", shows=("self-attention", "cross-attention")).patch("""
-- return self.W_o(output), weights
-+ return self.W_o(output), weights.mean(1)
-""").says(
-    "You return the mean of the weights over the heads, as PyTorch's layer does. Return one map for each head.",
-    see=LEVELS,
-)
-right.mistake("ReturnsTheWeightsFirst", shows=("self-attention", "cross-attention")).patch("""
-- return self.W_o(output), weights
-+ return weights, self.W_o(output)
-""").says("You return the weights before the output: the order is (output, weights).")
-right.mistake(
-    "ReturnsTheOutputAlone", {"(output), weights": "(output)"}, shows=("self-attention", "cross-attention")
-).says("You return the output alone; the weights belong to it: (output, weights).")
+    "ForgetsTheSoftmax", {"scores.masked_fill(blocked, -torch.inf).softmax(-1)": "scores"}, shows=EVERYWHERE
+).says("There is no softmax: the scores themselves multiply the values.")
 right.mistake("IgnoresTheContext", {"x if context is None else context": "x"}, shows="cross-attention").says(
     "`context` changes nothing: where one is given, keys and values come from it."
 )
-right.mistake("AsksFromTheContext", {"(x)": "(context)"}, shows="cross-attention").says(
+right.mistake("AsksFromTheContext", {"self.W_q(x)": "self.W_q(context)"}, shows="cross-attention").says(
     "Your queries come from the context, too. The queries come from x: it is x that asks."
 )
 right.mistake("ExchangesTheRoles", shows="cross-attention").patch("""
@@ -157,14 +81,13 @@ right.mistake("ExchangesTheRoles", shows="cross-attention").patch("""
 """).says(
     "You take context for what asks and x for what answers. x asks: queries come from x, keys and values from context."
 )
-right.mistake("ExchangesKeysAndValues", shows=("self-attention", "cross-attention")).patch("""
-- return self.W_q(x), self.W_k(context), self.W_v(context)
-+ return self.W_q(x), self.W_v(context), self.W_k(context)
-""").says("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
+right.mistake(
+    "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, shows=EVERYWHERE
+).says("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
 right.mistake("TakesValuesFromX", {"self.W_v(context)": "self.W_v(x)"}, shows="cross-attention").says(
     "Your values come from x where a context is given. Keys and values come from the context."
 )
-right.mistake("TakesKeysFromX", {"(context),": "(x),"}, shows="cross-attention").says(
+right.mistake("TakesKeysFromX", {"self.W_k(context)": "self.W_k(x)"}, shows="cross-attention").says(
     "Your keys come from x where a context is given. Keys and values come from the context."
 )
 right.mistake("RemembersTheContext", shows="self-attention").patch("""
@@ -176,95 +99,45 @@ right.mistake("RemembersTheContext", shows="self-attention").patch("""
     "A context or a mask that was given once is kept for later calls. Each call stands alone: without a context it is "
     "x that answers, without a mask nothing is blocked."
 )
-right.mistake("ProjectsValuesWithTheKeysMatrix", shows=("self-attention", "cross-attention")).patch("""
+right.mistake("ProjectsValuesWithTheKeysMatrix", {"self.W_v(context)": "self.W_k(context)"}, shows=EVERYWHERE).says(
+    "Your values are made with W_k. They have a matrix of their own, W_v."
+)
+right.mistake("ProjectsKeysWithTheQueriesMatrix", {"self.W_k(context)": "self.W_q(context)"}, shows=EVERYWHERE).says(
+    "Your keys are made with W_q. They have a matrix of their own, W_k."
+)
+right.mistake("LeavesTheValuesRaw", {"self.W_v(context)": "context + 0 * self.W_v(context)"}, shows=EVERYWHERE).says(
+    "The values are not projected: they are x (or context) times W_v, as keys are times W_k."
+)
+right.mistake("UsesTheWeightsUntransposed", shows=EVERYWHERE).patch("""
 - return self.W_q(x), self.W_k(context), self.W_v(context)
-+ return self.W_q(x), self.W_k(context), self.W_k(context)
-""").says("Your values are made with W_k. They have a matrix of their own, W_v.")
-right.mistake("ProjectsKeysWithTheQueriesMatrix", shows=("self-attention", "cross-attention")).patch("""
-- return self.W_q(x), self.W_k(context), self.W_v(context)
-+ return self.W_q(x), self.W_q(context), self.W_v(context)
-""").says("Your keys are made with W_q. They have a matrix of their own, W_k.")
-right.mistake("LeavesTheValuesRaw", shows=("self-attention", "cross-attention")).patch("""
-- return self.W_q(x), self.W_k(context), self.W_v(context)
-+ return self.W_q(x), self.W_k(context), context + 0 * self.W_v(context)
-""").says("The values are not projected: they are x (or context) times W_v, as keys are times W_k.")
-right.mistake(
-    "UsesTheWeightsUntransposed",
-    {
-        "self.W_q(x), self.W_k(context), self.W_v(context)": "x @ self.W_q.weight, context @ self.W_k.weight, context @ self.W_v.weight",
-        "self.W_o(output)": "output @ self.W_o.weight",
-    },
-    shows=("self-attention", "cross-attention"),
-).says(
++ return x @ self.W_q.weight, context @ self.W_k.weight, context @ self.W_v.weight
+@@
+- return self.W_o(output), weights
++ return output @ self.W_o.weight, weights
+""").says(
     "The matrices are used the wrong way round: nn.Linear computes x @ weight.T, so call the layer, or transpose.",
     see=LEVELS,
 )
-right.mistake("InvertsTheMask", shows=("masks", "a fully")).patch("""
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
-""").says("Your mask works the wrong way round: True means blocked.")
-right.mistake("IgnoresTheMask", shows=("masks", "a fully")).patch("""
-- if mask is None:
--     return scores.softmax(-1)
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ return scores.softmax(-1)
-""").says("The mask changes nothing.")
-right.mistake("MasksAfterTheSoftmax", shows="masks").patch("""
-- if mask is None:
--     return scores.softmax(-1)
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ return scores.softmax(-1) if mask is None else scores.softmax(-1).masked_fill(mask, 0.0)
-""").says("You set blocked weights to 0 after the softmax, and so the others no longer sum to 1. Block the scores.")
 right.mistake("SetsBlockedScoresToZero", shows="masks").patch("""
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ weights = scores.masked_fill(mask, 0.0).softmax(-1)
-+ return weights.masked_fill(mask.expand_as(weights).all(-1, keepdim=True), 0.0)
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
+- return weights.masked_fill(blocked, 0.0)
++ weights = scores.masked_fill(blocked, 0.0).softmax(-1)
++ return weights.masked_fill(blocked.expand_as(weights).all(-1, keepdim=True), 0.0)
 """).says("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
-right.mistake("LeavesBlockedRowsNaN", shows="a fully").patch("""
-- if mask is None:
--     return scores.softmax(-1)
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ return scores.softmax(-1) if mask is None else scores.masked_fill(mask, -torch.inf).softmax(-1)
-""").says("A row that is blocked throughout is NaN: the softmax of nothing but −∞. Its weights must be 0.")
-right.mistake("RepairsTheForwardPassOnly", shows=("a fully", "gradients")).patch("""
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ return (scores + torch.zeros_like(scores).masked_fill(mask, -torch.inf)).softmax(-1).nan_to_num(0.0)
-""").says(
-    "A row that is blocked throughout is NaN only in the gradient: `nan_to_num` repairs the weights, but on the way "
-    "back 0 · NaN is NaN. Fill the blocked scores instead of adding −∞."
-)
-right.mistake("SpreadsBlockedRowsEvenly", shows="a fully").patch("""
-- if mask is None:
--     return scores.softmax(-1)
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ lowest = torch.finfo(scores.dtype).min
-+ return scores.softmax(-1) if mask is None else scores.masked_fill(mask, lowest).softmax(-1)
-""").says(
-    "A row that is blocked throughout gets equal weights: all its scores are the same large negative number. Its "
-    "weights must be 0."
-)
-right.mistake("FillsWithAFixedNumber", {"torch.inf": "1e9"}, shows="scores").says(
-    "You set blocked scores to a fixed number such as −1e9. Real scores can be lower than that, and then it is the "
-    "blocked ones that win."
-)
 right.mistake("RenormalisesWhatIsLeft", shows="scores").patch("""
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ left = scores.softmax(-1).masked_fill(mask, 0.0)
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
+- return weights.masked_fill(blocked, 0.0)
++ left = scores.softmax(-1).masked_fill(blocked, 0.0)
 + total = left.sum(-1, keepdim=True)
 + return left / total.masked_fill(total == 0, 1.0)
 """).says(
     "You take the softmax over all keys, set the blocked weights to 0 and divide by what is left. Where a blocked key "
     "had all the weight, nothing is left. Block the scores instead."
 )
-right.mistake("AddsADimensionToTheMask", shows="masks").patch("""
-+ mask = mask.unsqueeze(1)
-  return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-""").says("You add a dimension to the mask. It need not have four; it broadcasts to (B, H, T, S) as it is.")
 right.mistake("ExponentiatesUnguarded", shows="scores").patch("""
-- if mask is None:
--     return scores.softmax(-1)
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ grown = scores.exp() if mask is None else scores.exp().masked_fill(mask, 0.0)
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
+- return weights.masked_fill(blocked, 0.0)
++ grown = scores.exp().masked_fill(blocked, 0.0)
 + total = grown.sum(-1, keepdim=True)
 + return grown / total.masked_fill(total == 0, 1.0)
 """).says("exp of a large score overflows: subtract each row's greatest score first, or use torch.softmax.")
@@ -273,28 +146,26 @@ right.mistake("BlocksTheFutureUnasked", shows="self-attention").patch("""
 +     if context is None and mask is None:
 +         mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
 """).says("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
-right.mistake("ReturnsTheScores", shows=("self-attention", "cross-attention")).patch("""
+right.mistake("ReturnsTheScores", shows=EVERYWHERE).patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
-- return self.finish(self.merge(weights @ value), weights)
 + scores = self.score(query, key)
 + if mask is not None:
 +     scores = scores.masked_fill(mask, torch.finfo(scores.dtype).min)
-+ weights = self.drop(scores.softmax(-1) if mask is None else scores.softmax(-1).masked_fill(mask, 0.0))
-+ return self.finish(self.merge(weights @ value), scores)
-""").says("What you return beside the output are scores. Return the weights, after the softmax.")
-right.mistake("DropsTheOutputToo", shows="dropout").patch("""
++ weights = self.drop(self.weigh(scores, mask))
+@@
 - return self.W_o(output), weights
-+ return F.dropout(self.W_o(output), self.p, self.training), weights
-""").says("Dropout falls on the output, too. In this module it falls on the weights only.")
++ return self.W_o(output), scores
+""").says("What you return beside the output are scores. Return the weights, after the softmax.")
 right.mistake(
-    "DropsWhatTheHeadsFound",
-    {
-        "x.transpose(1, 2).flatten(2)": "F.dropout(x.transpose(1, 2).flatten(2), self.p, self.training)",
-        "F.dropout(weights, self.p, self.training)": "weights",
-    },
-    shows="dropout",
-).says("Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values.")
-right.mistake("DropsATenthByDefault", {"=0.0": "=0.1"}, shows=("self-attention", "gradients")).says(
+    "DropsTheOutputToo", {"self.W_o(output)": "F.dropout(self.W_o(output), self.p, self.training)"}, shows="dropout"
+).says("Dropout falls on the output, too. In this module it falls on the weights only.")
+right.mistake("DropsWhatTheHeadsFound", shows="dropout").patch("""
+- weights = self.drop(self.weigh(self.score(query, key), mask))
+- output = self.merge(weights @ value)
++ weights = self.weigh(self.score(query, key), mask)
++ output = self.drop(self.merge(weights @ value))
+""").says("Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values.")
+right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=0.1"}, shows=("self-attention", "gradients")).says(
     "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default."
 )
 right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, shows="dropout").says(
@@ -303,28 +174,22 @@ right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weigh
 right.mistake("DropsInEvalMode", {", self.training": ""}, shows=("self-attention", "dropout")).says(
     "Dropout falls in eval mode, too. `F.dropout` must be told `training=self.training`; `nn.Dropout` knows by itself."
 )
-right.mistake(
-    "DropsTheOutput",
-    {
-        "F.dropout(weights, self.p, self.training)": "weights",
-        "self.W_o(output)": "F.dropout(self.W_o(output), self.p, self.training)",
-    },
-    shows="dropout",
-).says("Dropout falls on the output. It belongs on the weights, before they meet the values.")
-right.mistake(
-    "ReturnsTheWeightsBeforeDropout",
-    {
-        "self.drop(self.weigh(self.score(query, key), mask))": "self.weigh(self.score(query, key), mask)",
-        "weights @ value": "self.drop(weights) @ value",
-    },
-    shows="dropout",
-).says("The weights that you return are not the ones that you applied: return them after dropout.")
+right.mistake("DropsTheOutput", shows="dropout").patch("""
+- weights = self.drop(self.weigh(self.score(query, key), mask))
++ weights = self.weigh(self.score(query, key), mask)
+@@
+- return self.W_o(output), weights
++ return self.drop(self.W_o(output)), weights
+""").says("Dropout falls on the output. It belongs on the weights, before they meet the values.")
+right.mistake("ReturnsTheWeightsBeforeDropout", shows="dropout").patch("""
+- weights = self.drop(self.weigh(self.score(query, key), mask))
+- output = self.merge(weights @ value)
++ weights = self.weigh(self.score(query, key), mask)
++ output = self.merge(self.drop(weights) @ value)
+""").says("The weights that you return are not the ones that you applied: return them after dropout.")
 right.mistake(
     "DropsTheScores",
-    {
-        "query @ key.mT / query.shape[-1] ** 0.5": "F.dropout(query @ key.mT / query.shape[-1] ** 0.5, self.p, self.training)",
-        "F.dropout(weights, self.p, self.training)": "weights",
-    },
+    {"self.drop(self.weigh(self.score(query, key), mask))": "self.weigh(self.drop(self.score(query, key)), mask)"},
     shows="dropout",
 ).says("Dropout falls on the scores, before the softmax. A score of 0 is no weight of 0: drop the weights.")
 right.mistake("DoesNotEnlargeTheSurvivors", shows="dropout").patch("""
@@ -338,14 +203,11 @@ right.mistake("TakesDropoutForTheShareKept", shows="dropout").patch("""
 right.mistake("DropsWholeHeads", {"F.dropout": "F.dropout2d"}, shows="dropout").says(
     "Dropout strikes out whole heads. It falls on each weight on its own."
 )
-right.mistake("HasBiases", {", bias=False": ""}, shows="its parameters").says(
-    "Your projections have a bias. Make them with `nn.Linear(d_model, d_model, bias=False)`."
-)
 right.mistake("HasABiasAtTheEnd", shows="its parameters").patch("""
   self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.W_o = nn.Linear(d_model, d_model)
 """).says("Your last projection, W_o, has a bias. Make it with `bias=False`, like the others.")
-right.mistake("SharesOneNarrowProjection", shows=("its parameters", "self-attention", "cross-attention")).patch("""
+right.mistake("SharesOneNarrowProjection", shows=("its parameters", *EVERYWHERE)).patch("""
 - self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + size = d_model // self.n_heads
 + self.W_q, self.W_k, self.W_v = (nn.Linear(size, size, bias=False) for _ in range(3))
@@ -361,69 +223,17 @@ right.mistake("SharesOneNarrowProjection", shows=("its parameters", "self-attent
     "that every head has a band of its own.",
     see="One matrix for all heads",
 )
-mha.mistake("MakesLayersInForward", shows=("its parameters", "self-attention", "cross-attention")).whole("""
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        super().__init__()
-        self.examine(d_model, n_heads)
-        self.n_heads, self.p = n_heads, dropout
-        self.make(d_model)
-
-    def examine(self, d_model, n_heads):
-        if d_model % n_heads:
-            raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-
-    def make(self, d_model):
-        self.width = d_model
-
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-
-    def merge(self, x):
-        return x.transpose(1, 2).flatten(2)
-
-    def project(self, x, context):
-        return self.W_q(x), self.W_k(context), self.W_v(context)
-
-    def score(self, query, key):
-        return query @ key.mT / query.shape[-1] ** 0.5
-
-    def weigh(self, scores, mask):
-        if mask is None:
-            return scores.softmax(-1)
-        return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-
-    def drop(self, weights):
-        return F.dropout(weights, self.p, self.training)
-
-    def finish(self, output, weights):
-        return self.W_o(output), weights
-
-    def forward(self, x, context=None, mask=None):
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(self.width, self.width, bias=False) for _ in range(4))
-        query, key, value = map(self.split, self.project(x, x if context is None else context))
-        weights = self.drop(self.weigh(self.score(query, key), mask))
-        return self.finish(self.merge(weights @ value), weights)
+right.mistake("MakesLayersInForward", shows=("its parameters", *EVERYWHERE)).patch("""
+- self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
++ self.width = d_model
+@@
+  def forward(self, x, context=None, mask=None):
++     self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(self.width, self.width, bias=False) for _ in range(4))
 """).says(
     "You make your linear layers in forward: new random ones in each call, which nothing trains. Make them in __init__."
 )
-right.mistake("DetachesTheWeights", shows="gradients").patch("""
-- return self.finish(self.merge(weights @ value), weights)
-+ return self.finish(self.merge(weights.detach() @ value), weights.detach())
-""").says("The numbers are right, but the weights were detached: nothing that W_q and W_k do is ever learned.")
-right.mistake("ComputesInFloat32", shows="float64").patch("""
-  def weigh(self, scores, mask):
-+     scores = scores.float()
-@@
-- return self.finish(self.merge(weights @ value), weights)
-+ return self.finish(self.merge((weights @ value.float()).to(x.dtype)), weights)
-""").says("You compute in float32 whatever the dtype of x is.")
-right.mistake("TurnsTheMaskRoundInPlace", shows="float64").patch("""
-- return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask, 0.0)
-+ mask.logical_not_()
-+ return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
-""").says(
-    "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with `~mask`."
+right.mistake("DetachesTheWeights", {"mask))": "mask)).detach()"}, shows="gradients").says(
+    "The numbers are right, but the weights were detached: nothing that W_q and W_k do is ever learned."
 )
 right.mistake("ExaminesNothing", shows="ValueError").patch("""
 - if d_model % n_heads:

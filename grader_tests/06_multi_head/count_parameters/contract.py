@@ -1,14 +1,13 @@
-"""The contract of `count_parameters`."""
+"""`count_parameters`: how many numbers a module trains, each parameter once."""
 
 import math
 
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, specimen
 
-from ..common import BUILT_IN
+from ...shared import BUILT_IN
 from .cases import an_int_and_no_trace, any_type, counting, the_right_number
 
 COST = "9. What heads cost"
-
 
 count = exercise(
     "count_parameters",

@@ -1,4 +1,4 @@
-"""The contract of `load_torch_weights`."""
+"""`load_torch_weights`: the weights of an nn.MultiheadAttention copied into a module of one's own."""
 
 import torch
 

@@ -1,10 +1,11 @@
-"""The contract of `merge_heads`."""
+"""`merge_heads`: heads written side by side again, undoing `split_heads`."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, SPLITTING
+from ...shared import BUILT_IN
+from ..common import SPLITTING
 
 merge_heads = exercise(
     "merge_heads",

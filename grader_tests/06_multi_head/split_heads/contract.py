@@ -1,10 +1,11 @@
-"""The contract of `split_heads`."""
+"""`split_heads`: (B, T, D) cut into heads, (B, H, T, D // H)."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, SPLITTING
+from ...shared import BUILT_IN
+from ..common import SPLITTING
 
 split_heads = exercise(
     "split_heads",

@@ -1,4 +1,4 @@
-"""The contract of `RotarySelfAttention`."""
+"""`RotarySelfAttention`: self-attention whose queries and keys are turned by their positions."""
 
 import math
 
@@ -7,14 +7,14 @@ from torch import nn
 
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
 
-from ..common import BUILT_IN, turned
-from .cases import attend, far_apart, open_somewhere, plain_weights, weights, zero_where_all_is_blocked
+from ...shared import BUILT_IN
+from ...shared.attending import attend, open_somewhere, zero_where_all_is_blocked
+from ..common import turned
+from .cases import far_apart, plain_weights, weights
 
 MODULE = "7. Self-attention that sees the order"
 
-
 WORDS = torch.tensor([[[1.0, 0, 2, 1], [0, 1, -1, 1], [1, 1, 0, -1]], [[2.0, 1, 0, -1], [1, -1, 1, 0], [0, 0, 1, 1]]])
-
 
 rotary = exercise(
     "RotarySelfAttention",
@@ -78,7 +78,7 @@ rotary.example(
 
 @rotary.example("at positions 7, 2 and 2.5, base 100")
 def _():
-    case = attend(plain_weights(), 1, base=100.0, x=WORDS, positions=torch.tensor([7.0, 2.0, 2.5]))
+    case = attend(plain_weights(), 1, options={"base": 100.0}, x=WORDS, positions=torch.tensor([7.0, 2.0, 2.5]))
     yield turned(case, 7).described("RotarySelfAttention(4, 1, base=100.0); x (2, 3, 4), positions [7, 2, 2.5]")
 
 
@@ -150,7 +150,9 @@ def _(draw):
 @rotary.criterion("the base that is given", points=0.5)
 def _(draw):
     for base in (draw.number(10.0, 40.0), 500000.0):
-        case = attend(weights(draw, 12), 2, base=base, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5))
+        case = attend(
+            weights(draw, 12), 2, options={"base": base}, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5)
+        )
         yield turned(case, 200)
     s = Script(x=draw.normal(2, 6, 8))
     m = s.call(SUBJECT, d_model=8, n_heads=1, base=30.0, name="module")
@@ -212,7 +214,9 @@ def _(draw):
     yield turned(attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12)).with_gradients(), 10)
     mask = open_somewhere(draw, 2, 1, 5, 5)
     mask[0, 0, 3] = True  # a row that is blocked throughout must not spoil the others
-    case = attend(weights(draw, 8), 2, base=30.0, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask)
+    case = attend(
+        weights(draw, 8), 2, options={"base": 30.0}, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask
+    )
     yield turned(case.with_gradients(), 200)
 
 

@@ -1,4 +1,4 @@
-"""The contract of `apply_rope`."""
+"""`apply_rope`: neighbouring pairs turned by their positions, counter-clockwise."""
 
 import math
 
@@ -6,10 +6,10 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
 
-from ..common import BUILT_IN, turned
+from ...shared import BUILT_IN
+from ..common import turned
 
 ROTATING = "Exercise 3: `apply_rope`"
-
 
 apply_rope = exercise(
     "apply_rope",

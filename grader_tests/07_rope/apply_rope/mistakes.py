@@ -3,49 +3,18 @@
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import apply_rope
 
-right1 = apply_rope.base("""
-def cos_and_sin(x, positions, base):
+EVERYWHERE = ("every", "any positions", "any leading")  # what an answer loses whose every result is wrong
+
+right = apply_rope.base("""
+def apply_rope(x, positions, base=10000.0):
     i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
     angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
-    return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-
-
-def turn_pairs(x, cos, sin):
-    even, odd = x[..., 0::2], x[..., 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
-
-
-def apply_rope(x, positions, base=10000.0):
-    cos, sin = cos_and_sin(x.float(), positions, base)
-    return turn_pairs(x, cos, sin)
-""")
-
-turning = apply_rope.base("""
-def cos_and_sin(x, positions, base):
-    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
-    angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
-    return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-
-
-def apply_rope(x, positions, base=10000.0):
-    cos, sin = cos_and_sin(x, positions, base)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 """)
 
-measuring = apply_rope.base("""
-def turn_pairs(x, cos, sin):
-    even, odd = x[..., 0::2], x[..., 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
-
-
-def apply_rope(x, positions, base=10000.0):
-    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float32)
-    angles = positions.float()[:, None] * base ** (-i / x.shape[-1])
-    return turn_pairs(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype))
-""")
-
-turning.mistake("halves_for_neighbours", shows=("every", "any positions", "any leading")).patch("""
+right.mistake("halves_for_neighbours", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first, second = x.chunk(2, dim=-1)
@@ -55,21 +24,18 @@ turning.mistake("halves_for_neighbours", shows=("every", "any positions", "any l
     "it; here the pairs are neighbours: 0 and 1, 2 and 3, …",
     see=LAYOUTS,
 )
-turning.mistake(
-    "partners_from_the_other_half",
-    {
-        "cos, sin = cos_and_sin(x, positions, base)": "cos, sin = (t.repeat_interleave(2, dim=-1) for t in cos_and_sin(x, positions, base))",
-        "even, odd": "first, second",
-        "x[..., 0::2], x[..., 1::2]": "x.chunk(2, dim=-1)",
-        "torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)": "x * cos + torch.cat([-second, first], dim=-1) * sin",
-    },
-    shows=("every", "any positions", "any leading"),
-).says(
+right.mistake("partners_from_the_other_half", shows=EVERYWHERE).patch("""
+- even, odd = x[..., 0::2], x[..., 1::2]
+- return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
++ cos, sin = cos.repeat_interleave(2, dim=-1), sin.repeat_interleave(2, dim=-1)
++ first, second = x.chunk(2, dim=-1)
++ return x * cos + torch.cat([-second, first], dim=-1) * sin
+""").says(
     "Two layouts are mixed: the angles are those of neighbouring pairs, and the partner of each number is taken from "
     "the other half of the vector.",
     see=LAYOUTS,
 )
-turning.mistake("leaves_the_halves_apart", shows=("every", "any positions", "any leading")).patch("""
+right.mistake("leaves_the_halves_apart", shows=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return torch.cat([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
 """).says(
@@ -77,32 +43,22 @@ turning.mistake("leaves_the_halves_apart", shows=("every", "any positions", "any
     "stand between each other again, as they did in x.",
     see=LAYOUTS,
 )
-right1.mistake(
-    "clockwise",
-    {"x.float()": "x", "return turn_pairs(x, cos, sin)": "return turn_pairs(x, cos, -sin)"},
-    shows=("every", "any positions", "any leading"),
-).says(
+right.mistake("clockwise", {"positions.double()": "-positions.double()"}, shows=EVERYWHERE).says(
     "These pairs turn clockwise. Counter-clockwise the sine is subtracted in the first number of a pair and added in the "
     "second: (1, 0), turned a little, has a positive second number.",
     see=TURNING,
 )
-turning.mistake("misses_the_minus_sign", {"- odd": "+ odd"}, shows=("every", "any positions", "any leading")).says(
+right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, shows=EVERYWHERE).says(
     "A minus is missing: both numbers of a pair get the other one *added*. That is no rotation; vectors grow and shrink.",
     see=TURNING,
 )
-right1.mistake(
-    "exchanges_cosine_and_sine",
-    {"x.float()": "x", "return turn_pairs(x, cos, sin)": "return turn_pairs(x, sin, cos)"},
-    shows=("every", "any positions", "any leading"),
-).says("Cosine and sine have changed places. At position 0 nothing may happen: cos 0 is 1, sin 0 is 0.", see=TURNING)
-right1.mistake(
-    "forgets_the_partner",
-    {"x.float()": "x", "return turn_pairs(x, cos, sin)": "return turn_pairs(x, cos, 0 * sin)"},
-    shows=("every", "any positions", "any leading"),
-).says(
+right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, shows=EVERYWHERE).says(
+    "Cosine and sine have changed places. At position 0 nothing may happen: cos 0 is 1, sin 0 is 0.", see=TURNING
+)
+right.mistake("forgets_the_partner", {"angles.sin()": "0 * angles.sin()"}, shows=EVERYWHERE).says(
     "The partner is missing: each number is multiplied by a cosine, and nothing of its partner is added.", see=TURNING
 )
-turning.mistake("adds_an_encoding", shows=("every", "any positions", "any leading")).patch("""
+right.mistake("adds_an_encoding", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return x + torch.stack([sin, cos], dim=-1).flatten(-2)
@@ -110,122 +66,106 @@ turning.mistake("adds_an_encoding", shows=("every", "any positions", "any leadin
     "These are the sines and cosines *added* to x, as in a model with positional encodings. RoPE turns; it adds nothing.",
     see=TURNING,
 )
-right1.mistake("exponent_without_the_two", shows=("every", "any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions, base**0.5)
-""").says(
+right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, shows=EVERYWHERE).says(
     "The factor 2 is missing in the exponent: pair i has -2i/dim, so that the last pair comes close to 1/base.",
     see=CLOCKS,
 )
-right1.mistake("exponent_without_the_minus", shows=("every", "any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions, 1 / base)
-""").says("The frequencies grow from pair to pair: a minus is missing in the exponent.", see=CLOCKS)
-right1.mistake("one_frequency_for_all", shows=("every", "any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions, 1.0)
-""").says("All pairs turn equally fast. Each has a frequency of its own.", see=CLOCKS)
-measuring.mistake("frequencies_counted_from_one", shows=("every", "any positions", "any leading")).patch("""
-- i = torch.arange(0, x.shape[-1], 2, dtype=torch.float32)
-- angles = positions.float()[:, None] * base ** (-i / x.shape[-1])
-+ dim = x.shape[-1]
-+ angles = positions.double()[:, None] * base ** (-2.0 * torch.arange(1, dim // 2 + 1) / dim).double()
-""").says("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
-right1.mistake("base_is_ignored", {"x.float(), positions, base": "x, positions, 10000.0"}, shows="any base").says(
+right.mistake("exponent_without_the_minus", {"(-i / x.shape[-1])": "(i / x.shape[-1])"}, shows=EVERYWHERE).says(
+    "The frequencies grow from pair to pair: a minus is missing in the exponent.", see=CLOCKS
+)
+right.mistake("one_frequency_for_all", {"* base **": "* 1.0 **"}, shows=EVERYWHERE).says(
+    "All pairs turn equally fast. Each has a frequency of its own.", see=CLOCKS
+)
+right.mistake(
+    "frequencies_counted_from_one",
+    {"torch.arange(0, x.shape[-1], 2": "torch.arange(2, x.shape[-1] + 2, 2"},
+    shows=EVERYWHERE,
+).says("The frequencies are counted from 1: the first pair has the frequency 1, whatever base is.", see=CLOCKS)
+right.mistake("base_is_ignored", {"* base **": "* 10000.0 **"}, shows="any base").says(
     "`base` changes nothing: it is an argument, 10000 only by default.", see=CLOCKS
 )
-right1.mistake("positions_are_ignored", shows=("any positions", "any leading", "positions")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, torch.arange(x.shape[-2]), base)
-""").says("You count the rows, 0, 1, 2, …, and never look at `positions`.")
-right1.mistake("starts_at_one", shows=("every", "any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions + 1, base)
-""").says("Every vector is turned one position too far: 1 was added to the positions that you were given.")
-right1.mistake("whole_positions_only", {"x.float(), positions": "x, positions.long()"}, shows="any positions").says(
+right.mistake(
+    "positions_are_ignored",
+    {"positions.double()": "torch.arange(x.shape[-2]).double()"},
+    shows=("any positions", "any leading", "positions"),
+).says("You count the rows, 0, 1, 2, …, and never look at `positions`.")
+right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, shows=EVERYWHERE).says(
+    "Every vector is turned one position too far: 1 was added to the positions that you were given."
+)
+right.mistake("whole_positions_only", {"positions.double()": "positions.long().double()"}, shows="any positions").says(
     "The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3."
 )
-right1.mistake("sorts_the_positions", shows=("any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions.sort().values, base)
-""").says("The positions were put in order before they were used. Row t of x stands at positions[t].")
-right1.mistake(
-    "looks_up_in_a_short_table",
-    {
-        "cos_and_sin(x.float(), positions, base)": "cos_and_sin(x, torch.arange(512), base)",
-        "return turn_pairs(x, cos, sin)": "return turn_pairs(x, cos[positions], sin[positions])",
-    },
-    shows=("any positions", "positions"),
-).says(
+right.mistake(
+    "sorts_the_positions",
+    {"positions.double()": "positions.sort().values.double()"},
+    shows=("any positions", "any leading"),
+).says("The positions were put in order before they were used. Row t of x stands at positions[t].")
+right.mistake("looks_up_in_a_short_table", shows=("any positions", "positions")).patch("""
+- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
++ angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
+""").says(
     "A table of cosines and sines for whole positions, 512 of them: others cannot be looked up in it. Positions go to "
     "10,000, may be negative, and may be fractions."
 )
-right1.mistake("along_the_first_dimension", shows="any leading").patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-- return turn_pairs(x, cos, sin)
-+ cos, sin = cos_and_sin(x, positions[torch.arange(x.shape[0]) % len(positions)], base)
-+ shape = (x.shape[0], *[1] * (x.ndim - 2), x.shape[-1] // 2)
-+ return turn_pairs(x, cos.view(shape), sin.view(shape))
+right.mistake("along_the_first_dimension", shows="any leading").patch("""
+- angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
++ positions = positions[torch.arange(x.shape[0]) % len(positions)]
++ angles = positions.double().view(-1, *[1] * (x.ndim - 1)) * base ** (-i / x.shape[-1])
 """).says(
     "The wrong dimension: you turn by the index along the *first* dimension of x. The positions belong to dimension -2, "
     "whatever stands before it."
 )
-right1.mistake("finds_the_dimension_by_its_size", shows="any leading").patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions, base)
+right.mistake("finds_the_dimension_by_its_size", shows="any leading").patch("""
+  cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if x.ndim > 2 and x.shape[-3] == len(positions):
 +     cos, sin = cos[:, None], sin[:, None]
 """).says(
     "The dimension is found by its size: one that has as many entries as `positions` is taken for T, wherever it "
     "stands. T is dimension -2, always."
 )
-right1.mistake("takes_four_dimensions_only", shows=("every", "any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-- return turn_pairs(x, cos, sin)
-+ batch, heads, tokens, dim = x.shape
-+ cos, sin = cos_and_sin(x, positions, base)
-+ return turn_pairs(x, cos.view(1, 1, tokens, dim // 2), sin.view(1, 1, tokens, dim // 2))
+right.mistake("takes_four_dimensions_only", shows=EVERYWHERE).patch("""
+  def apply_rope(x, positions, base=10000.0):
++     batch, heads, tokens, dim = x.shape
 """).says(
     "It takes x only with a batch and heads, four dimensions. `...` stands for any number of them, none included."
 )
-right1.mistake("in_degrees", shows=("every", "any positions", "any leading")).patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, torch.deg2rad(positions.double()), base)
-""").says("The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING)
-measuring.mistake("angles_in_half_precision", shows=("any positions", "positions")).patch("""
-- angles = positions.float()[:, None] * base ** (-i / x.shape[-1])
-+ angles = (positions.float()[:, None] * base ** (-i / x.shape[-1])).bfloat16().float()
+right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, shows=EVERYWHERE).says(
+    "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
+)
+right.mistake("angles_in_half_precision", shows=("any positions", "positions")).patch("""
++ angles = angles.bfloat16().float()
+  cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 """).says(
     "The angles were computed in half precision, which cannot tell the position 9,000 from 9,001. Use float32 for them, "
     "whatever dtype x has."
 )
-measuring.mistake("frequencies_in_half_precision", shows=("any positions", "positions")).patch("""
-- angles = positions.float()[:, None] * base ** (-i / x.shape[-1])
-+ angles = positions.float()[:, None] * (base ** (-i / x.shape[-1])).bfloat16().float()
-""").says(
+right.mistake(
+    "frequencies_in_half_precision",
+    {"base ** (-i / x.shape[-1])": "(base ** (-i / x.shape[-1])).bfloat16().float()"},
+    shows=("any positions", "positions"),
+).says(
     "The frequencies were kept in half precision: at position 10,000 their small error has grown to many radians. Use "
     "float32 for them, whatever dtype x has."
 )
-right1.mistake(
+right.mistake(
     "result_in_float64",
-    {"x.float": "x.double", "return turn_pairs(x, cos, sin)": "return turn_pairs(x.double(), cos, sin)"},
-    shows=("every", "any positions", "any leading"),
+    {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
+    shows=EVERYWHERE,
 ).says("The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x.")
-right1.mistake("result_as_wide_as_the_positions", shows="float64").patch("""
-- cos, sin = cos_and_sin(x.float(), positions, base)
-+ cos, sin = cos_and_sin(x, positions, base)
+right.mistake("result_as_wide_as_the_positions", shows="float64").patch("""
+  cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if positions.is_floating_point():
 +     cos, sin = cos.to(positions.dtype), sin.to(positions.dtype)
 """).says("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
-right1.mistake(
-    "result_in_float32", {"return turn_pairs(x": "return turn_pairs(x.float()"}, shows=("gradients", "float64")
-).says("The result is float32 whatever x is. It has the dtype of x.")
-right1.mistake(
-    "without_gradient",
-    {"x.float()": "x", "return turn_pairs(x, cos, sin)": "return turn_pairs(x.detach(), cos, sin)"},
-    shows="gradients",
-).says("No gradient flows through the result: it was made under no_grad, or from x.detach().")
-turning.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
+right.mistake("result_in_float32", shows=("gradients", "float64")).patch("""
+  def apply_rope(x, positions, base=10000.0):
++     x = x.float()
+""").says("The result is float32 whatever x is. It has the dtype of x.")
+right.mistake("without_gradient", shows="gradients").patch("""
+  def apply_rope(x, positions, base=10000.0):
++     x = x.detach()
+""").says("No gradient flows through the result: it was made under no_grad, or from x.detach().")
+right.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + even, odd = x[..., 0::2].clone(), x[..., 1::2].clone()
@@ -233,14 +173,14 @@ turning.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
 + x[..., 1::2] = even * sin + odd * cos
 + return x
 """).says("x itself was turned, so whoever called you finds theirs changed. Build a new tensor.")
-turning.mistake("uses_what_it_has_overwritten", shows=("every", "any positions", "any leading")).patch("""
+right.mistake("uses_what_it_has_overwritten", shows=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first = even * cos - odd * sin
 + return torch.stack([first, first * sin + odd * cos], dim=-1).flatten(-2)
 """).says(
     "The second number of each pair is computed from the first one *after* it was turned. Both need the old values."
 )
-turning.mistake("as_complex_without_contiguous", shows="float64").patch("""
+right.mistake("as_complex_without_contiguous", shows="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))

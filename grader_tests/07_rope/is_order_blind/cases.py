@@ -1,10 +1,8 @@
 """What the cases of `is_order_blind` are made of, and how some are judged."""
 
-import math
-
 import torch
 
-INF = math.inf
+from ...shared import INF
 
 
 def scrambled(draw, T):

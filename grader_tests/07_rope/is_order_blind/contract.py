@@ -1,14 +1,13 @@
-"""The contract of `is_order_blind`."""
+"""`is_order_blind`: whether permuting the inputs of a function only permutes its outputs."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous, specimen
 
-from ..common import BUILT_IN
+from ...shared import BUILT_IN
 from .cases import balanced, beyond, exchanged, loud, nudged, scrambled, turns, wheel, window
 
 BLIND = "1. Attention does not see the order"
-
 
 is_order_blind = exercise(
     "is_order_blind",

@@ -2,23 +2,25 @@
 
 from .contract import is_order_blind
 
+EVERYWHERE = ("functions", "the permutation")  # what an answer loses whose every result is wrong
+
 right = is_order_blind.base("""
 def is_order_blind(attention, x, permutation):
     return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
 """)
 
-right.mistake("leaves_the_output_as_it_was", {"(x)[permutation]": "(x)"}, shows=("functions", "the permutation")).says(
+right.mistake("leaves_the_output_as_it_was", {"(x)[permutation]": "(x)"}, shows=EVERYWHERE).says(
     "You compare with the outputs in their old order. An order-blind function gives each token the output that it had "
     "before, but the token stands elsewhere now: the outputs are to be permuted like the inputs."
 )
-right.mistake("permutes_twice", shows=("functions", "the permutation")).patch("""
+right.mistake("permutes_twice", shows=EVERYWHERE).patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
 + return bool((attention(x[permutation])[permutation] - attention(x)).abs().max() < 1e-4)
 """).says(
     "One output is permuted the wrong way round. Either permute the output of the unpermuted input just as the input "
     "was, or undo the permutation on the other one; `[permutation]` once more does not undo it."
 )
-is_order_blind.mistake("permutes_the_features", shows=("functions", "the permutation")).whole("""
+is_order_blind.mistake("permutes_the_features", shows=EVERYWHERE).whole("""
 def is_order_blind(attention, x, permutation):
     places = permutation % x.shape[1]
     return bool((attention(x[:, places]) - attention(x)[:, places]).abs().max() < 1e-4)
@@ -74,10 +76,10 @@ def is_order_blind(attention, x, permutation):
     different = (attention(x[permutation]) - attention(x)[permutation]).abs().amax(1) > 1e-4
     return not bool(different.all())
 """).says("*Every* output has to differ before you say that the order matters. One is enough.")
-right.mistake("says_the_opposite", {"bool": "not bool"}, shows=("functions", "the permutation")).says(
+right.mistake("says_the_opposite", {"bool(": "not bool("}, shows=EVERYWHERE).says(
     "The answer is the wrong way round: True means that the function does *not* see the order."
 )
-is_order_blind.mistake("answers_with_a_tensor", shows=("functions", "the permutation")).whole("""
+is_order_blind.mistake("answers_with_a_tensor", shows=EVERYWHERE).whole("""
 def is_order_blind(attention, x, permutation):
     return (attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4
 """).says("The answer is a tensor. Return a plain `True` or `False`: `bool(…)` makes one of it.")
@@ -87,11 +89,11 @@ def is_order_blind(attention, x, permutation):
     x[:] = x[permutation]
     return bool((attention(x) - kept).abs().max() < 1e-4)
 """).says("`x` is not what it was before the call. Indexing makes a new tensor; do not write it back.")
-is_order_blind.mistake("always_true", shows=("functions", "the permutation")).whole("""
+is_order_blind.mistake("always_true", shows=EVERYWHERE).whole("""
 def is_order_blind(attention, x, permutation):
     return True
 """).says("It says True of everything. Try it on attention with a causal mask.")
-is_order_blind.mistake("always_false", shows=("functions", "the permutation")).whole("""
+is_order_blind.mistake("always_false", shows=EVERYWHERE).whole("""
 def is_order_blind(attention, x, permutation):
     return False
 """).says("It says False of everything. Try it on plain self-attention.")

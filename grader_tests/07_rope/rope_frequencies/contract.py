@@ -1,4 +1,4 @@
-"""The contract of `rope_frequencies`."""
+"""`rope_frequencies`: by how many radians a position each pair turns."""
 
 import math
 
@@ -6,7 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise
 
-from ..common import BUILT_IN, CLOCKS
+from ...shared import BUILT_IN
+from ..common import CLOCKS
 from .cases import frequencies
 
 rope_frequencies = exercise(

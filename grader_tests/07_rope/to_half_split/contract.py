@@ -1,10 +1,11 @@
-"""The contract of `to_half_split`."""
+"""`to_half_split`: pairs of neighbours reordered into two halves."""
 
 import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
-from ..common import BUILT_IN, LAYOUTS
+from ...shared import BUILT_IN
+from ..common import LAYOUTS
 
 to_half_split = exercise(
     "to_half_split",

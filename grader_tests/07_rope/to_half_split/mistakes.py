@@ -2,29 +2,31 @@
 
 from .contract import to_half_split
 
+EVERYWHERE = ("one vector", "any leading")  # what an answer loses whose every result is wrong
+
 right = to_half_split.alternative("by_unbinding")
 
-to_half_split.mistake("goes_the_other_way", shows=("one vector", "any leading")).whole("""
+to_half_split.mistake("goes_the_other_way", shows=EVERYWHERE).whole("""
 def to_half_split(x):
     return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 """).says("This is the way back: it takes two halves and puts them between each other. Asked is the way there.")
-right.mistake("odd_ones_first", shows=("one vector", "any leading")).patch("""
+right.mistake("odd_ones_first", shows=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat([x[..., 1::2], x[..., 0::2]], dim=-1)
 """).says("The odd ones come first here. The even ones, x0, x2, …, make the first half.")
-right.mistake("cuts_in_the_middle", shows=("one vector", "any leading")).patch("""
+right.mistake("cuts_in_the_middle", shows=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat([x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]], dim=-1)
 """).says("Two halves of consecutive numbers are what you started with: nothing has moved. Pick every second number.")
-to_half_split.mistake("exchanges_the_partners", shows=("one vector", "any leading")).whole("""
+to_half_split.mistake("exchanges_the_partners", shows=EVERYWHERE).whole("""
 def to_half_split(x):
     return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 """).says("The two numbers of each pair have changed places; the pairs themselves stayed.")
-right.mistake("exchanges_the_halves", shows=("one vector", "any leading")).patch("""
+right.mistake("exchanges_the_halves", shows=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat(x.chunk(2, dim=-1)[::-1], dim=-1)
 """).says("The halves have changed places. It is the neighbours that are to be separated.")
-right.mistake("second_half_backwards", shows=("one vector", "any leading")).patch("""
+right.mistake("second_half_backwards", shows=EVERYWHERE).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat([x[..., 0::2], x[..., 1::2].flip(-1)], dim=-1)
 """).says("The second half runs backwards: x1, x3, … are to stand in this order.")
@@ -35,7 +37,7 @@ def to_half_split(x):
     "You reorder the first dimension. The numbers of a vector are the *last* one; for a single vector that is the same, "
     "for several it is not."
 )
-to_half_split.mistake("halves_in_a_new_dimension", shows=("one vector", "any leading")).whole("""
+to_half_split.mistake("halves_in_a_new_dimension", shows=EVERYWHERE).whole("""
 def to_half_split(x):
     return torch.stack([x[..., 0::2], x[..., 1::2]], dim=-2)
 """).says("The halves stand one below the other, in a new dimension: the shape must stay what it was.")
@@ -45,7 +47,7 @@ def to_half_split(x):
 """).says(
     "All vectors were flattened into one: the even numbers of all of them come first. Each vector is reordered by itself."
 )
-to_half_split.mistake("returns_two_halves", shows=("one vector", "any leading")).whole("""
+to_half_split.mistake("returns_two_halves", shows=EVERYWHERE).whole("""
 def to_half_split(x):
     return x[..., 0::2], x[..., 1::2]
 """).says("A tuple of two halves: join them, so that the result has the shape of x.")

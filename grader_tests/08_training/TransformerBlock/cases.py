@@ -5,7 +5,7 @@ from torch.nn import functional as F
 
 from grading.judge.exercise import SUBJECT, Script, helper, ref
 
-from ..common import within_chance
+from ...shared.chance import too_many_or_few
 
 
 def block_weights(draw, D, dtype=torch.float32):
@@ -111,8 +111,8 @@ def drops_weights(x, p):
             dropped, kept = weights.abs() < 1e-8, (weights - 1 / T / (1 - p)).abs() < 1e-8
             if not (dropped | kept).all():
                 return "in training mode a weight is neither 0 nor what it was times 1 / (1 - dropout)"
-            if not within_chance(int(dropped.sum()), dropped.numel(), p):
-                return f"dropout is {p:.2f}, and {float(dropped.double().mean()):.1%} of the weights were dropped"
+            if wrong := too_many_or_few(dropped, p):
+                return wrong
             patterns.append(dropped)
         return "two calls drop the same weights" if torch.equal(*patterns) else None
 

@@ -1,4 +1,4 @@
-"""The contract of `TransformerBlock`."""
+"""`TransformerBlock`: pre-norm attention and mlp, each added to its input."""
 
 import torch
 from torch import nn
@@ -10,9 +10,7 @@ from .cases import KINDS, SIZES, block_weights, causal, drops_weights, of_these_
 
 BLOCK = "4. A block, and a model"
 
-
 STREAM = torch.tensor([[[1.0, 3.0], [2.0, -1.0], [0.0, 0.5]]])
-
 
 transformer_block = exercise(
     "TransformerBlock",

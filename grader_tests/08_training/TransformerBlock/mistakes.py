@@ -2,6 +2,8 @@
 
 from .contract import transformer_block
 
+EVERYWHERE = ("its parts", "x plus")  # what an answer loses whose every result is wrong
+
 right = transformer_block.base("""
 class TransformerBlock(nn.Module):
     bias, batch_first, widening = False, True, 4
@@ -82,7 +84,7 @@ right.mistake(
     },
     shows="x plus",
 ).says("The mlp comes before attention. Attention is first.")
-right.mistake("MixesTheBatch", {"True": "False"}, shows=("its parts", "x plus")).says(
+right.mistake("MixesTheBatch", {"True": "False"}, shows=EVERYWHERE).says(
     "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is missing."
 )
 right.mistake("ReturnsThePair", shows="x plus").patch("""
@@ -125,16 +127,16 @@ right.mistake("IsAlwaysCausal", shows=("x plus", "the mask")).patch("""
 +     T = a.shape[1]
 +     mask = torch.ones(T, T, dtype=torch.bool, device=a.device).triu(1) if mask is None else mask
 """).says("A causal mask is put in where none was given. Without a mask every word sees every other.")
-right.mistake("BendsWithRelu", {"nn.GELU": "nn.ReLU"}, shows=("its parts", "x plus")).says(
+right.mistake("BendsWithRelu", {"nn.GELU": "nn.ReLU"}, shows=EVERYWHERE).says(
     "The mlp bends with ReLU; it should be GELU."
 )
 right.mistake("ApproximatesGelu", {"nn.GELU()": 'nn.GELU(approximate="tanh")'}, shows="x plus").says(
     "The mlp uses GELU's approximation by tanh. nn.GELU() without arguments is the exact one."
 )
-right.mistake("DoesNotBend", {"nn.GELU": "nn.Identity"}, shows=("its parts", "x plus")).says(
+right.mistake("DoesNotBend", {"nn.GELU": "nn.Identity"}, shows=EVERYWHERE).says(
     "The mlp does not bend at all: two linear layers in a row are one."
 )
-right.mistake("WidensTooLittle", {"4": "2"}, shows=("its parts", "x plus")).says(
+right.mistake("WidensTooLittle", {"4": "2"}, shows=EVERYWHERE).says(
     "The hidden layer of the mlp has the wrong width: it is 4 times d_model."
 )
 right.mistake("HasBiases", {"False,": "True,"}, shows="its parts").says(
@@ -153,7 +155,7 @@ right.mistake("DropsTheHiddenLayer", shows="dropout").patch("""
 """).says(
     "Dropout falls on the hidden layer of the mlp as well. Here it falls on attention's weights, and nowhere else."
 )
-right.mistake("HasAnotherDefault", {"0.0": "0.1"}, shows=("x plus", "the mask", "gradients")).says(
+right.mistake("HasAnotherDefault", {"dropout=0.0": "dropout=0.1"}, shows=("x plus", "the mask", "gradients")).says(
     "Where no dropout is asked for, there is none: its default is 0."
 )
 right.mistake("DropsInEvalModeToo", shows="dropout").patch("""
@@ -263,6 +265,6 @@ right.mistake("NormalisesTheResult", shows="x plus").patch("""
 + x = x + self.mlp(self.norm_2(x))
 + return self.norm_2(x)
 """).says("What leaves the block is normalised once more. Its sum goes out as it is.")
-right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, shows=("its parts", "x plus")).says(
+right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, shows=EVERYWHERE).says(
     "The mlp bends with SiLU; it should be GELU."
 )

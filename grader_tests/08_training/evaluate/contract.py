@@ -1,4 +1,4 @@
-"""The contract of `evaluate`."""
+"""`evaluate`: the mean loss in eval mode, leaving no trace in the model."""
 
 import torch
 from torch.nn import functional as F
@@ -9,7 +9,6 @@ from ..common import window_state, windowed
 from .cases import called_in_eval_mode, looked_at, looked_without_touching, looking
 
 EVALUATION = "7. Looking without touching"
-
 
 evaluate = exercise(
     "evaluate",

@@ -2,6 +2,8 @@
 
 from .contract import evaluate
 
+EVERYWHERE = ("the mean", "in eval")  # what an answer loses whose every result is wrong
+
 right = evaluate.base("""
 def evaluate(model, inputs, targets):
     was = model.training
@@ -104,10 +106,10 @@ right.mistake("freezes_the_model", shows="without").patch("""
 + model.eval().requires_grad_(False)
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 """).says("The parameters are frozen and stay so: nothing can be trained afterwards.")
-right.mistake("returns_a_loss_tensor", {".item()": ""}, shows=("the mean", "in eval")).says(
+right.mistake("returns_a_loss_tensor", {".item()": ""}, shows=EVERYWHERE).says(
     "You return a tensor; `.item()` makes it a float."
 )
-right.mistake("totals_the_loss", {"())": '(), reduction="sum")'}, shows=("the mean", "in eval")).says(
+right.mistake("totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=EVERYWHERE).says(
     "You return the sum over the positions; the mean is asked for."
 )
 right.mistake(
@@ -118,16 +120,16 @@ right.mistake(
     },
     shows="the mean",
 ).says("You return the share of targets that were guessed right. It is the loss that is asked for.")
-right.mistake("returns_perplexity", {"item": "exp().item"}, shows=("the mean", "in eval")).says(
+right.mistake("returns_perplexity", {".item(": ".exp().item("}, shows=EVERYWHERE).says(
     "You return the exponential of the loss, the perplexity."
 )
-right.mistake("softens_the_logits", {"model(inputs)": "model(inputs).softmax(-1)"}, shows=("the mean", "in eval")).says(
+right.mistake("softens_the_logits", {"model(inputs)": "model(inputs).softmax(-1)"}, shows=EVERYWHERE).says(
     "A softmax too many: cross-entropy takes logits."
 )
-right.mistake(
-    "lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, shows=("the mean", "in eval")
-).says("Logits and targets are laid flat in different orders: positions are held to targets of others.")
-right.mistake("shifts_what_is_shifted", shows=("the mean", "in eval")).patch("""
+right.mistake("lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, shows=EVERYWHERE).says(
+    "Logits and targets are laid flat in different orders: positions are held to targets of others."
+)
+right.mistake("shifts_what_is_shifted", shows=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten()).item()
 """).says("The targets are shifted once more: they lie one step ahead of the inputs already.")
@@ -148,7 +150,7 @@ right.mistake("averages_unequal_parts", shows="the mean").patch("""
 right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, shows="the mode").says(
     "The mode is the other one afterwards. Note which it was before you switch, and put that one back."
 )
-right.mistake("judges_the_last_position", shows=("the mean", "in eval")).patch("""
+right.mistake("judges_the_last_position", shows=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1]).item()
 """).says("Only the last position of each window is judged. All of them count.")

@@ -4,7 +4,8 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, method
 
-from ..common import window_state, windowed, within_chance
+from ...shared.chance import within_chance
+from ..common import window_state, windowed
 
 
 def cycle(N=4):

@@ -1,4 +1,4 @@
-"""The contract of `generate`."""
+"""`generate`: tokens drawn from a model one by one, greedily at temperature 0."""
 
 import torch
 
@@ -8,7 +8,6 @@ from ..common import gentle, windowed
 from .cases import as_a_reader, by_probability, cycle, from_the_generator, written
 
 SAMPLING = "8. Writing"
-
 
 generate = exercise(
     "generate",

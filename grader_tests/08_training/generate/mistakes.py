@@ -2,6 +2,8 @@
 
 from .contract import generate
 
+EVERYWHERE = ("temperature", "shows")  # what an answer loses whose every result is wrong
+
 right = generate.base("""
 class Writer:
     def __init__(self, model, generator=None):
@@ -50,7 +52,7 @@ right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, shows="
 right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, shows="shows").says(
     "You show the model the *first* block_size tokens, which soon no longer change. It needs the last ones."
 )
-right.mistake("shows_the_last_token", {"self.model.block_size": "1"}, shows=("temperature", "shows")).says(
+right.mistake("shows_the_last_token", {"self.model.block_size": "1"}, shows=EVERYWHERE).says(
     "You show the model the last token alone. It can use all of the last block_size tokens."
 )
 right.mistake("shows_one_too_few", {"self.model.block_size": "max(1, self.model.block_size - 1)"}, shows="shows").says(
@@ -64,24 +66,24 @@ right.mistake("shows_the_prompt_only", shows=("temperature", "shows", "samples")
 +
 + return Forgetful(model, generator).run(prompt, n_tokens, temperature)
 """).says("What you have chosen is never shown to the model: it sees the prompt every time, and forgets what it wrote.")
-right.mistake("reads_the_first_position", {":, -1": ":, 0"}, shows=("temperature", "shows")).says(
+right.mistake("reads_the_first_position", {":, -1": ":, 0"}, shows=EVERYWHERE).says(
     "You take the logits of the first position. The last one's tell what comes next."
 )
-right.mistake("returns_the_new_tokens", shows=("temperature", "shows")).patch("""
+right.mistake("returns_the_new_tokens", shows=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature)[:, prompt.shape[1] :]
 """).says("You return the new tokens only. The prompt comes first.")
-right.mistake(
-    "writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, shows=("temperature", "shows")
-).says("You write one token too many.")
-right.mistake("counts_the_prompt", shows=("temperature", "shows")).patch("""
+right.mistake("writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, shows=EVERYWHERE).says(
+    "You write one token too many."
+)
+right.mistake("counts_the_prompt", shows=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens - prompt.shape[1], temperature)
 """).says("You write n_tokens in all, the prompt included. n_tokens come after it.")
-right.mistake("puts_it_in_front", {"[tokens, chosen]": "[chosen, tokens]"}, shows=("temperature", "shows")).says(
+right.mistake("puts_it_in_front", {"[tokens, chosen]": "[chosen, tokens]"}, shows=EVERYWHERE).says(
     "You put each new token in front. Text grows at its end."
 )
-right.mistake("divides_by_zero", shows=("temperature", "shows")).patch("""
+right.mistake("divides_by_zero", shows=EVERYWHERE).patch("""
 - if temperature == 0:
 -     return logits.argmax(-1, keepdim=True)
 """).says("temperature = 0 divides by 0. It means: take the likeliest token.")
@@ -92,14 +94,14 @@ right.mistake("stops_at_token_zero", shows="temperature").patch("""
 +     break
 + tokens = self.append(tokens, chosen)
 """).says("You stop when token 0 is written. No token means “the end” here: n_tokens are asked for.")
-right.mistake("fills_up_with_zeros", shows=("temperature", "shows")).patch("""
+right.mistake("fills_up_with_zeros", shows=EVERYWHERE).patch("""
 - return tokens[:, -self.model.block_size :]
 + return F.pad(tokens, (self.model.block_size, 0))[:, -self.model.block_size :]
 """).says(
     "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the model "
     "takes it for text: show what there is."
 )
-right.mistake("takes_zero_for_not_given", shows=("temperature", "shows")).patch("""
+right.mistake("takes_zero_for_not_given", shows=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature or 1.0)
 """).says("temperature = 0 is taken for “not given” (`if not temperature`, `temperature or 1.0`), so you sample.")
@@ -118,7 +120,7 @@ right.mistake("is_always_greedy", shows=("samples", "all randomness")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, 0)
 """).says("You always take the likeliest token. With a temperature above 0 tokens are drawn.")
-right.mistake("takes_the_least_likely", shows=("temperature", "shows")).patch("""
+right.mistake("takes_the_least_likely", shows=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Contrary(Writer):
 +     def choose(self, logits, temperature):
@@ -130,7 +132,7 @@ right.mistake("ignores_the_temperature", {"logits / temperature": "logits"}, sho
     "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes nothing "
     "once they are normalised: divide the logits."
 )
-right.mistake("multiplies_by_the_temperature", {"/": "*"}, shows="samples").says(
+right.mistake("multiplies_by_the_temperature", {"logits / temperature": "logits * temperature"}, shows="samples").says(
     "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
 )
 right.mistake(

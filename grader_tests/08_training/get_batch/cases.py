@@ -4,7 +4,7 @@ import torch
 
 from grading.judge.exercise import Script, generator, helper, student
 
-from ..common import within_chance
+from ...shared.chance import within_chance
 
 
 def windows(data, block_size, batch_size):

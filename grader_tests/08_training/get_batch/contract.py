@@ -1,4 +1,4 @@
-"""The contract of `get_batch`."""
+"""`get_batch`: random windows of a text and what follows each token, one step ahead."""
 
 import torch
 
@@ -7,7 +7,6 @@ from grading.judge.exercise import SUBJECT, Script, call, exercise, generator, h
 from .cases import drawn, evenly, one_by_one, windows
 
 BATCHES = "2. A batch of windows"
-
 
 get_batch = exercise(
     "get_batch",

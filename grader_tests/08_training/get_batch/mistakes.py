@@ -46,7 +46,9 @@ right.mistake("makes_floats", shows="windows").patch("""
 +     inputs[row], targets[row] = data[s : s + block_size], data[s + 1 : s + 1 + block_size]
 + return inputs, targets
 """).says("Your ids are no longer int64: an embedding needs whole numbers, and the loss int64 targets.")
-right.mistake("never_draws_the_last_window", {"n,": "n - 1,"}, shows=("every", "ValueError")).says(
+right.mistake(
+    "never_draws_the_last_window", {"torch.randint(n,": "torch.randint(n - 1,"}, shows=("every", "ValueError")
+).says(
     "The last window is never drawn: the bound of torch.randint is already one past the greatest number. Of L tokens, "
     "L - block_size starts fit."
 )
@@ -70,9 +72,9 @@ right.mistake("rounds_to_the_nearest", shows="every").patch("""
     "Rounding a random number to the nearest whole one draws the first and the last start half as often as the others. "
     "Round down, or draw whole numbers."
 )
-right.mistake("never_draws_the_first_window", {"n,": "min(1, n - 1), n,"}, shows="every").says(
-    "The first window is never drawn: starts begin at 0."
-)
+right.mistake(
+    "never_draws_the_first_window", {"torch.randint(n,": "torch.randint(min(1, n - 1), n,"}, shows="every"
+).says("The first window is never drawn: starts begin at 0.")
 right.mistake("moves_starts_into_range", shows="every").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = torch.randint(len(data), (batch_size,), generator=generator).clamp(max=n - 1)

@@ -1,4 +1,4 @@
-"""The contract of `language_model_loss`."""
+"""`language_model_loss`: the mean negative log-likelihood of the targets that count."""
 
 import math
 
@@ -9,7 +9,6 @@ from grading.judge.exercise import call, exercise
 from .cases import near, zero
 
 LOSS = "3. How surprised is it?"
-
 
 language_model_loss = exercise(
     "language_model_loss",

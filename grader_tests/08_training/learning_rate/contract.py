@@ -1,4 +1,4 @@
-"""The contract of `learning_rate`."""
+"""`learning_rate`: a linear warm-up, then half a cosine down to a floor."""
 
 import math
 
@@ -7,7 +7,6 @@ from grading.judge.exercise import call, exercise
 from .cases import zero_rate
 
 RATE = "5. How large a step?"
-
 
 learning_rate = exercise(
     "learning_rate",

@@ -85,7 +85,7 @@ right.mistake("cuts_off_at_the_floor", shows="floor").patch("""
 - return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
 + return max(floor, peak * (1 + math.cos(math.pi * r)) / 2)
 """).says("The decay is cut off at floor (`max`). It should arrive there: floor is where the cosine ends.")
-right.mistake("refuses_no_warm_up", {"<=": "<"}, shows="floor").says(
+right.mistake("refuses_no_warm_up", {"0 <= warmup": "0 < warmup"}, shows="floor").says(
     "warmup = 0 is legal and means: start at the peak. You refuse it, or divide by it."
 )
 right.mistake("refuses_the_end", shows=("floor", "half a cosine")).patch("""
@@ -145,7 +145,7 @@ def learning_rate(step, warmup, total, peak, floor=0.0):
         raise ValueError(f"warmup is {warmup}, total is {total}")
     return peak * (step + 1) / warmup if step < warmup else float(peak)
 """).says("After the warm-up your rate stays at the peak: half a cosine leads down to floor.")
-right.mistake("climbs_to_the_peak", {"1 +": "1 -"}, shows="half a cosine").says(
+right.mistake("climbs_to_the_peak", {"(1 + math.cos": "(1 - math.cos"}, shows="half a cosine").says(
     "After the warm-up your rate begins at floor and rises. The sign of the cosine is wrong."
 )
 right.mistake(

@@ -1,4 +1,4 @@
-"""The contract of `train`."""
+"""`train`: a whole training: batches, a schedule, AdamW, and a list of losses."""
 
 import math
 
@@ -24,7 +24,6 @@ from .cases import (
 )
 
 TRAINING = "9. Training it"
-
 
 train = exercise(
     "train",

@@ -1,4 +1,4 @@
-"""The contract of `train_step`."""
+"""`train_step`: one clipped step of an optimizer, in training mode."""
 
 import torch
 from torch.nn import functional as F
@@ -9,7 +9,6 @@ from ..common import gentle, window_state, windowed
 from .cases import shown, stepping, trained_in_training_mode
 
 STEP = "6. One step"
-
 
 train_step = exercise(
     "train_step",

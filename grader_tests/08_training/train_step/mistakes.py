@@ -2,6 +2,8 @@
 
 from .contract import train_step
 
+EVERYWHERE = ("returns", "an SGD")  # what an answer loses whose every result is wrong
+
 right = train_step.base("""
 def train_step(model, optimizer, inputs, targets):
     model.train()
@@ -101,21 +103,23 @@ right.mistake("measures_afterwards", shows=("returns", "any optimizer")).patch("
 + with torch.no_grad():
 +     return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 """).says("You return the loss after the step. The one before it needs no second pass.")
-right.mistake("adds_up_the_positions", {"())": '(), reduction="sum")'}, shows=("returns", "an SGD")).says(
-    "Your loss is the sum over the positions. It is their mean."
-)
-right.mistake("softens_before_the_loss", {").": ").softmax(-1)."}, shows=("returns", "an SGD")).says(
-    "A softmax too many: cross-entropy takes logits and does its own softmax."
-)
-right.mistake("trains_the_last_position", shows=("returns", "an SGD")).patch("""
+right.mistake(
+    "adds_up_the_positions", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=EVERYWHERE
+).says("Your loss is the sum over the positions. It is their mean.")
+right.mistake(
+    "softens_before_the_loss",
+    {"model(inputs).flatten": "model(inputs).softmax(-1).flatten"},
+    shows=EVERYWHERE,
+).says("A softmax too many: cross-entropy takes logits and does its own softmax.")
+right.mistake("trains_the_last_position", shows=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1])
 """).says("Only the last position is trained. Every position of every window has its target.")
-right.mistake("flattens_batch_and_time_differently", shows=("returns", "an SGD")).patch("""
+right.mistake("flattens_batch_and_time_differently", shows=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.t().flatten())
 """).says("Logits and targets are laid flat in different orders, so each position is held to another one's target.")
-right.mistake("shifts_in_the_step", shows=("returns", "an SGD")).patch("""
+right.mistake("shifts_in_the_step", shows=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs)[:, :-1].flatten(0, 1), targets[:, 1:].flatten())
 """).says("You shift once more. The targets you are given are one step ahead already.")

@@ -1,0 +1,49 @@
+"""What the cases of attention modules with several heads are made of, and how some are judged."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, helper, ref
+
+# Small whole numbers, for the visible examples: no matrix is symmetric, no two are equal
+W_Q = torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]])
+W_K = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 1], [0, -1, 1, 0], [0, 0, 0, 1]])
+W_V = torch.tensor([[1.0, 0, 2, 0], [0, 1, 0, 0], [0, 0, 1, 0], [3, 0, 0, 1]])
+W_O = torch.tensor([[1.0, 0, 0, 1], [0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+
+
+def attend(state, n_heads, *, options=None, training=False, exactly=False, calls=1, **inputs):
+    """Construct with `options`, give weights, call with x and the other inputs by name; observes the last "out"."""
+    s = Script(**inputs)
+    m = s.call(SUBJECT, len(state["W_o.weight"]), n_heads, **(options or {}), name="module")
+    s.call(helper("load_weights"), m, state, training=training, exactly=exactly)
+    for _ in range(calls):
+        s.call(m, s.x, **{name: ref(name) for name in inputs if name != "x"}, name="out")
+    return s.case(ref("out"))
+
+
+def open_somewhere(draw, *shape):
+    """A random mask (True = blocked) in which every row has an open key."""
+    mask = draw.chance(0.5, *shape)
+    mask[..., draw.integer(0, shape[-1])] = False
+    return mask
+
+
+def zero_where_all_is_blocked(mask, shape):
+    """Judges rows that are blocked throughout, and that nothing is NaN, in the gradients too."""
+    full = mask.expand(shape).all(-1)  # (B, H, T)
+    empty = full.all(1)  # (B, T): blocked in every head, so that W_o mixes nothing but zeros
+
+    def holds(seen, exact):
+        output, given = seen.values["out"]
+        if tuple(given.shape) != tuple(shape) or output.shape[:2] != empty.shape:
+            return f"output {tuple(output.shape)} and weights {tuple(given.shape)} do not have the right shapes"
+        if not (torch.isfinite(output).all() and torch.isfinite(given).all()):
+            return "output or weights are NaN or infinite where a row is blocked throughout"
+        if given[full].any():
+            return "the weights of a row that is blocked throughout are not all 0"
+        if output[empty].any():
+            return "the output of a row that is blocked throughout is not 0"
+        bad = [name for name, g in (seen.gradients or {}).items() if g is not None and not torch.isfinite(g).all()]
+        return f"the gradient for `{bad[0]}` is NaN or infinite" if bad else None
+
+    return holds
