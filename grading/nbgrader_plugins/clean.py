@@ -56,7 +56,9 @@ BASE64 = re.compile(r"[A-Za-z0-9+/\n]+={0,2}\n?")
 MAX_CODE = 50_000  # of one cell's code
 MAX_TEXT = 50_000  # of one output's text
 MAX_RICH = 2_000_000  # of one picture or one output's HTML
-MAX_ALL = 8_000_000  # of one notebook, code and texts and outputs
+MAX_CODES = 300_000  # of one notebook's code, which takes a server some ten seconds to mark as code
+MAX_PROSE = 100_000  # of one notebook's Markdown, but for the lesson's own; so does reading it
+MAX_OUTPUTS = 8_000_000  # of one notebook's outputs and pictures
 MAX_COUNT = 1_000_000  # of executions
 
 
@@ -81,9 +83,15 @@ class CleanGraded(CleanSubmission):
 
 def clean(nb: NotebookNode, trusted: Container[str] = (), *, ran: bool = True) -> None:
     """Make a notebook of format 4.5 harmless, in place. trusted: the lesson's own Markdown; ran: no code runs again."""
-    room = _Room(MAX_ALL)
+    code, prose, outputs = map(_Room, (MAX_CODES, MAX_PROSE, MAX_OUTPUTS))
     for cell in nb.cells:
-        _clean_cell(cell, trusted, ran, room)
+        cell.metadata = _metadata_of_cell(cell.metadata)
+        if cell.cell_type == "code":
+            if ran:
+                cell.source = code.text(cell.source, MAX_CODE, cut="# … cut")
+            _clean_run(cell, ran, outputs, prose)
+        else:
+            _clean_text(cell, trusted, prose, outputs)
     nb.metadata = _metadata_of_notebook(nb.metadata)
 
 
@@ -93,11 +101,11 @@ class _Room:
     def __init__(self, left: int) -> None:
         self.left = left
 
-    def text(self, text: str, most: int) -> str:
+    def text(self, text: str, most: int, cut: str = "… cut") -> str:
         """The text, or its beginning and what was cut."""
-        most = min(most, max(self.left, 0))
+        most = min(most, self.left)
         self.left -= min(len(text), most)
-        return text if len(text) <= most else f"{text[:most]}\n… cut: {len(text):,} characters in all"
+        return text if len(text) <= most else f"{text[:most]}\n{cut}: {len(text):,} characters in all"
 
     def has(self, size: int) -> bool:
         """Whether there is room for something that cannot be cut; then it is taken."""
@@ -106,27 +114,31 @@ class _Room:
         return fits
 
 
-def _clean_cell(cell: NotebookNode, trusted: Container[str], ran: bool, room: _Room) -> None:
-    cell.metadata = _metadata_of_cell(cell.metadata)
-    if cell.cell_type == "code":
-        if ran and len(cell.source) > min(MAX_CODE, room.left):
-            cell.source = room.text(cell.source, MAX_CODE).replace("\n… cut:", "\n# … cut:")
-        elif ran:
-            room.left -= len(cell.source)
-        cell.execution_count = _count(cell.get("execution_count"))
-        if ran and is_judged(cell) and has_verdict(cell):
-            cell.outputs = [_report(output) for output in cell.outputs]
-        else:
-            cell.outputs = [made for output in cell.outputs if (made := _output(output, room)) is not None]
-        return
-    pictures = _pictures(cell.pop("attachments", None), room)
-    if cell.cell_type == "raw":
-        text = room.text(cell.source.strip("\n"), MAX_TEXT)
-        cell.cell_type, cell.source = "markdown", markdown.as_code(text) if text else ""
-    elif cell.source not in trusted or not room.has(len(cell.source)):
-        cell.source = markdown.cleaned(room.text(cell.source, MAX_TEXT), pictures)
+def _clean_run(cell: NotebookNode, ran: bool, outputs: _Room, prose: _Room) -> None:
+    cell.execution_count = _count(cell.get("execution_count"))
+    if ran and is_judged(cell) and has_verdict(cell):
+        cell.outputs = [_report(output) for output in cell.outputs]
+    else:
+        made = (_output(output, outputs, prose) for output in cell.outputs)
+        cell.outputs = [output for output in made if output is not None]
+
+
+def _clean_text(cell: NotebookNode, trusted: Container[str], prose: _Room, outputs: _Room) -> None:
+    pictures = _pictures(cell.pop("attachments", None), outputs)
     if pictures:
         cell.attachments = pictures
+    if cell.cell_type == "raw":
+        text = prose.text(cell.source.strip("\n"), markdown.MAX_TEXT)
+        cell.cell_type, cell.source = "markdown", markdown.as_code(text) if text else ""
+    elif cell.source not in trusted:
+        cell.source = _prose(cell.source, prose, pictures)
+
+
+def _prose(source: str, room: _Room, pictures: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """Markdown, of which there is no more to be read than there is room."""
+    if room.has(len(source)):
+        return markdown.cleaned(source, pictures)
+    return f"*… left out: {len(source):,} characters of text.*"
 
 
 # Outputs
@@ -139,7 +151,7 @@ def _report(output: NotebookNode) -> NotebookNode:
     return output
 
 
-def _output(output: Mapping[str, Any], room: _Room) -> NotebookNode | None:
+def _output(output: Mapping[str, Any], room: _Room, prose: _Room) -> NotebookNode | None:
     """What is left of one output; None where that is nothing."""
     kind = output.get("output_type")
     if kind == "stream":
@@ -152,7 +164,7 @@ def _output(output: Mapping[str, Any], room: _Room) -> NotebookNode | None:
         return _made("error", ename=one_line(name), evalue=value, traceback=trace.split("\n"))
     if kind not in ("display_data", "execute_result"):
         return None
-    data = _data(output.get("data"), room)
+    data = _data(output.get("data"), room, prose)
     if not data:
         return None
     if kind == "execute_result":
@@ -165,7 +177,7 @@ def _made(kind: str, **fields: Any) -> NotebookNode:
     return output
 
 
-def _data(raw: Any, room: _Room) -> dict[str, str]:
+def _data(raw: Any, room: _Room, prose: _Room) -> dict[str, str]:
     """Of the forms that an output has, those that are known; with a word in place of what is too large."""
     found: dict[str, str] = {}
     for mime, value in raw.items() if isinstance(raw, Mapping) else ():
@@ -179,16 +191,11 @@ def _data(raw: Any, room: _Room) -> dict[str, str]:
             found["text/plain"] = found.get("text/plain", "").removesuffix(note) + note
         elif mime in SHOWN:
             found |= {mime: text} if is_picture(mime, text) else {}
+        elif mime == "text/html":
+            found[mime] = markdown.without_commands(markup.from_html(text))
         else:
-            found[mime] = _RICH[mime](text)
+            found[mime] = markdown.formula(text) if mime == "text/latex" else _prose(text, prose)
     return found
-
-
-def _html(source: str) -> str:
-    return markdown.without_commands(markup.from_html(source))
-
-
-_RICH = {"text/html": _html, "text/markdown": markdown.cleaned, "text/latex": markdown.formula}
 
 
 def is_picture(mime: str, data: str) -> bool:

@@ -58,14 +58,16 @@ NOT_SHOWN = "*(A text that cannot be shown here; it is in what was handed in.)*"
 def cleaned(source: str, attachments: Attachments | None = None) -> str:
     """The text itself where it is harmless; else what is left of it."""
     attachments = attachments or {}
+    return next((made for made in _attempts(source, attachments) if is_harmless(made, attachments)), NOT_SHOWN)
+
+
+def _attempts(source: str, attachments: Attachments) -> Iterator[str]:
     if len(source) <= MAX_TEXT:
-        if is_harmless(source, attachments):
-            return source
+        yield source
         made = _rewritten(source, attachments)
-        if is_harmless(made, attachments):
-            return made
-    made = as_code(source)
-    return made if is_harmless(made, {}) else NOT_SHOWN
+        yield made
+        yield without_commands(made)  # of which some are only what two pieces of text make together
+    yield as_code(source)
 
 
 def is_harmless(source: str, attachments: Attachments) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from grading.run.nbgrader import GradingError, autograde, feedback
 from grading.sample import hand_in
@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LESSON = "02_softmax"
 HONEST = "honest"
+STRANGE = '"><img src=x onerror=window.sang=1>'
 CASES = cases("page")
 # Sets off what a reader may set off: every handler there is, and every link that leaves for no other page
 TOUCH = """() => {
@@ -76,6 +77,7 @@ def teacher(classroom, browser: Browser, tmp_path_factory: pytest.TempPathFactor
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     hand_in(root, LESSON, HONEST, release)
+    hand_in(root, LESSON, STRANGE, release)
     for student in [HONEST, *(case.hand_in(root) for case in CASES)]:
         try:
             autograde(root, LESSON, student)
@@ -150,3 +152,21 @@ def test_a_submission_in_the_formgrader_does_nothing(teacher, case):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_feedback_on_it_does_nothing(teacher, case):
     assert sang(teacher, case.name, teacher.feedback(case.name)) == []
+
+
+def test_a_name_that_is_html_is_told_and_never_reaches_the_gradebook(teacher):
+    with pytest.raises(GradingError, match="the name holds what no page can show"):
+        autograde(teacher.root, LESSON, STRANGE)
+    with Gradebook(f"sqlite:///{teacher.root / 'gradebook.db'}", "attention") as gradebook:
+        assert STRANGE not in {student.id for student in gradebook.students}
+
+
+PLACES = [f"manage_submissions/{LESSON}", f"gradebook/{LESSON}/{LESSON}", "manage_students", "manage_assignments"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_formgraders_lists_run_nothing_of_a_name(teacher, place):
+    opened = open_page(teacher, f"{teacher.address}/formgrader/{place}")
+    expect(opened.page.locator("table tbody tr").first).not_to_contain_text("Loading")
+    assert opened.page.evaluate("window.sang") is None
+    opened.page.close()

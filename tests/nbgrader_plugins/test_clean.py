@@ -11,14 +11,17 @@ from typing import Any
 import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
 
 from grading.judge.verdict import needs_a_person
 from grading.nbgrader_plugins import markdown
-from grading.nbgrader_plugins.clean import MAX_ALL, MAX_CODE, clean, is_picture
+from grading.nbgrader_plugins.clean import MAX_CODE, MAX_CODES, MAX_OUTPUTS, MAX_PROSE, clean, is_picture
 from grading.nbgrader_plugins.execute import write_verdict
 
-from .conftest import DOUBLE, HALVE, LESSON, answered
+from ..pages import Elements
+from .conftest import DOUBLE, HALVE, LESSON, answered, converted, hand_in
 from .test_markup import HOSTILE_MARKDOWN
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(64)).decode()
@@ -40,6 +43,7 @@ REWRITTEN = {
     "$\\href{javascript:x}{y}$": "$href{javascript:x}{y}$",
     "$a$ \\\\href $\\style{color:red}{x}$": "$a$ href $style{color:red}{x}$",
     "# check_softmax": "**check_softmax**",
+    "a\ue0000\ue001 [b](c 'd&#xe000;0&#xe001;')": "a\ue0000\ue001 b (`c`)",
     "```mermaid\n<img src=x>\n```": "```\n<img src=x>\n```",
     "<img src=x onerror=alert(1)> *after*": "&#60;img src=x onerror=alert(1)> *after*",
 }
@@ -77,7 +81,8 @@ def test_a_text_too_long_for_a_page_is_cut_and_says_so() -> None:
 
 def cleaned(*cells: Any, **settings: Any) -> Any:
     """A notebook of these cells after cleaning, which is valid."""
-    notebook = new_notebook(cells=copy.deepcopy(list(cells)))
+    raw = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": copy.deepcopy(list(cells))}
+    notebook = nbformat.from_dict(raw)
     clean(notebook, **settings)
     nbformat.validate(notebook)
     return notebook
@@ -89,8 +94,8 @@ def outputs_of(*outputs: Any) -> list[Any]:
     return list(cleaned(cell).cells[0].outputs)
 
 
-def shown(data: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"output_type": "display_data", "data": data, "metadata": {}, **more}
+def shown(data: dict[str, Any]) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": data, "metadata": {}}
 
 
 @pytest.mark.parametrize(
@@ -110,10 +115,10 @@ def test_forms_of_output_that_are_not_known_are_dropped(mime: str) -> None:
 
 
 def test_html_of_an_output_is_cleaned_and_its_pictures_stay() -> None:
-    html = (
-        f'<figure><img alt="a" src="data:image/png;base64,{PNG}" onerror="x"></figure><script>x</script>$\\href{{a}}$'
-    )
-    (output,) = outputs_of(shown({"text/html": html, "text/plain": "x"}, metadata={"text/html": {"isolated": True}}))
+    figure = f'<figure><img alt="a" src="data:image/png;base64,{PNG}"></figure>'
+    html = figure.replace("<img ", '<img onerror="x" ') + "<script>x</script>$\\href{a}$"
+    isolated = {"text/html": {"isolated": True}}
+    (output,) = outputs_of({**shown({"text/html": html, "text/plain": "x"}), "metadata": isolated})
     assert output.data["text/html"] == figure + "$href{a}$"
     assert output.metadata == {}
 
@@ -187,9 +192,7 @@ def test_attachments_are_pictures() -> None:
 def test_raw_cells_become_text_and_metadata_go() -> None:
     cells = [
         new_raw_cell("<script>x</script>\n", metadata={"raw_mimetype": "text/html"}),
-        new_markdown_cell(
-            "a", metadata={"tags": ["demo", '"><script>', 7], "nbgrader": {"grade_id": "<b>", "grade": 1}}
-        ),
+        new_markdown_cell("a", metadata={"tags": ["demo", '"><script>'], "nbgrader": {"grade_id": "<b>", "grade": 1}}),
         new_code_cell("a", metadata={"magics_language": "html", "editable": False, "deletable": "<b>"}),
     ]
     notebook = cleaned(*cells)
@@ -214,12 +217,14 @@ def test_code_that_is_still_to_run_is_left_whole() -> None:
 def test_a_notebook_has_a_size_in_all() -> None:
     picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(1_400_000)).decode()
     cells = [new_code_cell("x", outputs=[new_output("display_data", {"image/png": picture})]) for _ in range(40)]
-    cells += [new_markdown_cell("a" * 15_000) for _ in range(800)]
+    cells += [new_markdown_cell("a" * 15_000) for _ in range(100)]
+    cells += [new_code_cell("a = 1\n" * 2_500) for _ in range(100)]
     notebook = cleaned(*cells)
-    assert len(nbformat.writes(notebook)) < 1.5 * MAX_ALL
+    assert len(nbformat.writes(notebook)) < 1.1 * (MAX_OUTPUTS + MAX_PROSE + MAX_CODES)
     assert notebook.cells[0].outputs[0].data == {"image/png": picture}
     assert "left out: 1,866,680 characters of image/png" in notebook.cells[39].outputs[0].data["text/plain"]
-    assert "cut: 15,000 characters in all" in notebook.cells[-1].source
+    assert "left out: 15,000 characters of text" in notebook.cells[46].source
+    assert notebook.cells[-1].source == "\n# … cut: 15,000 characters in all"
 
 
 # Through nbgrader's own converters
@@ -254,4 +259,44 @@ def test_marks_of_a_student_reach_no_terminal(course: Any, sanitize: Any, caplog
 def test_nbconverts_page_of_a_graded_notebook_runs_nothing_of_the_students(graded: Any) -> None:
     path = graded.root / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     page, _ = HTMLExporter(template_name="basic").from_filename(str(path))
-    assert "pwned" not in page.replace("javascript:pwned()", "")
+    elements = Elements(page)
+    assert "kept text" in elements.text
+    assert not {"script", "iframe", "form", "object", "base", "svg"} & {tag for tag, _ in elements.found}
+    assert not [name for _, attributes in elements.found for name in attributes if str(name).startswith("on")]
+
+
+SEND = """
+import IPython
+kernel = IPython.get_ipython().kernel
+content = {"code": "", "execution_count": COUNT}
+kernel.session.send(kernel.iopub_socket, "execute_input", content, parent=kernel.get_parent("shell"))
+"""
+
+
+@pytest.mark.parametrize("count", ["True", "-1"])
+def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
+    handed_in = answered(course.release, double=DOUBLE + SEND.replace("COUNT", count), halve=HALVE)
+    hand_in(course.root, "ada", handed_in)
+    converted(Autograde, course.root)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
+        grades = gradebook.find_submission_notebook(LESSON, LESSON, "ada").grades
+        assert [grade.auto_score for grade in grades] == [3, 5]
+
+
+def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) -> None:
+    hand_in(course.root, "ada", answered(course.release, double=DOUBLE, halve=HALVE))
+    for name in ("notes.txt", "data.csv", "a.PNG", "a.html", "a.svg", "a.xhtml", "a.js", "a.txt.html", "a", "b/c.htm"):
+        hand_in(course.root, "ada", b"<script>1</script>", name=name)
+    converted(Autograde, course.root)
+    folder = course.root / "autograded" / "ada" / LESSON
+    copied = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert copied == {f"{LESSON}.ipynb", "notes.txt", "data.csv", "a.PNG"}
+
+
+def test_a_name_that_is_html_stops_nobody_else(course: Any) -> None:
+    for student in ("ada", "<b>bob</b"):
+        path = course.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(course.release, path)
+    converted(Autograde, course.root)
+    assert [path.name for path in (course.root / "autograded").iterdir()] == ["ada"]
