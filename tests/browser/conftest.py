@@ -1,4 +1,4 @@
-"""A real browser, and a real JupyterLab server over copies of the committed releases.
+"""A real browser, and a real JupyterLab server: over copies of the committed releases, or over a teacher's course.
 
 These tests skip where there is no Chromium, and only there.
 """
@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     shutil.copytree(ROOT / "release", course)
     (home / ASKED).parent.mkdir(parents=True)
     (home / ASKED).write_text(ANSWERED)
+    with serving(course, home) as address:
+        yield f"{address}/lab/tree/{{path}}?token={TOKEN}"
+
+
+@contextmanager
+def serving(course: Path, home: Path) -> Iterator[str]:
+    """The address of a JupyterLab server over a directory, with nbgrader's extensions, that keeps its files in `home`.
+
+    It is started in that directory, from which nbgrader's formgrader reads the course's configuration.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -70,10 +81,12 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     ]
     log = home / "log.txt"
     with log.open("w") as output:
-        server = subprocess.Popen(command, env=environment, stdout=output, stderr=output, start_new_session=True)
+        server = subprocess.Popen(
+            command, cwd=course, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
     try:
         _wait_for(f"http://127.0.0.1:{port}/api?token={TOKEN}", server, log)
-        yield f"http://127.0.0.1:{port}/lab/tree/{{path}}?token={TOKEN}"
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()  # which ends its kernels first
         try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import random
 import re
 from pathlib import Path
 
@@ -93,6 +96,8 @@ HOSTILE_MARKDOWN = [
             "color:var(--x, url(//example.org))",
             "color:red;} @import '//example.org'; p {color:red",
             "position:fixed;inset:0;z-index:9;color:red",
+            "margin:-500px 0 0 -500px;color:red",
+            "margin:/**/calc(0px - 500px)",
             "color:red&quot; onclick=&quot;alert(1)",
         )
     ),
@@ -130,6 +135,31 @@ def test_what_would_grow_in_the_parser_is_shown_as_it_was_written(source: str) -
 @pytest.mark.parametrize("source", grows(20, 100), ids=lambda source: source[:9])
 def test_a_little_of_the_same_is_read(source: str) -> None:
     assert not markup.from_html(source).startswith("<pre>")
+
+
+@pytest.mark.parametrize("parted", [" ", "/", '="" ', "=''"])
+def test_a_tag_of_very_many_attributes_is_shown_as_it_was_written(parted: str) -> None:
+    source = f"<p {parted.join(f'a{number}' for number in range(110_000))}>text"
+    assert markup.from_html(source).startswith("<pre>&lt;p a0")
+
+
+def test_a_picture_of_two_megabytes_is_kept() -> None:
+    data = base64.b64encode(random.Random(0).randbytes(1_400_000)).decode()
+    assert markup.from_html(f'<img alt="a" src="data:image/png;base64,{data}">').count(data) == 1
+
+
+@pytest.mark.parametrize("private", ["\ue0000\ue001", "&#xE000;0&#xE001;", "&#xE000;7&#xE001;"])
+def test_characters_of_private_use_stand_for_nothing(private: str) -> None:
+    made = markup.from_markdown(f'$x$ {private} [a](https://example.org "{private}") ![{private}](x)')
+    assert made.count("<math") == 1
+    assert html.unescape(private) in made
+
+
+def test_long_code_is_shown_without_colours_and_cut() -> None:
+    made = markup.code("a." * 500_000)
+    assert made.startswith("<code>a.a.a.")
+    assert made.endswith("… cut: 1,000,000 characters in all</code>")
+    assert len(made) < 1.1 * markup.MAX_SHOWN
 
 
 def test_a_large_table_is_kept() -> None:

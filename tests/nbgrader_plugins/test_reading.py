@@ -164,7 +164,7 @@ def test_strange_cells_and_sources_are_survived(sanitize: Any, solved: Any) -> N
     solved["cells"].append({"cell_type": "markdown", "source": "![a](attachment:a.png)", "attachments": {"a.png": 3}})
     notebook = sanitize(solved)
     assert_read(notebook, "Entries that are no cells were left out: 4")
-    assert "x = 1\n" in [cell.source for cell in notebook.cells]
+    assert "```\nx = 1\n```" in [cell.source for cell in notebook.cells]
 
 
 METADATA = [

@@ -1,0 +1,9 @@
+from nbformat.v4 import new_markdown_cell
+
+from tests.canaries import page_script
+
+SOURCE = '<iframe srcdoc="<script>SING</script>"></iframe>'
+
+
+def edit(notebook):
+    notebook.cells.append(new_markdown_cell(SOURCE.replace("SING", page_script())))

@@ -1,0 +1,9 @@
+from nbformat.v4 import new_markdown_cell
+
+from tests.canaries import page_script
+
+SOURCE = '$a<img src=x onerror=SING>$\n\n$$<script>SING</script>$$\n\n\\begin{x}<img src=x onerror=SING>\\end{x}'
+
+
+def edit(notebook):
+    notebook.cells.append(new_markdown_cell(SOURCE.replace("SING", page_script())))

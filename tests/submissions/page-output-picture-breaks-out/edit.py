@@ -1,0 +1,13 @@
+from nbformat.v4 import new_code_cell
+
+from tests.canaries import page_script
+
+CODE = r"""
+from IPython.display import display
+display({"image/png": f'" onerror="{SING}'}, raw=True)
+display({"image/jpeg": f'"><script>{SING}</script>'}, raw=True)
+"""
+
+
+def edit(notebook):
+    notebook.cells.append(new_code_cell(f"SING = {page_script()!r}" + CODE))
