@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from grading.build import build_lesson, lessons
 from grading.run.nbgrader import release
@@ -17,7 +18,9 @@ from grading.run.nbgrader import release
 ROOT = Path(__file__).parents[1]
 LESSONS = lessons(ROOT)
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # two test processes and their kernels share two cores
+# Two test processes and their kernels share two cores, and threads that wait for each other take ten times longer
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
