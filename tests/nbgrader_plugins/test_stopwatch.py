@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -30,7 +31,7 @@ def running(code: str) -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield process
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with what it forked, which would compute for ever
         process.wait()
 
 
