@@ -163,7 +163,7 @@ def _shares_memory(a: torch.nn.Module, b: torch.nn.Module) -> bool:
     return bool({p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()})
 
 
-def _parameters(module: torch.nn.Module) -> list[torch.nn.Parameter]:
+def _all_parameters(module: torch.nn.Module) -> list[torch.nn.Parameter]:
     """The parameters in a list, to be observed or handed on."""
     return list(module.parameters())
 
@@ -199,7 +199,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "lands_on": _lands_on,
     "is_same": _is_same,
     "shares_memory": _shares_memory,
-    "parameters": _parameters,
+    "parameters": _all_parameters,
     "trainable": _trainable,
     "attribute": _attribute,
     "bases": _bases,
