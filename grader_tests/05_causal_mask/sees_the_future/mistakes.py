@@ -98,8 +98,8 @@ sees_the_future.mistake("cuts_the_text_off", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
 """).says(
-    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, and "
-    "it need not even take one.",
+    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, "
+    "and it need not even take one.",
     see="8. Catch a leak",
 )
 right.mistake("answers_with_a_tensor", shows=EVERYWHERE).patch("""
