@@ -39,9 +39,8 @@ right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, 
 )
 sees_the_future.mistake("compares_all_outputs", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
-    return any(
-        not torch.allclose(attention(torch.cat([x[:j], x[j:] + 1.0])), attention(x), atol=1e-5) for j in range(1, len(x))
-    )
+    changed = [torch.cat([x[:j], x[j:] + 1.0]) for j in range(1, len(x))]
+    return not all(torch.allclose(attention(one), attention(x), atol=1e-5) for one in changed)
 """).says("All outputs are compared, those at and after the change too: they are meant to move.")
 right.mistake("overlooks_a_thousandth", {"1e-5": "1e-2"}, shows="weak leaks").says(
     "It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding."
