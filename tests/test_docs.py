@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from course.protocol.helpers import HELPERS
 from grading import cli
+from grading.judge import exercise
 from grading.sandbox import Policy
 
 from .conftest import ROOT
@@ -65,3 +69,44 @@ def test_the_limits_that_teachers_are_told_are_fields_of_the_policy():
     names = re.findall(r'"(\w+)":', told[1])
     assert names
     assert set(names) <= set(Policy.__dataclass_fields__)
+
+
+def methods(kind: type) -> dict[str, object]:
+    return {name: value for name, value in vars(kind).items() if inspect.isfunction(value) and name[0] != "_"}
+
+
+def listed(named: Mapping[str, object]) -> str:
+    """A table of what is called how and the first paragraph of its docstring."""
+    rows = ["| | |", "|---|---|"]
+    for name, value in named.items():
+        told = " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+        assert told, f"{name} has no docstring"
+        arguments = "" if inspect.isclass(value) else called(value)
+        rows.append(f"| `{name}{arguments}` | {told} |")
+    return "\n".join(rows)
+
+
+def called(function: object) -> str:
+    """Its signature without annotations and `self`."""
+    signature = inspect.signature(function)
+    kept = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+    return str(signature.replace(parameters=kept, return_annotation=signature.empty)).replace(
+        "torch.float32", "float32"
+    )
+
+
+def authors_tables() -> dict[str, str]:
+    """What docs/authors.md lists from the code."""
+    public = {name: getattr(exercise, name) for name in exercise.__all__ if name != "SUBJECT"}
+    return {
+        "case": listed(methods(exercise.Case)),
+        "draw": listed(methods(exercise.Draw)),
+        "exercise": listed(public),
+        "helpers": listed(HELPERS),
+    }
+
+
+@pytest.mark.parametrize("of", ["case", "draw", "exercise", "helpers"])
+def test_authors_are_told_what_the_docstrings_tell(of):
+    table = authors_tables()[of]
+    assert table in text(ROOT / "docs" / "authors.md"), f"docs/authors.md should have\n\n{table}"

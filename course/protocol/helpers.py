@@ -57,7 +57,10 @@ def load_weights(
 
 
 def set_seed(seed: int, device: str = "cpu") -> None:
-    """As torch.manual_seed, which spends most of its time on kinds of devices that are not in use."""
+    """Seed torch's global generator.
+
+    As torch.manual_seed, which spends most of its time on kinds of devices that are not in use.
+    """
     if device == "cpu" and not torch.cuda.is_initialized():
         torch.default_generator.manual_seed(seed)
     else:
@@ -65,34 +68,41 @@ def set_seed(seed: int, device: str = "cpu") -> None:
 
 
 def _gradients_of(module: torch.nn.Module) -> dict[str, torch.Tensor | None]:
+    """The gradient of every parameter by its name, None where there is none."""
     return {name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()}
 
 
 def _state_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """A copy of the state dict: parameters and buffers by name."""
     return {name: p.detach().clone() for name, p in module.state_dict().items()}
 
 
 def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: Any) -> torch.optim.Optimizer:
+    """The optimizer of this name in torch.optim, for all parameters of `module`."""
     kind: type[torch.optim.Optimizer] = getattr(torch.optim, name)
     return kind(module.parameters(), **options)
 
 
 def _fill(module: torch.nn.Module, value: float) -> None:
+    """Give every number of every parameter this value."""
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.fill_(value)
 
 
 def _backward(loss: torch.Tensor) -> torch.Tensor:
+    """Call `loss.backward()`; the loss, detached."""
     loss.backward()
     return loss.detach()
 
 
 def _repeat(times: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+    """The results of so many calls of `function`, in a list."""
     return [function(*args, **kwargs) for _ in range(times)]
 
 
 def _modes_of(module: torch.nn.Module) -> dict[str, bool]:
+    """For the module and each part by its name: whether it is in training mode."""
     return {name: m.training for name, m in module.named_modules()}
 
 
@@ -138,6 +148,42 @@ def _lands_on(place: Any, function: Callable[..., Any], *args: Any, **kwargs: An
         return not re.search("expected device|same device", str(error))
 
 
+def _generator_state(generator: torch.Generator) -> torch.Tensor:
+    """The state of a generator, which moves on with each draw."""
+    return generator.get_state()
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether both are one object."""
+    return a is b
+
+
+def _shares_memory(a: torch.nn.Module, b: torch.nn.Module) -> bool:
+    """Whether a parameter of `a` lies in the memory of one of `b`."""
+    return bool({p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()})
+
+
+def _all_parameters(module: torch.nn.Module) -> list[torch.nn.Parameter]:
+    """The parameters in a list, to be observed or handed on."""
+    return list(module.parameters())
+
+
+def _trainable(module: torch.nn.Module) -> dict[str, bool]:
+    """For each parameter by its name: whether it requires a gradient."""
+    return {name: p.requires_grad for name, p in module.named_parameters()}
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """An attribute of anything."""
+    return getattr(value, name)
+
+
+def _bases(value: Any) -> list[str]:
+    """The names of a value's class and of all that it inherits from."""
+    return [kind.__name__ for kind in type(value).__mro__]
+
+
+# docs/authors.md lists them as their docstrings do
 HELPERS: dict[str, Callable[..., Any]] = {
     "load_weights": load_weights,
     "state_of": _state_of,
@@ -149,12 +195,12 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "backward": _backward,
     "repeat": _repeat,
     "seed": set_seed,
-    "generator_state": lambda generator: generator.get_state(),
+    "generator_state": _generator_state,
     "lands_on": _lands_on,
-    "is_same": lambda a, b: a is b,
-    "shares_memory": lambda a, b: bool({p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()}),
-    "parameters": lambda module: list(module.parameters()),
-    "trainable": lambda module: {name: p.requires_grad for name, p in module.named_parameters()},
-    "attribute": getattr,
-    "bases": lambda value: [kind.__name__ for kind in type(value).__mro__],
+    "is_same": _is_same,
+    "shares_memory": _shares_memory,
+    "parameters": _all_parameters,
+    "trainable": _trainable,
+    "attribute": _attribute,
+    "bases": _bases,
 }

@@ -117,13 +117,14 @@ def _in_the_mask(right: Right) -> None:
     right.mistake(
         "RepairsTheForwardPassOnly",
         {
-            "scores.masked_fill(blocked, -torch.inf)": "(scores + torch.zeros_like(scores).masked_fill(blocked, -torch.inf))",
+            "scores.masked_fill(blocked, "
+            "-torch.inf)": "(scores + torch.zeros_like(scores).masked_fill(blocked, -torch.inf))",
             "masked_fill(blocked, 0.0)": "nan_to_num(0.0)",
         },
         shows=(a_row, "gradients"),
     ).says(
-        "A row that is blocked throughout is NaN only in the gradient: `nan_to_num` repairs the weights, but on the way "
-        "back 0 · NaN is NaN. Fill the blocked scores instead of adding −∞."
+        "A row that is blocked throughout is NaN only in the gradient: `nan_to_num` repairs the weights, but on the "
+        "way back 0 · NaN is NaN. Fill the blocked scores instead of adding −∞."
     )
     right.mistake(
         "SpreadsBlockedRowsEvenly",
@@ -138,5 +139,6 @@ def _in_the_mask(right: Right) -> None:
         "blocked ones that win."
     )
     right.mistake("TurnsTheMaskRoundInPlace", {"else mask": "else ~mask.logical_not_()"}, shows="float64").says(
-        "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with `~mask`."
+        "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with "
+        "`~mask`."
     )

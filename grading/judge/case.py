@@ -99,6 +99,7 @@ class Case:
         return replace(self, mutates=frozenset(names))
 
     def holding(self, judge: Callable[[Observation, Observation], str | None]) -> Case:
+        """Judge by `judge(seen, exact)` instead of comparing numbers: what is wrong in words, or None."""
         return replace(self, holds=judge)
 
     def described(self, text: str) -> Case:
@@ -225,12 +226,14 @@ class Draw:
         self._generator = torch.Generator().manual_seed(seed)
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Normally distributed around 0, with the standard deviation `scale`."""
         made = torch.randn(shape, generator=self._generator, dtype=torch.float64) * scale
         return made.to(dtype)
 
     def uniform(
         self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float32
     ) -> torch.Tensor:
+        """Evenly distributed in [low, high)."""
         made = low + (high - low) * torch.rand(shape, generator=self._generator, dtype=torch.float64)
         return made.to(dtype)
 
@@ -243,9 +246,11 @@ class Draw:
         return int(self.integers(low, high, 1))
 
     def number(self, low: float, high: float) -> float:
+        """A plain float in [low, high)."""
         return float(self.uniform(1, low=low, high=high, dtype=torch.float64))
 
     def permutation(self, n: int) -> torch.Tensor:
+        """The numbers 0 … n - 1 in a random order."""
         return torch.randperm(n, generator=self._generator)
 
     def chance(self, probability: float, *shape: int) -> torch.Tensor:

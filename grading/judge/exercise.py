@@ -36,6 +36,7 @@ __all__ = [
     "Case",
     "Draw",
     "Exercise",
+    "Right",
     "Script",
     "call",
     "device",

@@ -252,14 +252,12 @@ def cosine_similarity(a, b):
     "exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
-by_units.mistake(
-    "computes_the_cosine_in_float32",
-    {
-        "F.normalize(a, dim=-1), F.normalize(b, dim=-1)": "F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)",
-        ".sum(-1)": ".sum(-1).to(a.dtype)",
-    },
-    shows="float64",
-).says(
+by_units.mistake("computes_the_cosine_in_float32", shows="float64").patch("""
+- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
+- return (unit_a * unit_b).sum(-1)
++ unit_a, unit_b = F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)
++ return (unit_a * unit_b).sum(-1).to(a.dtype)
+""").says(
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )

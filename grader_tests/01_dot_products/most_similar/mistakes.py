@@ -119,26 +119,20 @@ right.mistake(
     "`F.normalize` divides along dimension 1 unless told otherwise, which is the last one for a "
     "matrix only. With a batch it is the dimension of the queries: say `dim=-1`."
 )
-right.mistake(
-    "normalises_the_columns",
-    {
-        "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT"
-    },
-    shows=EVERYWHERE,
-).says(
+right.mistake("normalises_the_columns", shows=EVERYWHERE).patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ cosines = F.normalize(queries, dim=-2) @ F.normalize(keys, dim=-2).mT
+""").says(
     "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide "
     "each column of numbers by its own."
 )
 right.mistake("turns_the_batch_over_too", {".mT": ".permute(*reversed(range(keys.ndim)))"}, shows="batches").says(
     "`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.", see="5. All pairs at once"
 )
-right.mistake(
-    "rounds_the_cosines",
-    {
-        "F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries, dim=-1).bfloat16() @ F.normalize(keys, dim=-1).bfloat16().mT"
-    },
-    shows="finds",
-).says(
+right.mistake("rounds_the_cosines", shows="finds").patch("""
+- cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
++ cosines = F.normalize(queries, dim=-1).bfloat16() @ F.normalize(keys, dim=-1).bfloat16().mT
+""").says(
     "You round the cosines (or compute them in half precision), so that keys which differ become "
     "equal. Compare what the dtype gives."
 )

@@ -10,10 +10,10 @@ embed = exercise(
     see="From words to vectors",
     hints=(
         "What does a table do with one id, say 2? And what should it do with ten ids in a row?",
-        "A tensor can be indexed by a whole tensor of integers. Which dimension of the table do the ids count along, and "
-        "what shape has the result?",
-        "One expression is enough: the table, indexed by the ids. It takes ids of any shape, and it keeps the road open "
-        "on which gradients come back. A new `nn.Embedding` made from the table would close it.",
+        "A tensor can be indexed by a whole tensor of integers. Which dimension of the table do the ids count along, "
+        "and what shape has the result?",
+        "One expression is enough: the table, indexed by the ids. It takes ids of any shape, and it keeps the road "
+        "open on which gradients come back. A new `nn.Embedding` made from the table would close it.",
     ),
 )
 

@@ -7,7 +7,7 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, call, method
 
 
-def _fetches(keys, targets, pure=False):
+def fetches(keys, targets, pure=False):
     """A judge of one query: by the weights that unscaled attention gives with it, computed in float64.
 
     `pure`: the arguments must be as they were, too.
@@ -43,15 +43,15 @@ def _fetches(keys, targets, pure=False):
     return judge
 
 
-def _case(keys, *targets):
+def case(keys, *targets):
     targets = [int(t) for t in targets]
     which = "1 target" if len(targets) == 1 else f"{len(targets)} targets"
     kind = "" if keys.dtype == torch.float32 else " of " + str(keys.dtype).removeprefix("torch.")
     text = f"query_for for {len(keys)} keys of {keys.shape[1]} numbers{kind} and {which}"
-    return call(keys, targets).holding(_fetches(keys, targets)).described(text)
+    return call(keys, targets).holding(fetches(keys, targets)).described(text)
 
 
-def _crowded(draw, count, width, first):
+def crowded(draw, count, width, first):
     """Keys (count, width) that crowd around one direction, which is that of key `first`.
 
     Their condition number is about 3√count. Whatever the draw, a query that copies keys goes wrong: every key has a
@@ -64,14 +64,14 @@ def _crowded(draw, count, width, first):
     return keys.float()
 
 
-def _conditioned(draw, count, width, condition, dtype, scale=1.0):
+def conditioned(draw, count, width, condition, dtype, scale=1.0):
     """Keys (count, width) with singular values from scale down to scale / condition."""
     left, right = (torch.linalg.qr(draw.normal(n, n, dtype=torch.float64)).Q for n in (count, width))
     values = scale * torch.logspace(0, -math.log10(condition), count, dtype=torch.float64)
     return (left * values @ right[:count]).to(dtype)
 
 
-def _weights_of(keys, targets):
+def weights_of(keys, targets):
     """A visible case: the program attends with the learner's query and shows the weights of the keys."""
     s = Script(keys=torch.tensor(keys))
     query = s.call(SUBJECT, s.keys, targets, name="query")

@@ -6,7 +6,7 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, exercise, method
 
-from .cases import _case, _conditioned, _crowded, _fetches, _weights_of
+from .cases import case, conditioned, crowded, fetches, weights_of
 
 query_for = exercise(
     "query_for",
@@ -33,10 +33,10 @@ def query_for_oracle(keys, targets):
     return inner @ torch.linalg.solve_triangular(mixing.mT, wanted[:, None], upper=False)[:, 0]
 
 
-query_for.example("the example for paper", _weights_of([[1.0, 0.0], [1.0, 1.0]], [0]))
+query_for.example("the example for paper", weights_of([[1.0, 0.0], [1.0, 1.0]], [0]))
 query_for.example(
     "one of three slanted keys, which have four numbers",
-    _weights_of([[1.0, 0.0, 0.0, 1.0], [2.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]], [0]),
+    weights_of([[1.0, 0.0, 0.0, 1.0], [2.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]], [0]),
 )
 
 
@@ -61,53 +61,53 @@ def _():
 
 @query_for.criterion("one value", points=1)
 def _(draw):
-    yield _case(_crowded(draw, 5, 5, first=3), 3)
-    yield _case(_crowded(draw, 4, 4, first=0), 2)
-    yield _case(_conditioned(draw, 6, 6, 8.0, torch.float32, scale=2.0), draw.integer(0, 6))
-    yield _case(3 * torch.eye(3)[draw.permutation(3)], draw.integer(0, 3))
+    yield case(crowded(draw, 5, 5, first=3), 3)
+    yield case(crowded(draw, 4, 4, first=0), 2)
+    yield case(conditioned(draw, 6, 6, 8.0, torch.float32, scale=2.0), draw.integer(0, 6))
+    yield case(3 * torch.eye(3)[draw.permutation(3)], draw.integer(0, 3))
 
 
 @query_for.criterion("the average of several values", points=1)
 def _(draw):
-    yield _case(_crowded(draw, 5, 5, first=1), 4, 1)
-    yield _case(_crowded(draw, 6, 6, first=2), *draw.permutation(6)[:3])
-    yield _case(_conditioned(draw, 7, 7, 8.0, torch.float32, scale=3.0), *draw.permutation(7)[:4])
-    yield _case(torch.diag(torch.tensor([1.0, 2.0, 0.5, 3.0])), 2, 0)
+    yield case(crowded(draw, 5, 5, first=1), 4, 1)
+    yield case(crowded(draw, 6, 6, first=2), *draw.permutation(6)[:3])
+    yield case(conditioned(draw, 7, 7, 8.0, torch.float32, scale=3.0), *draw.permutation(7)[:4])
+    yield case(torch.diag(torch.tensor([1.0, 2.0, 0.5, 3.0])), 2, 0)
 
 
 @query_for.criterion("fewer keys than dimensions", points=1)
 def _(draw):
     # No keys with equal or empty columns: lstsq's default driver may then miss the rank, and a right answer would
     # lose (https://github.com/pytorch/pytorch/issues/187411).
-    yield _case(_crowded(draw, 3, 6, first=1), 1)
-    yield _case(_crowded(draw, 4, 7, first=0), 3, 0)
-    yield _case(_crowded(draw, 5, 9, first=4), 1, 4, 2)
-    yield _case(_conditioned(draw, 2, 5, 6.0, torch.float32), draw.integer(0, 2))
+    yield case(crowded(draw, 3, 6, first=1), 1)
+    yield case(crowded(draw, 4, 7, first=0), 3, 0)
+    yield case(crowded(draw, 5, 9, first=4), 1, 4, 2)
+    yield case(conditioned(draw, 2, 5, 6.0, torch.float32), draw.integer(0, 2))
 
 
 @query_for.criterion("float64, keys of any length, and nearly dependent ones", points=1)
 def _(draw):
     # Near the limit in float64 only, where any solver has digits to spare. In float32 one that squares the
     # condition number (KKᵀ) would have few digits left there, and a large score even fewer.
-    yield _case(_conditioned(draw, 5, 7, 90.0, torch.float64), *draw.permutation(5)[:2])
-    yield _case(_conditioned(draw, 6, 6, 90.0, torch.float64, scale=5.0), draw.integer(0, 6))
-    yield _case(_conditioned(draw, 4, 6, 8.0, torch.float32), *draw.permutation(4)[:2])
-    yield _case(_conditioned(draw, 5, 5, 10.0, torch.float32, scale=0.01), *draw.permutation(5)[:2])
-    yield _case(_conditioned(draw, 4, 5, 10.0, torch.float32, scale=300.0), *draw.permutation(4)[:3])
+    yield case(conditioned(draw, 5, 7, 90.0, torch.float64), *draw.permutation(5)[:2])
+    yield case(conditioned(draw, 6, 6, 90.0, torch.float64, scale=5.0), draw.integer(0, 6))
+    yield case(conditioned(draw, 4, 6, 8.0, torch.float32), *draw.permutation(4)[:2])
+    yield case(conditioned(draw, 5, 5, 10.0, torch.float32, scale=0.01), *draw.permutation(5)[:2])
+    yield case(conditioned(draw, 4, 5, 10.0, torch.float32, scale=300.0), *draw.permutation(4)[:3])
 
 
 @query_for.criterion("many keys, one key, or all of them", points=0.5)
 def _(draw):
-    yield _case(_crowded(draw, 40, 48, first=7), 11)
-    yield _case(draw.normal(1, 4), 0)
-    yield _case(_crowded(draw, 4, 6, first=2), 2, 0, 3, 1)
+    yield case(crowded(draw, 40, 48, first=7), 11)
+    yield case(draw.normal(1, 4), 0)
+    yield case(crowded(draw, 4, 6, first=2), 2, 0, 3, 1)
 
 
 @query_for.criterion("arguments are left alone", points=0.5)
 def _(draw):
     for count, width, wanted in ((4, 4, [2, 0]), (3, 5, [1])):
-        keys = _crowded(draw, count, width, first=wanted[0])
+        keys = crowded(draw, count, width, first=wanted[0])
         s = Script(keys=keys, targets=wanted)
         result = s.call(SUBJECT, s.keys, s.targets, name="result")
-        observed = s.case(result, s.targets).holding(_fetches(keys, wanted, pure=True))
+        observed = s.case(result, s.targets).holding(fetches(keys, wanted, pure=True))
         yield observed.described(f"query_for for {count} keys, and its arguments afterwards")

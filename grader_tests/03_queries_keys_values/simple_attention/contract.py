@@ -14,8 +14,8 @@ simple_attention = exercise(
         "Two products and a softmax between them. The second product replaces the loop that added up `weight * other`. "
         "Along which dimension must the weights sum to 1?",
         "`scores = x @ (x with its last two dimensions exchanged)`, `weights = softmax of scores along the last "
-        "dimension`, `context = weights @ ...`. `x.mT` exchanges the last two dimensions, of a batch too; `x.T` does not. "
-        "Return the context first.",
+        "dimension`, `context = weights @ ...`. `x.mT` exchanges the last two dimensions, of a batch too; `x.T` does "
+        "not. Return the context first.",
     ),
 )
 

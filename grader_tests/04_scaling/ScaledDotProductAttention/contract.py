@@ -28,10 +28,10 @@ ScaledDotProductAttention = exercise(
     see="8. A module, and dropout",
     forbidden=BUILT_IN,
     hints=(
-        "Where in scores → softmax → sum does dropout fall? And how can `forward` know whether the module is in training "
-        "mode?",
-        "`nn.Dropout` is a module: it drops entry by entry, multiplies the survivors, and does nothing in eval mode. Made "
-        "in `__init__` and kept as an attribute, it changes its mode together with yours.",
+        "Where in scores → softmax → sum does dropout fall? And how can `forward` know whether the module is in "
+        "training mode?",
+        "`nn.Dropout` is a module: it drops entry by entry, multiplies the survivors, and does nothing in eval mode. "
+        "Made in `__init__` and kept as an attribute, it changes its mode together with yours.",
         "`__init__`: first the parent's, then `self.dropout = ...`. `forward`: `weights = ...`, scaled and through the "
         "softmax; `weights = self.dropout(...)`; `return ...`, the sum by these weights, and these weights.",
     ),

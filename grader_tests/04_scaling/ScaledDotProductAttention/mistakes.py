@@ -66,14 +66,13 @@ right.mistake(
     "tell it.",
     see="9. Seen in the wild",
 )
-right.mistake(
-    "TheWrongWayRound",
-    {
-        "self.dropout = nn.Dropout(dropout)": "self.p = dropout",
-        "self.dropout(torch.softmax(scores, dim=-1))": "F.dropout(torch.softmax(scores, dim=-1), self.p, not self.training)",
-    },
-    shows=("eval mode", "dropout"),
-).says("Dropped in eval mode and kept in training mode: the wrong way round.")
+right.mistake("TheWrongWayRound", shows=("eval mode", "dropout")).patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = F.dropout(torch.softmax(scores, dim=-1), self.p, not self.training)
+""").says("Dropped in eval mode and kept in training mode: the wrong way round.")
 right.mistake(
     "NeverDrops",
     {

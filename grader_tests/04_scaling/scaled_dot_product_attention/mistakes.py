@@ -11,24 +11,20 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     return weights @ value, weights
 """)
 
-right.mistake(
-    "not_scaled_by_default",
-    {
-        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)",
-        "query @ key.transpose(-2, -1) * scale": "scores",
-    },
-    shows=EVERYWHERE,
-).says(
+right.mistake("not_scaled_by_default", shows=EVERYWHERE).patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1) * (1.0 if scale is None else scale)
++ weights = torch.softmax(scores, dim=-1)
+""").says(
     "The scores are not scaled by default. They spread more the wider the vectors are; which factor takes that back?"
 )
-right.mistake(
-    "made_for_a_width_of_64",
-    {
-        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = query @ key.transpose(-2, -1) * (0.125 if scale is None else scale)",
-        "query @ key.transpose(-2, -1) * scale": "scores",
-    },
-    shows=EVERYWHERE,
-).says(
+right.mistake("made_for_a_width_of_64", shows=EVERYWHERE).patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1) * (0.125 if scale is None else scale)
++ weights = torch.softmax(scores, dim=-1)
+""").says(
     "The default scale is a fixed number, 1/8, which is right for vectors of 64 numbers. It depends on the width of "
     "those at hand."
 )
@@ -38,14 +34,12 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
     return weights @ value, weights
 """).says("The future is blocked, as in a language model. Here every query sees every key.")
-right.mistake(
-    "keys_times_queries",
-    {
-        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)",
-        "query @ key.transpose(-2, -1) * scale": "scores",
-    },
-    shows=EVERYWHERE,
-).says("The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.")
+right.mistake("keys_times_queries", shows=EVERYWHERE).patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
++ weights = torch.softmax(scores, dim=-1)
+""").says("The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.")
 right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, shows=EVERYWHERE).says(
     "Divided by the width itself rather than by its root: the scores become too small, the weights too equal.",
     see="And why not divide by $K$?",
@@ -87,14 +81,12 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5, dim=-1)
     return weights @ value, weights
 """).says("The argument `scale` is not used.")
-right.mistake(
-    "divided_by_the_scale",
-    {
-        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "divisor = query.shape[-1] ** 0.5 if scale is None else scale",
-        "query @ key.transpose(-2, -1) * scale": "query @ key.transpose(-2, -1) / divisor",
-    },
-    shows=("a given", "a scale"),
-).says("The scores were *divided* by the given scale. It is a factor: 0.5 makes them half as large.")
+right.mistake("divided_by_the_scale", shows=("a given", "a scale")).patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ divisor = query.shape[-1] ** 0.5 if scale is None else scale
++ weights = torch.softmax(query @ key.transpose(-2, -1) / divisor, dim=-1)
+""").says("The scores were *divided* by the given scale. It is a factor: 0.5 makes them half as large.")
 right.mistake("both_scales", shows="a given").patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 + scale = (1.0 if scale is None else scale) * query.shape[-1] ** -0.5
@@ -136,14 +128,12 @@ right.mistake("weights_first", {"weights @ value, weights": "weights, weights @ 
 right.mistake("weights_detached", {"=-1)": "=-1).detach()"}, shows="gradients").says(
     "Right forward, and nothing would ever learn: the weights were detached, so no gradient reaches queries and keys."
 )
-right.mistake(
-    "scales_the_queries_in_place",
-    {
-        "scale = query.shape[-1] ** -0.5 if scale is None else scale": "query *= query.shape[-1] ** -0.5 if scale is None else scale",
-        "query @ key.transpose(-2, -1) * scale": "query @ key.transpose(-2, -1)",
-    },
-    shows=("gradients", "float64"),
-).says("The queries were scaled in place, so whoever called you finds theirs changed. Work on a new tensor.")
+right.mistake("scales_the_queries_in_place", shows=("gradients", "float64")).patch("""
+- scale = query.shape[-1] ** -0.5 if scale is None else scale
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ query *= query.shape[-1] ** -0.5 if scale is None else scale
++ weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
+""").says("The queries were scaled in place, so whoever called you finds theirs changed. Work on a new tensor.")
 right.mistake("exponentials_overflow", shows="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = (query @ key.transpose(-2, -1) * scale).exp()

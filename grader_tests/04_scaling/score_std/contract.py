@@ -18,8 +18,8 @@ score_std = exercise(
         "First every query with every key: a matrix product that keeps the leading dimensions, for which the "
         "last two dimensions of the keys change places. Then the spread of all its entries together. Which "
         "number does your function for the standard deviation divide by?",
-        "`scores = ...`, a matrix product of shape `(..., T, S)`; `return ...`, the standard deviation of all its entries, "
-        "with the option that makes it divide by n and not by n - 1.",
+        "`scores = ...`, a matrix product of shape `(..., T, S)`; `return ...`, the standard deviation of all its "
+        "entries, with the option that makes it divide by n and not by n - 1.",
     ),
 )
 

@@ -13,10 +13,12 @@ causal_mask = exercise(
     see="Exercise 1: `causal_mask`",
     hints=(
         "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
-        "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is blocked "
-        "where the key's number is the greater one; a column compared with a row gives the whole table at once.",
-        "Settle `S` and refuse `S < T`. Make the places of the keys, `torch.arange` of all S of them, and of the queries, "
-        "the last T of those, both on `device`. Turn one of the two into a column with `[:, None]` and compare.",
+        "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is "
+        "blocked where the key's number is the greater one; a column compared with a row gives the whole table at "
+        "once.",
+        "Settle `S` and refuse `S < T`. Make the places of the keys, `torch.arange` of all S of them, and of the "
+        "queries, the last T of those, both on `device`. Turn one of the two into a column with `[:, None]` and "
+        "compare.",
     ),
 )
 

@@ -19,8 +19,8 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True)
 """).says(
-    "Zeroes after the softmax, then renormalised: right on paper. Where a blocked score is much the highest, all others "
-    "have been rounded to 0 before, and 0 / 0 is NaN.",
+    "Zeroes after the softmax, then renormalised: right on paper. Where a blocked score is much the highest, all "
+    "others have been rounded to 0 before, and 0 / 0 is NaN.",
     see="6. Is it a bug?",
 )
 masked_softmax.mistake("renormalises_with_care", shows="scores").whole("""

@@ -14,8 +14,8 @@ padding_mask = exercise(
     hints=(
         "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",
         "Again it is a comparison of a row of places with a column of numbers; this time the numbers are the lengths.",
-        "`torch.arange` of S places, on the device of `lengths`; compare it with `lengths[:, None]`, which gives (B, S); "
-        "then put two dimensions of size 1 in the middle, for heads and queries.",
+        "`torch.arange` of S places, on the device of `lengths`; compare it with `lengths[:, None]`, which gives (B, "
+        "S); then put two dimensions of size 1 in the middle, for heads and queries.",
     ),
 )
 

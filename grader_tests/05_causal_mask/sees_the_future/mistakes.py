@@ -39,9 +39,8 @@ right.mistake("counts_the_diagonal", {"influence.triu(1)": "influence.triu()"}, 
 )
 sees_the_future.mistake("compares_all_outputs", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
-    return any(
-        not torch.allclose(attention(torch.cat([x[:j], x[j:] + 1.0])), attention(x), atol=1e-5) for j in range(1, len(x))
-    )
+    changed = [torch.cat([x[:j], x[j:] + 1.0]) for j in range(1, len(x))]
+    return not all(torch.allclose(attention(one), attention(x), atol=1e-5) for one in changed)
 """).says("All outputs are compared, those at and after the change too: they are meant to move.")
 right.mistake("overlooks_a_thousandth", {"1e-5": "1e-2"}, shows="weak leaks").says(
     "It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding."
@@ -98,8 +97,8 @@ sees_the_future.mistake("cuts_the_text_off", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return any(not torch.allclose(attention(x[:n]), attention(x)[:n], atol=1e-5) for n in range(1, len(x)))
 """).says(
-    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, and "
-    "it need not even take one.",
+    "The text was cut off and the outputs compared. That asks whether the function does the same on a shorter text, "
+    "and it need not even take one.",
     see="8. Catch a leak",
 )
 right.mistake("answers_with_a_tensor", shows=EVERYWHERE).patch("""

@@ -219,8 +219,8 @@ right.mistake("SharesOneNarrowProjection", shows=("its parameters", *EVERYWHERE)
 +     for layer, source in ((self.W_q, x), (self.W_k, context), (self.W_v, context))
 + )
 """).says(
-    "Your projections for queries, keys and values are as narrow as one head and shared by all heads. Each is (D, D), so "
-    "that every head has a band of its own.",
+    "Your projections for queries, keys and values are as narrow as one head and shared by all heads. Each is (D, D), "
+    "so that every head has a band of its own.",
     see="One matrix for all heads",
 )
 right.mistake("MakesLayersInForward", shows=("its parameters", *EVERYWHERE)).patch("""

@@ -15,10 +15,10 @@ count = exercise(
     see=COST,
     forbidden=BUILT_IN,
     hints=(
-        "What does `module.parameters()` give you, and how often does it give a parameter that is used twice? Try it on "
-        "`nn.Sequential(a, a)`.",
-        "Go through all parameters of the module, leave out those that are not trained, and add up how many numbers each of "
-        "them holds.",
+        "What does `module.parameters()` give you, and how often does it give a parameter that is used twice? Try it "
+        "on `nn.Sequential(a, a)`.",
+        "Go through all parameters of the module, leave out those that are not trained, and add up how many numbers "
+        "each of them holds.",
         "`sum(… for parameter in module.parameters() if …)`, with `parameter.numel()` and `parameter.requires_grad`.",
     ),
 )

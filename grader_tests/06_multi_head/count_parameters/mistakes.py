@@ -21,8 +21,8 @@ right.mistake("counts_part_by_part", shows="a parameter").patch("""
 - return sum(p.numel() for p in module.parameters() if p.requires_grad)
 + return sum(p.numel() for m in module.modules() for p in m.parameters(recurse=False) if p.requires_grad)
 """).says(
-    "You go through the parts and count each part's own parameters. A parameter that belongs to two parts is then counted "
-    "twice."
+    "You go through the parts and count each part's own parameters. A parameter that belongs to two parts is then "
+    "counted twice."
 )
 right.mistake(
     "counts_in_training_mode_only", {"p.requires_grad": "p.requires_grad and module.training"}, shows="every"

@@ -13,12 +13,12 @@ load = exercise(
     points=3,
     see=LEVELS,
     hints=(
-        "`theirs` has two parameters, you need four matrices. Which rows of `in_proj_weight` make the queries? What is its "
-        "shape?",
-        "Both sides are `nn.Linear` weights, so no transpose is needed. Cut `in_proj_weight` into three pieces of D rows, "
-        "and copy numbers into the parameters that are there, with no gradient being recorded.",
-        "`with torch.no_grad():`, then for each matrix `ours.W_q.weight.copy_(…)`; the pieces by `.chunk(3)`; the last one "
-        "from `theirs.out_proj.weight`. Do not forget `return ours`.",
+        "`theirs` has two parameters, you need four matrices. Which rows of `in_proj_weight` make the queries? What is "
+        "its shape?",
+        "Both sides are `nn.Linear` weights, so no transpose is needed. Cut `in_proj_weight` into three pieces of D "
+        "rows, and copy numbers into the parameters that are there, with no gradient being recorded.",
+        "`with torch.no_grad():`, then for each matrix `ours.W_q.weight.copy_(…)`; the pieces by `.chunk(3)`; the last "
+        "one from `theirs.out_proj.weight`. Do not forget `return ours`.",
     ),
 )
 

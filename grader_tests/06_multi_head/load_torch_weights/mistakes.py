@@ -55,7 +55,8 @@ right.mistake("takes_rows_in_turn", shows="every").patch("""
 + for i, name in enumerate(("W_q", "W_k", "W_v")):
 +     getattr(ours, name).weight.copy_(theirs.in_proj_weight[i::3])
 """).says(
-    "You take rows in turn, 0, 3, 6, … for the queries. The queries' D rows come first, then the keys', then the values'."
+    "You take rows in turn, 0, 3, 6, … for the queries. The queries' D rows come first, then the keys', then the "
+    "values'."
 )
 right.mistake("reads_head_by_head", shows="every").patch("""
 - for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
@@ -104,22 +105,20 @@ def load_torch_weights(ours, theirs):
         ours.W_o.weight.copy_(theirs.out_proj.weight)
     return ours
 """).says("You fill a copy of ours and return that; ours itself is left as it was.")
-replacing.mistake(
-    "freezes_the_weights",
-    {
-        "nn.Parameter(weight.detach().clone())": "nn.Parameter(weight.detach().clone(), requires_grad=False)",
-        "nn.Parameter(theirs.out_proj.weight.detach().clone())": "nn.Parameter(theirs.out_proj.weight.detach().clone(), requires_grad=False)",
-    },
-    shows="returns",
-).says("The weights are right but frozen: with `requires_grad=False` no optimizer trains them.")
-replacing.mistake(
-    "records_the_copying",
-    {
-        "getattr(ours, name).weight = nn.Parameter(weight.detach().clone())": "getattr(ours, name).weight.copy_(weight)",
-        "ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())": "ours.W_o.weight.copy_(theirs.out_proj.weight)",
-    },
-    shows="every",
-).says("A parameter cannot be changed in place while gradients are recorded: copy under `torch.no_grad()`.")
+replacing.mistake("freezes_the_weights", shows="returns").patch("""
+  for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
+-     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
+- ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
++     getattr(ours, name).weight = nn.Parameter(weight.detach().clone(), requires_grad=False)
++ ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone(), requires_grad=False)
+""").says("The weights are right but frozen: with `requires_grad=False` no optimizer trains them.")
+replacing.mistake("records_the_copying", shows="every").patch("""
+  for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
+-     getattr(ours, name).weight = nn.Parameter(weight.detach().clone())
+- ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
++     getattr(ours, name).weight.copy_(weight)
++ ours.W_o.weight.copy_(theirs.out_proj.weight)
+""").says("A parameter cannot be changed in place while gradients are recorded: copy under `torch.no_grad()`.")
 load.mistake("loads_by_name_without_strictness", shows="every").whole("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict(), strict=False)

@@ -9,7 +9,8 @@ right.mistake("merges_by_reshape_alone", {"x.transpose(1, 2).contiguous().view":
     "after word. Exchange heads and words first."
 )
 right.mistake("merges_by_view", {"contiguous().": ""}, shows="the heads").says(
-    "`view` cannot merge dimensions whose numbers do not lie side by side in memory. Copy first, or let `reshape` do it."
+    "`view` cannot merge dimensions whose numbers do not lie side by side in memory. Copy first, or let `reshape` do "
+    "it."
 )
 merge_heads.mistake("deals_the_heads_out_in_turn", shows="the heads").whole("""
 def merge_heads(x):

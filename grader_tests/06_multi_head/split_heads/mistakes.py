@@ -86,14 +86,12 @@ right.mistake("divides_the_wrong_way_round", shows=("each head", "ValueError")).
 - if x.shape[-1] % n_heads:
 + if n_heads % x.shape[-1]:
 """).says("The test is the wrong way round: D must be a multiple of n_heads, not n_heads a multiple of D.")
-right.mistake(
-    "tests_the_number_of_words",
-    {
-        "x.shape[-1] % n_heads": "x.shape[1] % n_heads",
-        'f"n_heads is {n_heads}, which does not divide {x.shape[-1]}"': 'f"n_heads is {n_heads}, which does not divide {x.shape[1]}"',
-    },
-    shows=("each head", "ValueError"),
-).says("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
+right.mistake("tests_the_number_of_words", shows=("each head", "ValueError")).patch("""
+- if x.shape[-1] % n_heads:
+-     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
++ if x.shape[1] % n_heads:
++     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[1]}")
+""").says("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
 right.mistake("detaches_the_heads", {"x.unflatten": "x.detach().unflatten"}, shows="gradients").says(
     "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
 )

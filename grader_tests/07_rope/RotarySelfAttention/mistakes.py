@@ -53,25 +53,26 @@ right.mistake("RotatesNothing", shows=EVERYWHERE).patch("""
     "angle. Words are dimension -2 only after heads and words have changed places; rotate then."
 )
 right.mistake("RotatesOnlyTheQueries", {"self.turn(key, positions)": "key"}, shows=EVERYWHERE).says(
-    "Only the queries are rotated. A score depends on the gap between two positions only if both are turned, each by its "
-    "own."
+    "Only the queries are rotated. A score depends on the gap between two positions only if both are turned, each by "
+    "its own."
 )
 right.mistake("RotatesOnlyTheKeys", {"self.turn(query, positions)": "query"}, shows=EVERYWHERE).says(
-    "Only the keys are rotated. A score depends on the gap between two positions only if both are turned, each by its own."
+    "Only the keys are rotated. A score depends on the gap between two positions only if both are turned, each by its "
+    "own."
 )
 right.mistake(
     "RotatesTheValuesToo", {"positions), value": "positions), self.turn(value, positions)"}, shows=EVERYWHERE
 ).says(
-    "The values are rotated, too. The weights are right, and what they pass on is turned by where it stood: values stay "
-    "as they are."
+    "The values are rotated, too. The weights are right, and what they pass on is turned by where it stood: values "
+    "stay as they are."
 )
 right.mistake("RotatesBeforeTheSplit", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 - query, key, value = self.rotate(query, key, value, positions)
 + query, key, value = map(self.split, self.rotate(*self.project(x), positions))
 """).says(
-    "You rotate before you split the heads, so the frequencies are those of the whole width D: the first head turns fast, "
-    "the last hardly at all. Split first; every head has all the clocks."
+    "You rotate before you split the heads, so the frequencies are those of the whole width D: the first head turns "
+    "fast, the last hardly at all. Split first; every head has all the clocks."
 )
 right.mistake("RotatesTheInput", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
@@ -79,8 +80,8 @@ right.mistake("RotatesTheInput", shows=EVERYWHERE).patch("""
 + query, key, _ = map(self.split, self.project(self.turn(x, positions)))
 + value = self.split(self.project(x)[2])
 """).says(
-    "x is rotated before it is projected. The projections mix the numbers of a pair with all others, and nothing of the "
-    "gap is left: rotate queries and keys."
+    "x is rotated before it is projected. The projections mix the numbers of a pair with all others, and nothing of "
+    "the gap is left: rotate queries and keys."
 )
 right.mistake("RotatesTheInputOfAllThree", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
@@ -104,8 +105,8 @@ right.mistake(
     {"cos_and_sin(x, positions, self.base)": "cos_and_sin(x, -positions, self.base)"},
     shows=EVERYWHERE,
 ).says(
-    "You rotate clockwise. Both queries and keys, so the scores still depend on the gap; but weights that were made for "
-    "the other direction do not fit.",
+    "You rotate clockwise. Both queries and keys, so the scores still depend on the gap; but weights that were made "
+    "for the other direction do not fit.",
     see=TURNING,
 )
 right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, shows=EVERYWHERE).says(
@@ -114,7 +115,8 @@ right.mistake("MissesTheMinusSign", {"even * cos - odd": "even * cos + odd"}, sh
 right.mistake(
     "TurnsInOppositeDirections", {"self.turn(key, positions)": "self.turn(key, -positions)"}, shows=EVERYWHERE
 ).says(
-    "Queries and keys are turned in opposite directions: the score depends on the sum of the positions, not on the gap.",
+    "Queries and keys are turned in opposite directions: the score depends on the sum of the positions, not on the "
+    "gap.",
     see="5. Only the gap counts",
 )
 right.mistake(
@@ -129,8 +131,8 @@ right.mistake("KeepsTheFirstAngles", shows="the positions").patch("""
 +     self.kept = cos_and_sin(x, positions, self.base)
 + return turn_pairs(x, *self.kept)
 """).says(
-    "Cosines and sines of the first call are kept and used again, for other positions. Keep frequencies, if anything, or "
-    "look at whether the positions are still the same."
+    "Cosines and sines of the first call are kept and used again, for other positions. Keep frequencies, if anything, "
+    "or look at whether the positions are still the same."
 )
 right.mistake("RemembersThePositions", shows="self-attention").patch("""
 - positions = torch.arange(x.shape[1]) if positions is None else positions
@@ -150,7 +152,8 @@ right.mistake("TakesKeysBeforeQueries", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
 + key, query, value = map(self.split, self.project(x))
 """).says(
-    "The rows of W_qkv are taken in another order: first come those of the queries, then of the keys, then of the values."
+    "The rows of W_qkv are taken in another order: first come those of the queries, then of the keys, then of the "
+    "values."
 )
 right.mistake("ReadsThePackedRowsHeadByHead", shows=("self-attention", "the positions")).patch("""
 - return self.W_qkv(x).chunk(3, dim=-1)
@@ -158,8 +161,8 @@ right.mistake("ReadsThePackedRowsHeadByHead", shows=("self-attention", "the posi
 + parts = self.W_qkv(x).unflatten(-1, (self.n_heads, 3, size))
 + return tuple(parts[..., i, :].flatten(-2) for i in range(3))
 """).says(
-    "You read W_qkv head by head, q, k and v of head 0 first. Its rows are all queries, then all keys, then all values; "
-    "only inside each third do they belong to the heads in turn."
+    "You read W_qkv head by head, q, k and v of head 0 first. Its rows are all queries, then all keys, then all "
+    "values; only inside each third do they belong to the heads in turn."
 )
 right.mistake("FrequenciesOfTheModelsWidth", {"self.base)": "self.base ** (1 / self.n_heads))"}, shows=EVERYWHERE).says(
     "The frequencies are those of a vector as wide as the model. A head has K numbers, and K stands in the exponent.",
@@ -170,8 +173,8 @@ right.mistake("LooksUpInAShortTable", shows="the positions").patch("""
 + cos, sin = cos_and_sin(x, torch.arange(512), self.base)
 + return turn_pairs(x, cos[positions], sin[positions])
 """).says(
-    "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between two "
-    "whole numbers."
+    "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between "
+    "two whole numbers."
 )
 right.mistake("BlocksTheFutureUnasked", shows=EVERYWHERE).patch("""
 - blocked = torch.tensor(False) if mask is None else mask
@@ -191,11 +194,11 @@ right.mistake("LearnsTheFrequencies", shows="its parameters").patch("""
   self.n_heads, self.base = n_heads, base
 + self.frequencies = nn.Parameter(torch.ones(d_model // n_heads // 2))
 """).says(
-    "Your frequencies are parameters, so training would change them. They are no part of what is learned: compute them, or "
-    "register a buffer."
+    "Your frequencies are parameters, so training would change them. They are no part of what is learned: compute "
+    "them, or register a buffer."
 )
 right.mistake("DetachesTheRotated", {"self.base))": "self.base)).detach()"}, shows="gradients").says(
-    "The numbers are right, but queries and keys were detached (or rotated under no_grad): nothing that they do is ever "
-    "learned."
+    "The numbers are right, but queries and keys were detached (or rotated under no_grad): nothing that they do is "
+    "ever learned."
 )
 add_mistakes(right, EVERYWHERE)

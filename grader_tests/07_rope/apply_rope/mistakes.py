@@ -44,12 +44,13 @@ right.mistake("leaves_the_halves_apart", shows=EVERYWHERE).patch("""
     see=LAYOUTS,
 )
 right.mistake("clockwise", {"positions.double()": "-positions.double()"}, shows=EVERYWHERE).says(
-    "These pairs turn clockwise. Counter-clockwise the sine is subtracted in the first number of a pair and added in the "
-    "second: (1, 0), turned a little, has a positive second number.",
+    "These pairs turn clockwise. Counter-clockwise the sine is subtracted in the first number of a pair and added in "
+    "the second: (1, 0), turned a little, has a positive second number.",
     see=TURNING,
 )
 right.mistake("misses_the_minus_sign", {"cos - odd": "cos + odd"}, shows=EVERYWHERE).says(
-    "A minus is missing: both numbers of a pair get the other one *added*. That is no rotation; vectors grow and shrink.",
+    "A minus is missing: both numbers of a pair get the other one *added*. That is no rotation; vectors grow and "
+    "shrink.",
     see=TURNING,
 )
 right.mistake("exchanges_cosine_and_sine", {"cos, sin =": "sin, cos ="}, shows=EVERYWHERE).says(
@@ -63,7 +64,8 @@ right.mistake("adds_an_encoding", shows=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return x + torch.stack([sin, cos], dim=-1).flatten(-2)
 """).says(
-    "These are the sines and cosines *added* to x, as in a model with positional encodings. RoPE turns; it adds nothing.",
+    "These are the sines and cosines *added* to x, as in a model with positional encodings. RoPE turns; it adds "
+    "nothing.",
     see=TURNING,
 )
 right.mistake("exponent_without_the_two", {"(-i / x.shape[-1])": "(-i / 2 / x.shape[-1])"}, shows=EVERYWHERE).says(
@@ -112,8 +114,8 @@ right.mistake("along_the_first_dimension", shows="any leading").patch("""
 + positions = positions[torch.arange(x.shape[0]) % len(positions)]
 + angles = positions.double().view(-1, *[1] * (x.ndim - 1)) * base ** (-i / x.shape[-1])
 """).says(
-    "The wrong dimension: you turn by the index along the *first* dimension of x. The positions belong to dimension -2, "
-    "whatever stands before it."
+    "The wrong dimension: you turn by the index along the *first* dimension of x. The positions belong to dimension "
+    "-2, whatever stands before it."
 )
 right.mistake("finds_the_dimension_by_its_size", shows="any leading").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -136,8 +138,8 @@ right.mistake("angles_in_half_precision", shows=("any positions", "positions")).
 + angles = angles.bfloat16().float()
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 """).says(
-    "The angles were computed in half precision, which cannot tell the position 9,000 from 9,001. Use float32 for them, "
-    "whatever dtype x has."
+    "The angles were computed in half precision, which cannot tell the position 9,000 from 9,001. Use float32 for "
+    "them, whatever dtype x has."
 )
 right.mistake(
     "frequencies_in_half_precision",
@@ -186,6 +188,6 @@ right.mistake("as_complex_without_contiguous", shows="float64").patch("""
 + pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
 + return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
 """).says(
-    "Complex numbers are a fine way, but `torch.view_as_complex` wants the two numbers of a pair side by side in memory. "
-    "After a transpose they may not be: call `.contiguous()` first."
+    "Complex numbers are a fine way, but `torch.view_as_complex` wants the two numbers of a pair side by side in "
+    "memory. After a transpose they may not be: call `.contiguous()` first."
 )

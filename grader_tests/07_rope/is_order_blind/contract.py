@@ -15,10 +15,10 @@ is_order_blind = exercise(
     see=BLIND,
     forbidden=BUILT_IN,
     hints=(
-        "Let token 0 move to place 2. Where do you find its output if the function is order-blind, and where else do you "
-        "have to look for it to compare the two?",
-        "Two runs of the same function: one on the permuted input, one on the input as it is. Permute the *output* of the "
-        "second in the same way as the input of the first, and compare entry by entry, with room for rounding.",
+        "Let token 0 move to place 2. Where do you find its output if the function is order-blind, and where else do "
+        "you have to look for it to compare the two?",
+        "Two runs of the same function: one on the permuted input, one on the input as it is. Permute the *output* of "
+        "the second in the same way as the input of the first, and compare entry by entry, with room for rounding.",
         "`moved = attention(x[…])`; `kept = attention(x)[…]`; the greatest `abs()` of their difference, compared with "
         "something between 1e-5 and 1e-2; `bool(…)` makes a plain answer of it.",
     ),

@@ -37,8 +37,8 @@ def is_order_blind(attention, x, permutation):
     moved, kept = attention(x[permutation]).sort(dim=0).values, attention(x).sort(dim=0).values
     return bool((moved - kept).abs().max() < 1e-4)
 """).says(
-    "You sorted the outputs before comparing them. It is not enough that the same numbers come out somewhere; each token "
-    "must get its own."
+    "You sorted the outputs before comparing them. It is not enough that the same numbers come out somewhere; each "
+    "token must get its own."
 )
 right.mistake("turns_the_tokens_round", shows="the permutation").patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
@@ -59,8 +59,8 @@ is_order_blind.mistake("by_the_defaults_of_allclose", shows="small").whole("""
 def is_order_blind(attention, x, permutation):
     return torch.allclose(attention(x[permutation]), attention(x)[permutation])
 """).says(
-    "It is too strict near 0, as `torch.allclose` is by itself: that forgives 1e-8 there. What is under 1e-5 is rounding; "
-    "`atol` says so."
+    "It is too strict near 0, as `torch.allclose` is by itself: that forgives 1e-8 there. What is under 1e-5 is "
+    "rounding; `atol` says so."
 )
 right.mistake("forgives_a_tenth", {"1e-4": "0.1"}, shows="small").says(
     "It is too forgiving: a difference of a hundredth, at a single place, is one."

@@ -22,7 +22,8 @@ right.mistake("misses_the_minus", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (torch.arange(0, dim, 2) / dim)
 """).says(
-    "The sign of the exponent is missing: these grow from pair to pair. The first pair turns fastest, all others slower."
+    "The sign of the exponent is missing: these grow from pair to pair. The first pair turns fastest, all others "
+    "slower."
 )
 right.mistake("counts_from_one", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
@@ -39,8 +40,8 @@ right.mistake("odd_exponents", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return base ** (-(2.0 * torch.arange(1, dim // 2 + 1) - 1) / dim)
 """).says(
-    "The exponent -(2k - 1)/dim stands in a paper or a handout that counts pairs from 1 and takes half a step less. Here "
-    "pair i, counted from 0, has -2i/dim."
+    "The exponent -(2k - 1)/dim stands in a paper or a handout that counts pairs from 1 and takes half a step less. "
+    "Here pair i, counted from 0, has -2i/dim."
 )
 right.mistake("divides_by_half_the_dim", {"/ (dim)": "/ (dim // 2)"}, shows=EVERYWHERE).says(
     "The exponents run twice as far as they must: 2i is divided by dim // 2. Divide 2i by dim, or i by dim // 2."
@@ -79,8 +80,8 @@ right.mistake("times_two_pi", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return 2 * math.pi * base ** (-torch.arange(0, dim, 2) / dim)
 """).says(
-    "These are turns, not angles in radians, or the other way round: there is a factor of 2π too many. A frequency of 1 "
-    "means one radian for each position."
+    "These are turns, not angles in radians, or the other way round: there is a factor of 2π too many. A frequency of "
+    "1 means one radian for each position."
 )
 right.mistake("exp_of_another_logarithm", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
@@ -93,8 +94,8 @@ right.mistake("in_half_precision", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return (base ** (-torch.arange(0, dim, 2).bfloat16() / dim).float()).bfloat16().float()
 """).says(
-    "The exponents were computed in half precision. At position 10,000 even a small error of the frequency has grown to "
-    "many radians: compute them in float32."
+    "The exponents were computed in half precision. At position 10,000 even a small error of the frequency has grown "
+    "to many radians: compute them in float32."
 )
 right.mistake("in_float64", {"2) / (dim)": "2, dtype=torch.float64) / dim"}, shows=EVERYWHERE).says(
     "The numbers are right, the dtype is float64: the contract asks for float32."

@@ -14,8 +14,8 @@ to_half_split = exercise(
     forbidden=BUILT_IN,
     hints=(
         "Where does x2 go, if x has six numbers? And x1?",
-        "All numbers with an even index, in order, then all with an odd one. Slices with a step pick every second number; "
-        "only the last dimension is concerned.",
+        "All numbers with an even index, in order, then all with an odd one. Slices with a step pick every second "
+        "number; only the last dimension is concerned.",
         "`torch.cat([x[..., …], x[..., …]], dim=…)`, with two slices of step 2.",
     ),
 )

@@ -34,8 +34,8 @@ to_half_split.mistake("reorders_the_first_dimension", shows="any leading").whole
 def to_half_split(x):
     return torch.cat([x[0::2], x[1::2]])
 """).says(
-    "You reorder the first dimension. The numbers of a vector are the *last* one; for a single vector that is the same, "
-    "for several it is not."
+    "You reorder the first dimension. The numbers of a vector are the *last* one; for a single vector that is the "
+    "same, for several it is not."
 )
 to_half_split.mistake("halves_in_a_new_dimension", shows=EVERYWHERE).whole("""
 def to_half_split(x):
@@ -45,7 +45,8 @@ to_half_split.mistake("flattens_everything", shows="any leading").whole("""
 def to_half_split(x):
     return x.reshape(-1, 2).T.reshape(x.shape)
 """).says(
-    "All vectors were flattened into one: the even numbers of all of them come first. Each vector is reordered by itself."
+    "All vectors were flattened into one: the even numbers of all of them come first. Each vector is reordered by "
+    "itself."
 )
 to_half_split.mistake("returns_two_halves", shows=EVERYWHERE).whole("""
 def to_half_split(x):

@@ -17,11 +17,11 @@ transformer_block = exercise(
     points=3,
     see=BLOCK,
     hints=(
-        "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm before it "
-        "goes anywhere else?",
-        "`__init__`: super, then four parts under the names of the text. `forward`: normalise, attend, add to x; normalise "
-        "the sum with the other norm, put it through the mlp, add to the sum. nn.MultiheadAttention wants query, key and "
-        "value, here all three the same, and returns two things.",
+        "Follow one arrow of the picture from x to the result. What is added to what, and what goes through a norm "
+        "before it goes anywhere else?",
+        "`__init__`: super, then four parts under the names of the text. `forward`: normalise, attend, add to x; "
+        "normalise the sum with the other norm, put it through the mlp, add to the sum. nn.MultiheadAttention wants "
+        "query, key and value, here all three the same, and returns two things.",
         "`normed = self.norm_1(…)`; `attended, _ = self.attention(…, …, …, attn_mask=…)`; `x = x + …`; return `x + "
         "self.mlp(self.norm_2(…))`.",
     ),

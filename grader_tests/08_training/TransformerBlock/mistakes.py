@@ -37,8 +37,8 @@ right.mistake(
     },
     shows="x plus",
 ).says(
-    "The norms stand behind the additions (post-norm, as in the paper of 2017). Here they stand in front: what goes into "
-    "attention and mlp is normalised, and x itself goes on untouched."
+    "The norms stand behind the additions (post-norm, as in the paper of 2017). Here they stand in front: what goes "
+    "into attention and mlp is normalised, and x itself goes on untouched."
 )
 right.mistake("UsesOneNormTwice", {"self.norm_2(x)": "self.norm_1(x)"}, shows="x plus").says(
     "norm_1 is used twice; the mlp has a norm of its own, norm_2."
@@ -85,7 +85,8 @@ right.mistake(
     shows="x plus",
 ).says("The mlp comes before attention. Attention is first.")
 right.mistake("MixesTheBatch", {"True": "False"}, shows=EVERYWHERE).says(
-    "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is missing."
+    "Attention takes the first dimension for the words and mixes the sentences of the batch: batch_first=True is "
+    "missing."
 )
 right.mistake("ReturnsThePair", shows="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
@@ -95,7 +96,8 @@ right.mistake("ReturnsThePair", shows="x plus").patch("""
 + x = x + attended
 + return x + self.mlp(self.norm_2(x)), weights
 """).says(
-    "You return attention's pair (output, weights), or add it. nn.MultiheadAttention returns two things; take the first."
+    "You return attention's pair (output, weights), or add it. nn.MultiheadAttention returns two things; take the "
+    "first."
 )
 right.mistake("LosesTheMask", {"attn_mask=mask, need_weights": "need_weights"}, shows="the mask").says(
     "The mask never reaches attention: pass it on as attn_mask."
@@ -108,8 +110,8 @@ right.mistake("PromisesACausalMask", shows="the mask").patch("""
 + causal = mask is not None
 + return self.attention(a, a, a, attn_mask=mask, is_causal=causal, need_weights=False)[0]
 """).says(
-    "`is_causal=True` is a promise to PyTorch that the mask is the causal one, and it may then ignore the mask. Yours can "
-    "be any mask: pass it as attn_mask, without the promise."
+    "`is_causal=True` is a promise to PyTorch that the mask is the causal one, and it may then ignore the mask. Yours "
+    "can be any mask: pass it as attn_mask, without the promise."
 )
 right.mistake("KeepsTheMask", shows="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
@@ -166,7 +168,8 @@ right.mistake("DropsInEvalModeToo", shows="dropout").patch("""
 + return mixed
 """).says("Attention drops weights in eval mode too. The module knows its mode; leave dropout to it.")
 right.mistake("DetachesTheStream", {"= x": "= x.detach()"}, shows="gradients").says(
-    "x on its way past attention is detached, so that nothing of what comes before the block gets a gradient from there."
+    "x on its way past attention is detached, so that nothing of what comes before the block gets a gradient from "
+    "there."
 )
 right.mistake(
     "ForgetsTheDropout",
@@ -174,8 +177,8 @@ right.mistake(
     shows=("its parts", "dropout"),
 ).says("`dropout` is taken and never handed to attention.")
 right.mistake("AddsInPlace", {"= x +": "+="}, shows="gradients").says(
-    "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs gradients. "
-    "Write `x = x + …`."
+    "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs "
+    "gradients. Write `x = x + …`."
 )
 right.mistake("AttendsWithoutGradients", shows="gradients").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
@@ -195,42 +198,17 @@ class TransformerBlock(nn.Module):
         x = x + self.attn(a, a, a, attn_mask=mask, need_weights=False)[0]
         return x + self.mlp(self.ln2(x))
 """).says(
-    "The parts have other names than the text gives them, so that nobody else's weights fit: norm_1, norm_2, attention, "
-    "mlp."
+    "The parts have other names than the text gives them, so that nobody else's weights fit: norm_1, norm_2, "
+    "attention, mlp."
 )
-transformer_block.mistake("SharesItsParts", shows="its parts").whole("""
-class Template(nn.Module):
-    bias, batch_first, widening = False, True, 4
-
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        super().__init__()
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.attention = nn.MultiheadAttention(
-            d_model, n_heads, dropout=dropout, bias=self.bias, batch_first=self.batch_first
-        )
-        wide = self.widening * d_model
-        self.mlp = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
-        self.drop = nn.Dropout(dropout)
-
-    def bend(self):
-        return nn.GELU()
-
-    def attend(self, a, mask):
-        return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
-
-    def forward(self, x, mask=None):
-        x = x + self.attend(self.norm_1(x), mask)
-        return x + self.mlp(self.norm_2(x))
-
-
-class TransformerBlock(Template):
-    kept = None
-
-    def __init__(self, d_model, n_heads, dropout=0.0):
-        super().__init__(d_model, n_heads, dropout)
-        if self.kept is None or self.kept[0].in_features != d_model:
-            type(self).kept = self.mlp
-        self.mlp = self.kept
+right.mistake("SharesItsParts", shows="its parts").patch("""
+  bias, batch_first, widening = False, True, 4
++ kept = None
+@@
+- self.mlp = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
++ if self.kept is None or self.kept[0].in_features != d_model:
++     type(self).kept = nn.Sequential(nn.Linear(d_model, wide), self.bend(), nn.Linear(wide, d_model))
++ self.mlp = self.kept
 """).says(
     "The layers are made once and kept outside of the block, so that all blocks of a model share them. Make them in "
     "`__init__`."

@@ -15,10 +15,11 @@ evaluate = exercise(
     points=2,
     see=EVALUATION,
     hints=(
-        "What does a dropout layer do if you forget to tell it that this is no training? And who tells it, afterwards, that "
-        "training goes on?",
+        "What does a dropout layer do if you forget to tell it that this is no training? And who tells it, afterwards, "
+        "that training goes on?",
         "Remember the mode, switch to eval mode, compute the loss under no_grad, restore the mode, return a float.",
-        "`was = model.training`; `model.eval()`; `with torch.no_grad(): loss = …`; `model.train(was)`; `return loss.item()`.",
+        "`was = model.training`; `model.eval()`; `with torch.no_grad(): loss = …`; `model.train(was)`; `return "
+        "loss.item()`.",
     ),
 )
 

@@ -55,8 +55,8 @@ right.mistake("switches_the_parts_only", shows="in eval").patch("""
 + for part in model.children():
 +     part.eval()
 """).says(
-    "You switch the model's parts one by one, or its dropout layers only, and not the model: `model.eval()` reaches them "
-    "all, and itself."
+    "You switch the model's parts one by one, or its dropout layers only, and not the model: `model.eval()` reaches "
+    "them all, and itself."
 )
 right.mistake("takes_the_dropout_out", shows="without").patch("""
   was = model.training
@@ -64,7 +64,8 @@ right.mistake("takes_the_dropout_out", shows="without").patch("""
 +     if isinstance(part, nn.Dropout):
 +         part.p = 0.0
 """).says(
-    "The dropout layers are set to 0 for good. In eval mode they do nothing by themselves, and are as before afterwards."
+    "The dropout layers are set to 0 for good. In eval mode they do nothing by themselves, and are as before "
+    "afterwards."
 )
 right.mistake("switches_gradients_off_for_good", shows="without").patch("""
 - with torch.no_grad():
@@ -112,14 +113,13 @@ right.mistake("returns_a_loss_tensor", {".item()": ""}, shows=EVERYWHERE).says(
 right.mistake("totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=EVERYWHERE).says(
     "You return the sum over the positions; the mean is asked for."
 )
-right.mistake(
-    "returns_the_accuracy",
-    {
-        "loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()": "hits = (model(inputs).argmax(-1) == targets).float().mean().item()",
-        "return loss": "return hits",
-    },
-    shows="the mean",
-).says("You return the share of targets that were guessed right. It is the loss that is asked for.")
+right.mistake("returns_the_accuracy", shows="the mean").patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ hits = (model(inputs).argmax(-1) == targets).float().mean().item()
+@@
+- return loss
++ return hits
+""").says("You return the share of targets that were guessed right. It is the loss that is asked for.")
 right.mistake("returns_perplexity", {".item(": ".exp().item("}, shows=EVERYWHERE).says(
     "You return the exponential of the loss, the perplexity."
 )
@@ -144,8 +144,8 @@ right.mistake("averages_unequal_parts", shows="the mean").patch("""
 - return loss
 + return sum(losses) / len(losses)
 """).says(
-    "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part then "
-    "counts for more: weigh each part by its size, or add up and divide once."
+    "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part "
+    "then counts for more: weigh each part by its size, or add up and divide once."
 )
 right.mistake("turns_the_mode_round", {"(was)": "(not was)"}, shows="the mode").says(
     "The mode is the other one afterwards. Note which it was before you switch, and put that one back."

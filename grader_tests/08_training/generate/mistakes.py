@@ -98,8 +98,8 @@ right.mistake("fills_up_with_zeros", shows=EVERYWHERE).patch("""
 - return tokens[:, -self.model.block_size :]
 + return F.pad(tokens, (self.model.block_size, 0))[:, -self.model.block_size :]
 """).says(
-    "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the model "
-    "takes it for text: show what there is."
+    "What is shown to the model is filled up with zeros to block_size. Token 0 is a token like any other, and the "
+    "model takes it for text: show what there is."
 )
 right.mistake("takes_zero_for_not_given", shows=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
@@ -113,8 +113,8 @@ right.mistake("lifts_the_temperature", shows="samples").patch("""
 +
 + return Lifted(model, generator).run(prompt, n_tokens, temperature)
 """).says(
-    "You add something to the temperature, or keep it above some value, so that it is never 0. Low temperatures are then "
-    "far too high. Ask for 0 by itself, and divide by what was given."
+    "You add something to the temperature, or keep it above some value, so that it is never 0. Low temperatures are "
+    "then far too high. Ask for 0 by itself, and divide by what was given."
 )
 right.mistake("is_always_greedy", shows=("samples", "all randomness")).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
@@ -129,8 +129,8 @@ right.mistake("takes_the_least_likely", shows=EVERYWHERE).patch("""
 + return Contrary(model, generator).run(prompt, n_tokens, temperature)
 """).says("The likeliest token, at temperature 0, is the one with the greatest logit; you take the smallest.")
 right.mistake("ignores_the_temperature", {"logits / temperature": "logits"}, shows="samples").says(
-    "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes nothing "
-    "once they are normalised: divide the logits."
+    "The temperature has no effect. Is it used at all? Dividing probabilities by it, after the softmax, changes "
+    "nothing once they are normalised: divide the logits."
 )
 right.mistake("multiplies_by_the_temperature", {"logits / temperature": "logits * temperature"}, shows="samples").says(
     "The logits are multiplied by the temperature. They are divided by it: a low temperature makes sharp choices."
@@ -204,8 +204,8 @@ right.mistake("restores_the_model_only", shows="eval mode").patch("""
 + model.training = was
 + return tokens
 """).says(
-    "The mode of the model itself is restored, and that of its parts is not: they stay in eval mode. `model.train(mode)` "
-    "reaches them all."
+    "The mode of the model itself is restored, and that of its parts is not: they stay in eval mode. "
+    "`model.train(mode)` reaches them all."
 )
 right.mistake("cuts_the_prompt", {"run(prompt": "run(prompt[:, -model.block_size :]"}, shows="shows").says(
     "The prompt is cut to block_size in the result. The model is shown that much at most; the text keeps everything."

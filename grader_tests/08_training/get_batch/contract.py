@@ -13,12 +13,13 @@ get_batch = exercise(
     points=2,
     see=BATCHES,
     hints=(
-        "A window of block_size inputs and its targets together cover how many tokens? Where may it begin, first and last? "
-        "Count the starts for a text of 6 tokens and block_size 3 with your finger.",
-        "Draw batch_size whole numbers, the starts, with the generator. Cut two windows for each: one at the start, one a "
-        "token later.",
-        "`starts = torch.randint(…, (batch_size,), generator=generator)`; then either a list of slices and `torch.stack`, or "
-        "one index `starts[:, None] + torch.arange(block_size)`. Before that, compare len(data) with block_size.",
+        "A window of block_size inputs and its targets together cover how many tokens? Where may it begin, first and "
+        "last? Count the starts for a text of 6 tokens and block_size 3 with your finger.",
+        "Draw batch_size whole numbers, the starts, with the generator. Cut two windows for each: one at the start, "
+        "one a token later.",
+        "`starts = torch.randint(…, (batch_size,), generator=generator)`; then either a list of slices and "
+        "`torch.stack`, or one index `starts[:, None] + torch.arange(block_size)`. Before that, compare len(data) with "
+        "block_size.",
     ),
 )
 

@@ -52,16 +52,14 @@ right.mistake(
     "The last window is never drawn: the bound of torch.randint is already one past the greatest number. Of L tokens, "
     "L - block_size starts fit."
 )
-right.mistake(
-    "runs_past_the_end",
-    {
-        "torch.randint(n, (batch_size,), generator=generator)": "torch.randint(n + 1, (batch_size,), generator=generator)",
-        "place = starts[:, None] + torch.arange(block_size)": "inputs = torch.stack([data[s : s + block_size] for s in starts])",
-        "data[place]": "inputs",
-        "data[place + 1]": "torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])",
-    },
-    shows="every",
-).says(
+right.mistake("runs_past_the_end", shows="every").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
+- place = starts[:, None] + torch.arange(block_size)
+- return data[place], data[place + 1]
++ starts = torch.randint(n + 1, (batch_size,), generator=generator)
++ inputs = torch.stack([data[s : s + block_size] for s in starts])
++ return inputs, torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])
+""").says(
     "A start too many: the window at the last start has no token left for its last target. The window *and one more "
     "token* must fit."
 )
@@ -82,14 +80,13 @@ right.mistake("moves_starts_into_range", shows="every").patch("""
     "Starts that do not fit are moved to the last one that does, which is therefore drawn far too often. Draw among "
     "those that fit in the first place."
 )
-right.mistake(
-    "cuts_the_text_into_pieces",
-    {
-        "len(data) - block_size": "(len(data) - 1) // block_size",
-        "torch.randint(n, (batch_size,), generator=generator)": "torch.randint(n, (batch_size,), generator=generator) * block_size",
-    },
-    shows="every",
-).says("Your windows start at multiples of block_size only. They may overlap: every place is a start.")
+right.mistake("cuts_the_text_into_pieces", shows="every").patch("""
+- n = len(data) - block_size
++ n = (len(data) - 1) // block_size
+@@
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = torch.randint(n, (batch_size,), generator=generator) * block_size
+""").says("Your windows start at multiples of block_size only. They may overlap: every place is a start.")
 get_batch.mistake("goes_round", shows="every").whole("""
 def get_batch(data, block_size, batch_size, generator):
     if len(data) <= block_size:
@@ -98,16 +95,14 @@ def get_batch(data, block_size, batch_size, generator):
     place = starts[:, None] + torch.arange(block_size)
     return data[place % len(data)], data[(place + 1) % len(data)]
 """).says("Your windows run over the end of the text and go on at its beginning, a sequel that nobody wrote.")
-right.mistake(
-    "draws_one_start_for_all",
-    {
-        "starts = torch.randint(n, (batch_size,), generator=generator)": "s = torch.randint(n, (1,), generator=generator).item()",
-        "place = starts[:, None] + torch.arange(block_size)": "inputs = data[s : s + block_size].repeat(batch_size, 1)",
-        "data[place]": "inputs",
-        "data[place + 1]": "data[s + 1 : s + 1 + block_size].repeat(batch_size, 1)",
-    },
-    shows="drawn",
-).says("All windows of a batch are the same: draw a start for each row.")
+right.mistake("draws_one_start_for_all", shows="drawn").patch("""
+- starts = torch.randint(n, (batch_size,), generator=generator)
+- place = starts[:, None] + torch.arange(block_size)
+- return data[place], data[place + 1]
++ s = torch.randint(n, (1,), generator=generator).item()
++ inputs = data[s : s + block_size].repeat(batch_size, 1)
++ return inputs, data[s + 1 : s + 1 + block_size].repeat(batch_size, 1)
+""").says("All windows of a batch are the same: draw a start for each row.")
 right.mistake("takes_neighbours", shows="drawn").patch("""
 - starts = torch.randint(n, (batch_size,), generator=generator)
 + starts = (torch.randint(n, (1,), generator=generator) + torch.arange(batch_size)) % n
@@ -144,15 +139,16 @@ def get_batch(data, block_size, batch_size, generator):
     "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a ValueError "
     "that names data or block_size."
 )
-right.mistake(
-    "accepts_a_token_too_few",
-    {
-        "n < 1": "n < 0",
-        "torch.randint(n, (batch_size,), generator=generator)": "torch.randint(max(n, 1), (batch_size,), generator=generator)",
-        "place + 1": "(place + 1).clamp(max=len(data) - 1)",
-    },
-    shows="ValueError",
-).says("You accept a text of block_size tokens. The last target needs one more.")
+right.mistake("accepts_a_token_too_few", shows="ValueError").patch("""
+- if n < 1:
++ if n < 0:
+@@
+- starts = torch.randint(n, (batch_size,), generator=generator)
++ starts = torch.randint(max(n, 1), (batch_size,), generator=generator)
+@@
+- return data[place], data[place + 1]
++ return data[place], data[(place + 1).clamp(max=len(data) - 1)]
+""").says("You accept a text of block_size tokens. The last target needs one more.")
 right.mistake("refuses_the_shortest", {"n < 1": "n < 2"}, shows=("ValueError", "windows")).says(
     "You refuse a text of block_size + 1 tokens, into which exactly one window fits."
 )
@@ -177,6 +173,6 @@ right.mistake("turns_the_window_round", shows="windows").patch("""
 + inputs = torch.stack([data[s : s + block_size] for s in starts])
 + return inputs, inputs.roll(-1, 1)
 """).says(
-    "The last target of a window is the window's own first token: you turn each window round. It is the token of the text "
-    "that comes next."
+    "The last target of a window is the window's own first token: you turn each window round. It is the token of the "
+    "text that comes next."
 )

@@ -18,11 +18,11 @@ language_model_loss = exercise(
     hints=(
         "With which formula does the logarithm of a softmax get by without ever making a number that overflows, or a "
         "logarithm of 0? What do you pick out of the N numbers of a position?",
-        "Log-probabilities first, (B, T, N). Then pick the one of each target, (B, T). Then a mean over those positions that "
-        "are not ignored; a target such as -100 is no index, so replace it before picking.",
+        "Log-probabilities first, (B, T, N). Then pick the one of each target, (B, T). Then a mean over those "
+        "positions that are not ignored; a target such as -100 is no index, so replace it before picking.",
         "`logp = torch.log_softmax(logits, …)`; `counts = targets != ignore_index`; `safe = targets.where(counts, …)`; "
-        "`picked = logp.gather(…, safe.unsqueeze(…)).squeeze(…)`; return the sum over `counts` divided by their number, "
-        "which must not be 0.",
+        "`picked = logp.gather(…, safe.unsqueeze(…)).squeeze(…)`; return the sum over `counts` divided by their "
+        "number, which must not be 0.",
     ),
 )
 

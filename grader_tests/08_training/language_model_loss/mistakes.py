@@ -82,8 +82,8 @@ right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, shows=("ig
     "You ignore -100 whatever ignore_index says. Compare with the argument."
 )
 right.mistake("computes_in_float32", {"logits.log_softmax": "logits.float().log_softmax"}, shows="gradients").says(
-    "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the dtype "
-    "as it is."
+    "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the "
+    "dtype as it is."
 )
 right.mistake(
     "ignores_what_is_negative",
@@ -112,8 +112,8 @@ def language_model_loss(logits, targets, ignore_index=-100):
         return 0.0
     return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
 """).says(
-    "Where all targets are ignored you return a Python number. The result is a tensor everywhere: 0 times something that "
-    "depends on the logits has the right dtype and device."
+    "Where all targets are ignored you return a Python number. The result is a tensor everywhere: 0 times something "
+    "that depends on the logits has the right dtype and device."
 )
 language_model_loss.mistake("returns_a_new_zero", shows="0 where").whole("""
 def language_model_loss(logits, targets, ignore_index=-100):

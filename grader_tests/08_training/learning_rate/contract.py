@@ -14,10 +14,11 @@ learning_rate = exercise(
     see=RATE,
     hints=(
         "Two cases, told apart by comparing step with warmup. Which of the two holds at step = warmup?",
-        "First case: a share of peak that grows by peak / warmup with each step. Second: how far along is the step between "
-        "warmup and total, as a number r from 0 to 1? Then half a cosine takes 1 down to 0, and floor and peak stretch it.",
-        "Check `0 <= warmup < total` first. `if step < warmup: return …`; `r = min(1.0, (… - …) / (… - …))`; `return floor + "
-        "(…) * (1 + math.cos(…)) / 2`.",
+        "First case: a share of peak that grows by peak / warmup with each step. Second: how far along is the step "
+        "between warmup and total, as a number r from 0 to 1? Then half a cosine takes 1 down to 0, and floor and peak "
+        "stretch it.",
+        "Check `0 <= warmup < total` first. `if step < warmup: return …`; `r = min(1.0, (… - …) / (… - …))`; `return "
+        "floor + (…) * (1 + math.cos(…)) / 2`.",
     ),
 )
 

@@ -136,8 +136,8 @@ right.mistake("divides_by_no_decay", shows="ValueError").patch("""
 - if not 0 <= warmup < total:
 -     raise ValueError(f"warmup is {warmup}, total is {total}")
 """).says(
-    "You check nothing, and where warmup equals total the division by total - warmup fails by itself. Raise a ValueError "
-    "unless 0 <= warmup < total."
+    "You check nothing, and where warmup equals total the division by total - warmup fails by itself. Raise a "
+    "ValueError unless 0 <= warmup < total."
 )
 learning_rate.mistake("stays_at_the_peak", shows="half a cosine").whole("""
 def learning_rate(step, warmup, total, peak, floor=0.0):
@@ -148,13 +148,13 @@ def learning_rate(step, warmup, total, peak, floor=0.0):
 right.mistake("climbs_to_the_peak", {"(1 + math.cos": "(1 - math.cos"}, shows="half a cosine").says(
     "After the warm-up your rate begins at floor and rises. The sign of the cosine is wrong."
 )
-right.mistake(
-    "rounds_the_rate",
-    {
-        "peak * (step + 1) / warmup": "round(peak * (step + 1) / warmup, 6)",
-        "floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2": "round(floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2, 6)",
-    },
-    shows=("a straight", "half a cosine"),
-).says(
-    "You round the learning rate. Of a small one, and 3e-5 is usual where a trained model is trained on, little is left."
+right.mistake("rounds_the_rate", shows=("a straight", "half a cosine")).patch("""
+- return peak * (step + 1) / warmup
++ return round(peak * (step + 1) / warmup, 6)
+@@
+- return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
++ return round(floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2, 6)
+""").says(
+    "You round the learning rate. Of a small one, and 3e-5 is usual where a trained model is trained on, little is "
+    "left."
 )

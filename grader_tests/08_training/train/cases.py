@@ -103,7 +103,8 @@ def like_the_schedule(steps, peak):
                 return f"half-way through the first tenth of the steps the learning rate is {rate:.2f} of its peak"
             share = (1 + math.cos(math.pi * (i - warmup) / (steps - warmup))) / 2
             if i > warmup + 1 and not -(0.06 if i > 3 * warmup else 0.2) < rate - share < 0.06:
-                return f"at step {i} of {steps} the learning rate is {rate:.2f} of its peak; by the cosine it is {share:.2f}"
+                told = f"at step {i} of {steps} the learning rate is {rate:.2f} of its peak"
+                return f"{told}; by the cosine it is {share:.2f}"
         if rates[-1] > 0.03:
             return "the learning rate does not go down to 0"
         return None

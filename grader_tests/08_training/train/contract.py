@@ -30,12 +30,13 @@ train = exercise(
     points=2,
     see=TRAINING,
     hints=(
-        "You have written every part of it. Which of them is called once, before the loop, and which ones in every step? "
-        "What does the optimizer not know by itself?",
-        "One AdamW for the whole training. In each step: the learning rate of this step into the optimizer, a batch of the "
-        "model's block_size, a training step, its loss into the list. A tenth of the steps is warm-up.",
-        "`optimizer = torch.optim.AdamW(…, lr=peak)`; `for step in range(steps):` `for group in optimizer.param_groups: "
-        'group["lr"] = learning_rate(step, …, …, …)`; `inputs, targets = get_batch(…)`; `losses.append(train_step(…))`.',
+        "You have written every part of it. Which of them is called once, before the loop, and which ones in every "
+        "step? What does the optimizer not know by itself?",
+        "One AdamW for the whole training. In each step: the learning rate of this step into the optimizer, a batch of "
+        "the model's block_size, a training step, its loss into the list. A tenth of the steps is warm-up.",
+        "`optimizer = torch.optim.AdamW(…, lr=peak)`; `for step in range(steps):` `for group in "
+        'optimizer.param_groups: group["lr"] = learning_rate(step, …, …, …)`; `inputs, targets = get_batch(…)`; '
+        "`losses.append(train_step(…))`.",
     ),
 )
 

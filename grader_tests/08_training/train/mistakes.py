@@ -74,8 +74,8 @@ right.mistake("forgets_the_averages", shows="the trained").patch("""
   for step in range(steps):
 +     optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
 """).says(
-    "You make a new optimizer in each step. AdamW keeps averages of all gradients so far; a new one has forgotten them, "
-    "and goes the full learning rate wherever the last batch points."
+    "You make a new optimizer in each step. AdamW keeps averages of all gradients so far; a new one has forgotten "
+    "them, and goes the full learning rate wherever the last batch points."
 )
 right.mistake(
     "decays_by_the_gradient",

@@ -13,7 +13,7 @@ def stepping(
     """A script with a model (in training mode before?), an optimizer and `steps` steps; "loss" is that of the last."""
     ids = [draw.integers(0, 6, 4, 3) for _ in range(2 * steps)]
     model = windowed(window_state(draw, sharpness=sharpness), **(options or {}))
-    # Inputs only: a model takes them as they lie. Targets are laid flat by `view`, too, by people who know their batches
+    # Inputs only: a model takes them as they lie. People who know their batches lay targets flat by `view`, too
     s = Script(model=model, **{f"ids{i}": one if i % 2 else layout(one) for i, one in enumerate(ids)})
     s.call(method(s.model, "train"), before)
     s.call(helper("optimizer"), s.model, kind, name="optimizer", **chosen)

@@ -15,12 +15,12 @@ train_step = exercise(
     points=3,
     see=STEP,
     hints=(
-        "Where do gradients go when backward() is called a second time? And what must have happened before the optimizer "
-        "reads them?",
-        "Training mode; clear; logits; loss over all positions; backward; clip the norm over all parameters; step. The loss "
-        "that you return is the one that you have already computed.",
-        "`model.train()`; `optimizer.zero_grad()`; `loss = …`; `loss.…()`; `nn.utils.clip_grad_norm_(model.parameters(), …)`; "
-        "`optimizer.…()`; `return loss.…()`.",
+        "Where do gradients go when backward() is called a second time? And what must have happened before the "
+        "optimizer reads them?",
+        "Training mode; clear; logits; loss over all positions; backward; clip the norm over all parameters; step. The "
+        "loss that you return is the one that you have already computed.",
+        "`model.train()`; `optimizer.zero_grad()`; `loss = …`; `loss.…()`; "
+        "`nn.utils.clip_grad_norm_(model.parameters(), …)`; `optimizer.…()`; `return loss.…()`.",
     ),
 )
 

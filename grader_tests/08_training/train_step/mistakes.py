@@ -30,8 +30,8 @@ right.mistake("clears_afterwards", shows="old gradients").patch("""
 right.mistake("never_clips", shows="an SGD").patch("""
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 """).says(
-    "The optimizer steps along a gradient that nobody clipped: its norm may not be greater than 1. There is something to "
-    "clip after backward(), and it must be done before the step."
+    "The optimizer steps along a gradient that nobody clipped: its norm may not be greater than 1. There is something "
+    "to clip after backward(), and it must be done before the step."
 )
 right.mistake("clips_values", {"nn.utils.clip_grad_norm_": "nn.utils.clip_grad_value_"}, shows="an SGD").says(
     "You clip every number of the gradient on its own. That turns its direction; clip the norm of the whole."
