@@ -104,5 +104,5 @@ def letters(name: str) -> str:
 
 def printable(text: str) -> str:
     """A stranger's text as one short line that neither a terminal nor a reader takes for anything else."""
-    text = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: SHOWN + 1])
+    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

@@ -31,7 +31,7 @@ class People:
                     self._by_name.setdefault(key, set()).add(student.id)
 
     def known(self, owner: Owner) -> str | None:
-        """The id of a student of the gradebook, or None. Raises NotTold where a name is that of several."""
+        """The id of a student of the gradebook, or None. Raises NotTold for a name of several, or a borrowed one."""
         if owner.kind == "canvas" and owner.number in self._by_number:
             return self._by_number[owner.number]
         if owner.kind == "folder" and owner.name in self._ids:
@@ -39,6 +39,8 @@ class People:
         same = self._by_name.get(letters(owner.name), set())
         if len(same) > 1:
             raise NotTold(f"the gradebook has several students of that name ({', '.join(sorted(same))})")
+        if owner.kind == "canvas" and same & set(self._by_number.values()):
+            raise NotTold("the gradebook's student of that name has another number")
         return next(iter(same), None)
 
     def ids(self, owners: Iterable[Owner]) -> dict[Owner, str | NotTold]:

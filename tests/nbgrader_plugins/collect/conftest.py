@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import logging
@@ -24,27 +25,26 @@ def notebook(text: str) -> bytes:
     return json.dumps({"cells": [{"cell_type": "raw", "source": text}], "nbformat": 4}).encode()
 
 
-def zipped(files: Files, **how: Any) -> bytes:
+def zipped(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip; a name that ends in a slash is a folder's."""
     made = io.BytesIO()
-    how.setdefault("compression", zipfile.ZIP_DEFLATED)
-    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(made, "w", **how) as archive:  # of names that repeat
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(made, "w") as archive:  # of names that repeat
         for name, content in files.items() if isinstance(files, dict) else files:
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, compression)  # dated 1980, so the same bytes every time
     return made.getvalue()
 
 
-def tarred(files: Files, mode: str = "w:gz", members: Iterable[tarfile.TarInfo] = (), **how: Any) -> bytes:
+def tarred(files: Files, members: Iterable[tarfile.TarInfo] = (), gzipped: bool = True, **how: Any) -> bytes:
     """A tar archive with the files and, after them, members that have no content."""
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode=mode, **how) as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=made, mode="w", **how) as archive:
         for name, content in files.items() if isinstance(files, dict) else files:
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
         for member in members:
             archive.addfile(member)
-    return made.getvalue()
+    return gzip.compress(made.getvalue(), mtime=0) if gzipped else made.getvalue()
 
 
 def moodle(name: str, number: int, file: str = f"{LESSON}.ipynb") -> str:

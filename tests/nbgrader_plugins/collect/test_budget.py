@@ -60,6 +60,13 @@ def nested(depth: int) -> bytes:
     return content
 
 
+def with_comment(size: int) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.comment = bytes(size)
+    return made.getvalue()
+
+
 # What Mallory hands in beside nothing else: file name -> bytes, and what the line says.
 REFUSED = {
     "a bomb": ({"a.zip": zipped({MINE: bytes(2 * SMALL)})}, "reading it takes more than 4 MiB"),
@@ -77,6 +84,7 @@ REFUSED = {
         "more than 2,000 files",
     ),
     "20,000 empty files": ({f"{n}.txt": b"" for n in range(20_000)}, "more than 2,000 files"),
+    "long comments": ({"a.zip": zipped({f"{n}.zip": with_comment(60_000) for n in range(40)})}, "longer than 1 MiB"),
     "too deep": ({"a.zip": nested(3)}, "0.zip: it lies too deep, in archives within archives"),
     "cut off": ({"a.zip": nested(0)[:60]}, r"a.zip: it could not be read \(BadZipFile"),
     "cut off, tar.gz": ({"a.tar.gz": tarred({MINE: os.urandom(9_000)})[:5_000]}, "it ends in the middle"),

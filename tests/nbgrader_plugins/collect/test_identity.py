@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from nbgrader.api import Gradebook
 
 from ..conftest import LESSON, hand_in
 from .conftest import moodle, notebook, submitted, tarred, zipped
@@ -75,8 +76,6 @@ def test_folders_inside_a_submission_never_decide_whose_it_is(collect: Any, as_z
 def test_two_sources_for_one_person_are_refused_and_nothing_is_overwritten(
     collect: Any, course: Any, caplog: pytest.LogCaptureFixture, second: dict[str, bytes]
 ) -> None:
-    from nbgrader.api import Gradebook
-
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
         gradebook.update_or_create_student("jsmith", first_name="Jane", last_name="Smith")
     hand_in(course.root, "jsmith", notebook("here before"))
@@ -90,6 +89,14 @@ def test_forms_of_one_name_are_one_person(collect: Any, told: Any) -> None:
     found = collect({"a.zip": zipped({f"{composed}/{LESSON}.ipynb": b"1", f"{decomposed}/{LESSON}.ipynb": b"2"})})
     assert found == {}
     assert f"{decomposed} in a.zip is the same student" in told(f"{composed} in a.zip is not collected")
+
+
+def test_a_borrowed_name_does_not_stand_against_the_gradebooks_number(collect: Any, course: Any, told: Any) -> None:
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_student("jsmith", first_name="Jane", last_name="Smith", lms_user_id="12345")
+    found = collect({f"smithjane_999_1_{LESSON}.ipynb": b"mallory's", f"bo_3_2_{LESSON}.ipynb": notebook("bo")})
+    assert found == {"bo": "bo"}
+    assert "the gradebook's student of that name has another number" in told("smithjane (999)")
 
 
 def test_what_tells_nobodys_name_is_told_and_left(collect: Any, told: Any) -> None:
