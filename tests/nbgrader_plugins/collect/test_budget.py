@@ -210,6 +210,19 @@ def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course
     assert told("bo in the archive folder: not collected")
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes names in UTF-8 only")
+def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any, told: Any) -> None:
+    archive = course.root / "downloaded" / LESSON / "archive"
+    folder = os.fsencode(archive) + b"/bo\xff"
+    os.makedirs(folder)
+    with open(folder + b"/\xfe.ipynb", "wb") as file:
+        file.write(notebook("bo"))
+    with open(os.fsencode(archive) + b"/\xfd", "wb"):
+        pass
+    assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane", "bo": "bo"}
+    assert told("\\udcfd in the archive folder: not collected")
+
+
 def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any, told: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory" / "many"
     folder.mkdir(parents=True)
