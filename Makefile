@@ -61,6 +61,6 @@ wheels: setup  ## what is published: a student's wheel and a teacher's, into dis
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist ./grading
 
 clean:  ## delete what was built and the sample class; never what students handed in
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf submitted/sample-* autograded/sample-* feedback/sample-*
 	find . -name __pycache__ -not -path "./$(VENV)/*" -prune -exec rm -rf {} +

@@ -1,0 +1,167 @@
+"""Any archive at all, by hypothesis, in memory: read within its budget, or refused in words."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tracemalloc
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grading.nbgrader_plugins.collect.archives import FOLDER, Budget, Entry, NotRead, in_folder, in_tar, named
+from grading.nbgrader_plugins.collect.names import SHOWN, Owner, outermost, printable
+from grading.nbgrader_plugins.collect.submission import Chosen, Submission
+
+from .conftest import tarred, zipped
+
+NOTEBOOKS = ["02_halves"]
+BUDGET = {"max_bytes": 2**18, "max_files": 20, "max_depth": 2}
+PEAK = 16 * 2**20  # bytes of memory, of which the lists of names take the most
+
+MINE = "02_halves.ipynb"
+OUTSIDE = ["..", ".", "", "C:", "x\\y"]
+ODD = ["ä" * 130, "a" * 300, "Zoe\u0308", "Zo\u00eb", "\x1b[2J\r\n", "\u202e"]
+FORGED = ["Jane_1_assignsubmission_file_", f"jane_1_2_{MINE}", "__MACOSX"]
+parts = st.sampled_from([MINE, f"Copy of {MINE}", "a", "A", *OUTSIDE, *ODD, *FORGED])
+names = st.lists(parts, min_size=1, max_size=4).map("/".join).filter(bool) | st.text(min_size=1, max_size=20).map(
+    "x".__add__
+)
+contents = st.binary(max_size=64) | st.sampled_from([b"", bytes(2**19), b"{}", b"PK\5\6" + bytes(18)])
+
+
+@st.composite
+def archives(draw: st.DrawFn, depth: int = 3) -> tuple[str, bytes]:
+    """A name and its bytes: an archive of files and archives, some of them damaged."""
+    inner = st.tuples(names, contents)
+    if depth:
+        inner |= archives(depth - 1)
+    files = draw(st.lists(inner, max_size=6))
+    make, ending = draw(
+        st.sampled_from(
+            [
+                (zipped, ".zip"),
+                (tarred, ".tar.gz"),
+                (partial(tarred, gzipped=False, format=tarfile.GNU_FORMAT), ".tar"),
+                (partial(tarred, gzipped=False, format=tarfile.PAX_FORMAT), ".tar"),
+            ]
+        )
+    )
+    try:
+        made = make([(name.encode(errors="replace").decode(), content) for name, content in files])
+    except ValueError:  # a name that this format cannot hold
+        made = b""
+    return draw(st.sampled_from(["a", "hand-in", "02_halves"])) + ending, draw(damaged(made))
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
+    changed = bytearray(whole)
+    for _ in range(draw(st.sampled_from([0, 0, 1, 3])) if whole else 0):
+        changed[draw(st.integers(0, len(changed) - 1))] = draw(st.integers(0, 255))
+    cut = draw(st.integers(0, len(changed))) if draw(st.integers(0, 4)) == 0 else len(changed)
+    return bytes(changed[:cut])
+
+
+def handed_in(name: str, content: bytes, top: str, owner: Owner) -> Submission:
+    submission = Submission(owner, "class.zip", Budget(**BUDGET))
+    submission.add(Entry((top, name), size=len(content), open=lambda: io.BytesIO(content)))
+    return submission
+
+
+def check_bounds(submission: Submission) -> None:
+    """Read the submission; whatever it holds, what was paid, kept, said and held in memory is within bounds."""
+    tracemalloc.start()
+    try:
+        with_contents = {}
+        try:
+            chosen = Chosen(submission, NOTEBOOKS)
+            with_contents = {name: content.seek(0, 2) for name, content in chosen.contents.items()}
+            chosen.close()
+            said = chosen.trouble + chosen.passed_over
+        except NotRead as why:
+            said = [str(why)]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    budget = submission.budget
+    assert peak < PEAK
+    assert sum(with_contents.values()) <= budget.max_bytes
+    assert set(with_contents) <= set(NOTEBOOKS)
+    assert len(said) <= budget.max_files + 1
+    assert all(line.isprintable() and len(line) < 1_000 for line in said)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(archives(), st.sampled_from(["moodle", "folder"]))
+def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes], kind: str) -> None:
+    owner, top = {
+        "moodle": (Owner("moodle", "Eve", "9"), "Eve_9_assignsubmission_file_"),
+        "folder": (Owner("folder", "eve"), "eve"),
+    }[kind]
+    check_bounds(handed_in(*made, top, owner))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(["a.zip", "a.tar", "a.tgz"]), st.binary(max_size=2_000))
+def test_any_bytes_are_read_within_the_budget_or_refused(name: str, content: bytes) -> None:
+    check_bounds(handed_in(name, content, "eve", Owner("folder", "eve")))
+
+
+@settings(max_examples=200, deadline=None)
+@given(names)
+def test_any_name_is_a_label(name: str) -> None:
+    entry = named(name)
+    assert entry.path and all(len(part) <= 255 for part in entry.path)
+    assert entry.unfit or all(part not in ("", "..") and "/" not in part for part in entry.path)
+    assert printable(name).isprintable() and len(printable(name)) <= SHOWN
+    told = outermost(entry.path[0], folder=True)
+    assert told is not None and str(told.owner).isprintable()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0\\"), min_size=1), st.binary())),
+    st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
+)
+def test_tar_archives_hold_what_tarfile_wrote(files: list[tuple[str, bytes]], form: int) -> None:
+    files = [("long/" * 30 + name.replace("/", "|")[:50], content) for name, content in files]
+    try:
+        made = tarred(files, gzipped=False, format=form, encoding="utf-8", errors="strict")
+    except ValueError:  # USTAR cannot hold every long name
+        return
+    budget = Budget(max_files=10**6)
+    found = [(entry.path, entry.open().read()) for entry in in_tar(io.BytesIO(made), (), budget)]
+    assert found == [(named(name).path, content) for name, content in files]
+
+
+def test_folders_and_their_files_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "jane" / "empty").mkdir(parents=True)
+    (tmp_path / "jane" / "a.ipynb").write_bytes(b"123")
+    found = {entry.path: (entry.unfit, entry.size) for entry in in_folder(tmp_path / "jane")}
+    assert found == {("jane", "empty"): (FOLDER, 0), ("jane", "a.ipynb"): ("", 3)}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(tarred([], [tarfile.TarInfo("a")], False, pax_headers={"c": "x" * 70_000}), id="extended header"),
+        pytest.param(tarred({"x" * 70_000: b""}, gzipped=False, format=tarfile.GNU_FORMAT), id="long name"),
+    ],
+)
+def test_a_long_header_is_not_read(made: bytes) -> None:
+    with pytest.raises(NotRead, match="a header that is too long"):
+        list(in_tar(io.BytesIO(made), (), Budget()))
+
+
+def test_the_longest_list_of_names_fits_into_memory() -> None:
+    """The most that a nested zip may list, and an extended header in which a slow parser loses itself."""
+    check_bounds(handed_in("a.zip", zipped({f"{n}": b"" for n in range(20_000)}), "eve", Owner("folder", "eve")))
+    slow = b"3 a" * 20_000
+    header = bytearray(tarred({"a": slow}, gzipped=False))
+    header[156:157] = b"x"
+    header[148:156] = b"%06o\0 " % (sum(header[:512]) - sum(header[148:156]) + 8 * 32)
+    check_bounds(handed_in("a.tar", bytes(header), "eve", Owner("folder", "eve")))
