@@ -13,14 +13,14 @@ from grading.nbgrader_plugins import markdown
 
 from ..pages import Elements
 
-WRITTEN = """<|>|"|'|`|``|```|~~~|\\|\\\\|$|$$|[|]|(|)|](|]:|![|*|_|**|&|;|&lt;|&#60;|&#x3c;|&colon;|&Tab;|#|-|+|1.|:|=|!
+WRITTEN = """<|>|"|'|`|``|```|~~~|\\|\\\\|$|$$|[|]|(|)|](|]:|![|*|_|**|&|;|&lt;|&#60;|&#x3c;|&colon;|&Tab;|#|-|+|1.
 img|src=x|onerror=x()|<img src=x onerror=x()>|<script>|</script>|x()|javascript:|JaVaScRiPt:|data:text/html,|/|%
 <!--|-->|<!|<?|?>|<![CDATA[|]]>|<details>|</details>|<summary>|<a href=|<a href="javascript:x()">|</a>|<b|<svg
 <style>|</style>|<p style="|files/|attachment:a.png|https://example.org|mailto:a@b.c|<javascript:x()>|<https://a.b/">
 mermaid|html|text|\\begin{a}|\\end{a}|\\href{javascript:x()}{y}|[1]: javascript:x()|[1]|![a](x "y")
 <template>|<noscript>|<iframe srcdoc="|<base href=|<form action=|<input autofocus onfocus=x()|<meta http-equiv=refresh
 \ue000|\u200b|\x00|\x0c|\xa0|\u2028|é|a|b c|onload=x()|{|}|^|<br>|<br/|<sub>|<kbd onclick=x()>|<mark>x</mark>
-?|[a](javascript:x())|vbscript:|<math>|title|~~|[x]"""
+:|=|!|?|[a](javascript:x())|vbscript:|<math>|title|~~|[x]"""
 SPACES = [" ", "  ", "\n", "\n\n", "\n    ", "\n> ", "\n- ", "\n| a | b |\n|---|---|\n| ", "|", "\t", "  \n"]
 PIECES = [*WRITTEN.replace("\n", "|").split("|"), *SPACES]
 FORBIDDEN = {
