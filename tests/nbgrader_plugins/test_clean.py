@@ -294,7 +294,7 @@ def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) ->
 
 
 def test_a_name_that_is_html_stops_nobody_else(course: Any) -> None:
-    for student in ("ada", "<b>bob</b"):
+    for student in ("ada", "<b>bob"):
         path = course.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(course.release, path)
