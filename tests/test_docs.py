@@ -20,6 +20,7 @@ from .conftest import ROOT
 DOCS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OWNERS = {
+    "TolerantExtractor": "grading.nbgrader_plugins.collect",
     "JudgedExecute": "grading.nbgrader_plugins.execute",
     "ExecutePreprocessor": "nbconvert.preprocessors",
     "LateSubmissionPlugin": "nbgrader.plugins",

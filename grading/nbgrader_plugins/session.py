@@ -291,8 +291,10 @@ class _Collector:
                 self._clear = True
             else:
                 self.ran.outputs.clear()
-        elif kind == "execute_input" and isinstance(content.get("execution_count"), int):
-            self.ran.count = content["execution_count"]
+        elif kind == "execute_input":
+            count = content.get("execution_count")
+            if type(count) is int and count >= 0:  # a kernel may say True, or -1, which no notebook may hold
+                self.ran.count = count
         return True
 
     def _append(self, kind: str, content: dict[str, Any]) -> None:

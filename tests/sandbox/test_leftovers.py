@@ -109,7 +109,7 @@ def test_files_mounts_sockets_and_descriptors_are_gone(running: ForkServer, star
         gc.collect()  # what earlier tests have let go of holds descriptors until then
         inner = family(running.process.pid)[0].pid
         return {
-            "mounts": [mount for mount in Path("/proc/self/mounts").open() if mount.startswith(OUR_MOUNTS)],
+            "mounts": [m for m in Path("/proc/self/mounts").read_text().splitlines() if m.startswith(OUR_MOUNTS)],
             "server's mounts": Path(f"/proc/{inner}/mounts").read_text(),
             "server's files": sorted(path.name for path in Path(running.directory).iterdir()),
             "server's descriptors": len(os.listdir(f"/proc/{inner}/fd")),
