@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test test-browser bench wheels clean
+.PHONY: help setup build release demo grade feedback report lab check test test-fast test-browser bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 test: setup  ## the whole test suite, contracts, lint and types
 	$(BIN)/python -m pytest -n 2 -m "not browser"
 	$(BIN)/python -m pytest tests/browser
+
+test-fast: setup  ## what answers within a minute, while one works
+	$(BIN)/python -m pytest -n 2 -m "not slow and not browser"
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser

@@ -43,7 +43,7 @@ from grading.cells import exercise_named
 from grading.judge.lesson import load_lesson
 from grading.sample import hand_in, right, write_answers
 from tests.canaries import PORT, Canaries, register, told, with_secret
-from tests.corpus import Case, cases
+from tests.corpus import Submission, cases
 
 from .autograde import ROOT, our_course
 from .stock import make_course
@@ -66,7 +66,7 @@ c.JudgedExecute.limits = {{"memory": 1536 * 2**20, "disk": 64 * 2**20, "processe
 class Outcome:
     """What one submission achieved, each as words."""
 
-    case: Case
+    case: Submission
     too_much: list[str] = field(default_factory=list)
     out: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Batch:
     memory: int
     together: bool  # whether all of a kind are graded in one go
 
-    def grade(self, corpus: list[Case], canaries: Canaries) -> Iterator[Outcome]:
+    def grade(self, corpus: list[Submission], canaries: Canaries) -> Iterator[Outcome]:
         """The outcomes, as they are known."""
         if not self.together and len(corpus) > 1:
             for case in corpus:
@@ -103,7 +103,7 @@ class Batch:
             outcome.out += common
         yield from outcomes
 
-    def _grade(self, root: Path, corpus: list[Case], canaries: Canaries) -> list[str]:
+    def _grade(self, root: Path, corpus: list[Submission], canaries: Canaries) -> list[str]:
         """Autograde the class; what was disturbed."""
         mine = {"gradebook.db", *(case.name for case in corpus)}
         canaries.lay()
@@ -190,7 +190,7 @@ def _files(root: Path, but: set[str]) -> dict[str, str]:
     return found
 
 
-def compare(corpus: list[Case], console: Console) -> dict[str, list[Outcome]]:
+def compare(corpus: list[Submission], console: Console) -> dict[str, list[Outcome]]:
     """Run the corpus both ways, with progress; the outcomes by name of the way."""
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())

@@ -29,7 +29,7 @@ from .judge.examine import earns_all, examine, known_verdict
 from .judge.exercise import Cases, Exercise, Mistake
 from .judge.inprocess import examine_here
 from .judge.lesson import load_lesson
-from .judge.present import report
+from .judge.present import present
 from .judge.references import mistaken
 from .judge.verdict import ExerciseVerdict
 from .mutants import mutants
@@ -122,7 +122,7 @@ class Prover:
         found = [self._judged(rules, answer, seed, source, lenient) for seed in SEEDS]
         proof.verdicts[what] = found
         if poor := next((v for v in found if v.earned != rules.points), None):
-            shown = report(poor).to_text()
+            shown = present(poor).to_text()
             proof.problems.append(f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}")
 
     def _wrong(self, proof: Proof, mistake: Mistake) -> None:
@@ -242,4 +242,4 @@ def prove_all(root: Path, names: list[str], only: str = "", *, mutate: bool = Tr
 
 def _print_reports(proof: Proof) -> None:
     for mistake in proof.exercise.mistakes:
-        print(f"\n{mistake.name}\n{report(proof.verdicts[f'mistake {mistake.name}'][0]).to_text()}")
+        print(f"\n{mistake.name}\n{present(proof.verdicts[f'mistake {mistake.name}'][0]).to_text()}")

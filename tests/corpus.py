@@ -37,7 +37,7 @@ OURS = ("case.toml", "answers.py", "edit.py")
 
 
 @dataclass(frozen=True)
-class Case:
+class Submission:
     """One submission of the corpus."""
 
     path: Path
@@ -112,12 +112,12 @@ class Case:
         return made
 
 
-def cases(*kinds: str) -> list[Case]:
+def cases(*kinds: str) -> list[Submission]:
     """All cases, or those of some kinds (the first word of their names)."""
     found = []
     for path in sorted(SUBMISSIONS.glob("*/case.toml")):
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append(Case(path.parent, **data))
+        found.append(Submission(path.parent, **data))
     return [case for case in found if not kinds or case.kind in kinds]
 
 

@@ -26,6 +26,8 @@ from grading.sandbox import grants
 
 from .small import LESSONS, ROOT, make_course
 
+pytestmark = pytest.mark.slow
+
 ONE = LESSONS[0]
 Grading = Callable[..., tuple[int, str, str]]
 # What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts

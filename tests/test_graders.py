@@ -15,6 +15,8 @@ from grading.sample import hand_in, right, write_answers
 from .conftest import LESSONS, ROOT
 from .verdicts import compact, recorded
 
+pytestmark = pytest.mark.slow
+
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
 
 
@@ -31,7 +33,6 @@ def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
     assert compact(proof) == recorded(lesson)[name]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, classroom):
     root = classroom(lesson)

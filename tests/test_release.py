@@ -23,6 +23,8 @@ from grading.judge.lesson import load_lesson
 from .conftest import LESSONS, ROOT
 from .small import write_lesson
 
+pytestmark = pytest.mark.slow
+
 X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
 LONG = 30  # characters; a shorter piece of a statement tells nothing
 

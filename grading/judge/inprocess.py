@@ -21,7 +21,7 @@ from . import wire
 from .examine import examine
 from .exercise import Exercise
 from .lesson import Lesson, load_lesson
-from .present import report
+from .present import present
 from .source import Source
 from .verdict import ExerciseVerdict
 from .wire import Answers, NoAnswer
@@ -76,7 +76,7 @@ def grade(f: Any, tests: Path | None = None) -> Points:
     names = dict(vars(sys.modules[f.__module__])) | {f.__name__: f}
     cells = names.get("In") or [inspect.getsource(f)]
     verdict = examine_here(exercise, names, cells=cells, lesson=lesson)
-    shown: Report = report(verdict)
+    shown: Report = present(verdict)
     shown.footnote = "Hidden verdict, made in this process without a sandbox."
     display(shown)
     return Points(verdict.earned, exercise.points)

@@ -7,7 +7,7 @@ from course.report import Report, Row
 from .verdict import ExerciseVerdict
 
 
-def report(verdict: ExerciseVerdict) -> Report:
+def present(verdict: ExerciseVerdict) -> Report:
     rows = []
     for criterion in verdict.criteria:
         details = []

@@ -27,7 +27,7 @@ from traitlets import Bool, Dict, Enum, Float, Int
 from grading.cells import RECORD, check_call, exercise_of, grade_id, visible
 from grading.judge.exercise import Exercise
 from grading.judge.lesson import Lesson, load_lesson
-from grading.judge.present import report
+from grading.judge.present import present
 from grading.judge.source import Source
 from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
 from grading.sandbox import SandboxUnavailable
@@ -198,7 +198,7 @@ def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
 
 def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
     """Replace a grade cell's outputs by the report and one plain float."""
-    shown = report(verdict)
+    shown = present(verdict)
     data: dict[str, Any] = {"text/html": shown.to_html(), "text/plain": shown.to_text(), MIME: verdict.to_json()}
     score = repr(round(float(verdict.earned), 4))
     cell.execution_count = 1

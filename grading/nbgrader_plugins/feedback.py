@@ -25,7 +25,7 @@ from nbgrader.preprocessors import ClearHiddenTests
 
 from course.report import MARKS
 from grading.cells import RECORD, check_call, exercise_named, grade_id, visible
-from grading.judge.present import report
+from grading.judge.present import present
 from grading.judge.verdict import ExerciseVerdict
 
 from . import markup
@@ -230,7 +230,7 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:
         status,
         colour,
         f"exercise-{exercise}",
-        report=Markup(report(verdict).to_html()) if verdict else NOTHING,
+        report=Markup(present(verdict).to_html()) if verdict else NOTHING,
         headline=markup.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
         by_a_person=grade.manual,

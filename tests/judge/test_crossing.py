@@ -21,6 +21,8 @@ from grading.proof import namespace
 
 from ..conftest import LESSONS, ROOT
 
+pytestmark = pytest.mark.slow
+
 # Right answers that call earlier exercises, where the lesson's own solution does not
 CALLING = {
     "01_dot_products": {

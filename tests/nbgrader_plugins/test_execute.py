@@ -9,12 +9,14 @@ from grading.nbgrader_plugins import session
 from grading.report import verdicts
 from grading.run.nbgrader import autograde, configuration, scores
 
-from ..corpus import Case, cases
+from ..corpus import Submission, cases
+
+pytestmark = pytest.mark.slow
 
 HONEST = ("right", "wrong", "broken", "tamper")
 
 
-def graded(root, case: Case, config: Config | None = None) -> dict:
+def graded(root, case: Submission, config: Config | None = None) -> dict:
     """Exercise -> verdict of one case."""
     student = case.hand_in(root)
     autograde(root, case.lesson, student, again=True, config=config)
@@ -27,7 +29,7 @@ def unsandboxed(root) -> Config:
     return config
 
 
-def assert_as_asked(case: Case, found: dict) -> None:
+def assert_as_asked(case: Submission, found: dict) -> None:
     reports = {name: (v.earned, v.status, v.mistake, v.internal) for name, v in found.items()}
     assert not case.misjudged({name: v.earned for name, v in found.items()}), reports
     for name, status in case.status.items():

@@ -25,8 +25,8 @@ from grading.sample import hand_in, right, write_answers
 from ..canaries import Canaries, register, told, with_secret
 from ..corpus import ROOT, cases
 
-pytestmark = pytest.mark.xdist_group("hostile")  # one batch for all
-pytestmark = pytest.mark.xdist_group("hostile")  # one batch for all
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]  # one batch for all
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]  # one batch for all
 LESSON = "02_softmax"
 KINDS = ("forge", "peek", "escape", "exhaust", "break")
 LIMITS = """
@@ -81,7 +81,6 @@ def _orphans() -> Iterator[Callable[[], set[str]]]:
         adopt(False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
     root = batch[0]
@@ -92,14 +91,12 @@ def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
         assert found[name].status == status, reports
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_what_a_hostile_submission_shows_holds_no_secret(batch, case):
     graded = batch[0] / "autograded" / case.name / LESSON / f"{LESSON}.ipynb"
     assert told(nbformat.read(graded, as_version=4)) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_honest_neighbour_is_untouched(batch, kind):
     root = batch[0]
@@ -107,7 +104,6 @@ def test_an_honest_neighbour_is_untouched(batch, kind):
     assert points == most == 20
 
 
-@pytest.mark.slow
 def test_the_canaries_are_silent(batch):
     _, done, sang, left = batch
     assert done.returncode == 0, done.stderr[-3000:]

@@ -18,6 +18,8 @@ from grading.sandbox import SandboxUnavailable, require
 
 from .conftest import DOUBLE, HALVE, LESSON
 
+pytestmark = pytest.mark.slow
+
 EXIT = "import os\nos._exit(3)"
 Start = Callable[..., NotebookRun]
 

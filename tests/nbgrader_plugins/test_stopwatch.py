@@ -18,6 +18,8 @@ from grading.nbgrader_plugins.session import Limits, Session, Starved
 from grading.nbgrader_plugins.stopwatch import Stopwatch
 from grading.sandbox import SandboxUnavailable, require
 
+pytestmark = pytest.mark.slow
+
 LONG = 120.0  # seconds within which whatever ends at all ends, on a busy machine too
 BUSY = "while True: pass"
 both = pytest.mark.parametrize("provisioner", ["attention-sandbox", "local-provisioner"])

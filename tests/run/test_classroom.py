@@ -21,6 +21,8 @@ from grading.sample import hand_in, right, write_answers
 
 from ..small import LESSONS, make_course
 
+pytestmark = pytest.mark.slow
+
 ONE, TWO = LESSONS
 
 

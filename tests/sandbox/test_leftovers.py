@@ -22,6 +22,8 @@ from grading.sandbox.launch import ForkServer, server
 
 from .conftest import LONG, Box
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 OUR_MOUNTS = ("sandbox ", "server ", "hidden ", "box ", "terminals ", "trial ")
 

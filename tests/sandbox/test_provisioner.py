@@ -17,6 +17,8 @@ from grading.sandbox import SandboxUnavailable
 
 from .conftest import LONG, Box
 
+pytestmark = pytest.mark.slow
+
 both = pytest.mark.parametrize("ordinary", [False, True], ids=["sandboxed", "ordinary"])
 
 

@@ -18,6 +18,8 @@ from grading.sandbox.tree import plan
 
 from .conftest import LONG, SECRET, Box, leads_to_python
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 #: Runs `attempt()` and says what came of it: the name of the error, or "worked".
