@@ -97,6 +97,8 @@ def patched(code: str, patch: str) -> str:
         if wrong := [line for line in lines if line and line[:2].rstrip() not in ("-", "+", "")]:
             raise EditError(f"a line of a patch begins with '- ', '+ ' or two spaces: {wrong[0]!r}")
         old, new = ([line[2:] for line in lines if line[:1] != other] for other in "+-")
+        if not old:
+            raise EditError(f"a hunk of new lines alone has no place; keep a line beside it: {new}")
         spans.append(_line_span(code, old, new))
     return _replaced(code, spans)
 
@@ -108,7 +110,7 @@ def _line_span(code: str, old: list[str], new: list[str]) -> tuple[int, int, str
         indent = here[0][: len(here[0]) - len(here[0].lstrip())]
         if here == _indented(old, indent):
             found.append((first, indent))
-    if len(found) != 1 or not old:
+    if len(found) != 1:
         text = "\n".join(old)
         raise EditError(f"these lines stand {len(found)} times in the text, not once:\n{text}\n--\n{code}")
     first, indent = found[0]
