@@ -23,6 +23,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
 
 
+LISTENING = ("test_hostile.py", "test_benchmarks.py", "sandbox")  # what puts canaries up, which share one port and file
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What listens on the canaries' port runs in one process, and one batch of hostile submissions serves its tests."""
+    for item in items:
+        if set(LISTENING) & set(item.path.parts):
+            item.add_marker(pytest.mark.xdist_group("canaries"))
+
+
 @pytest.fixture(scope="session")
 def classroom(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """`classroom(lesson)` is the root of a course directory in which that lesson is released and nothing handed in."""

@@ -17,7 +17,7 @@ from grading.sample import hand_in, right, write_answers
 
 from .conftest import ROOT
 
-pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="benchmarks are run on Linux"), pytest.mark.xdist_group("canaries")]  # they listen on one port
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="benchmarks are run on Linux")
 
 
 def shell(script: str) -> list[str]:

@@ -25,8 +25,7 @@ from grading.sample import hand_in, right, write_answers
 from ..canaries import Canaries, register, told, with_secret
 from ..corpus import ROOT, cases
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("canaries")]  # one batch for all, and one port
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("canaries")]  # one batch for all, and one port
+pytestmark = pytest.mark.slow
 LESSON = "02_softmax"
 KINDS = ("forge", "peek", "escape", "exhaust", "break")
 LIMITS = """
