@@ -169,7 +169,7 @@ right.mistake("keeps_the_losses", shows="a list").patch("""
 right.mistake("takes_a_step_too_few", {"range(steps)": "range(steps - 1)"}, shows="a list").says(
     "One step too few is taken."
 )
-right.mistake("takes_a_step_more", {"range(steps)": "range(steps + 1)"}, shows="a list").says(
+right.mistake("takes_a_step_more", {"range(steps)": "[*range(steps), steps - 1]"}, shows="a list").says(
     "One step too many is taken."
 )
 right.mistake("trains_a_resting_model", shows="a list").patch("""
