@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from course.specimens import Bigram
-from grading.judge.answers import GIVEN
+from grading.judge.answers import Answer, edited
 from grading.judge.case import Draw
 from grading.judge.exercise import mix
 from grading.judge.lesson import load_lesson, package_of
@@ -72,19 +72,15 @@ def loops(tests: Any) -> tuple[dict[str, Loop], dict[str, Loop]]:
     """(right, wrong) answers to `train`, by name."""
     train = load_lesson(ROOT / "grader_tests" / LESSON).exercises["train"]
 
-    loop = train.bases[0].define(dict(GIVEN))["Loop"]
-
-    def with_options(**options: Any) -> Loop:
-        class Chosen(loop):  # type: ignore[misc, valid-type] # a class of a text
-            def make_optimizer(self) -> torch.optim.Optimizer:
-                return torch.optim.AdamW(self.model.parameters(), lr=self.peak, **options)
-
-        return lambda *given: Chosen(*given).run()
+    def with_options(options: str) -> Loop:
+        code = edited(train.bases[0].code, {"lr=peak)": f"lr=peak, {options})"})
+        made: Loop = Answer("train", options, code).answer
+        return made
 
     right = {"the lesson's solution": namespace(ROOT, LESSON)[0]["train"], "the oracle": train.answer}
     right |= {a.name: a.answer for a in train.alternatives}
-    right |= {"AdamW, weight_decay=0.3": with_options(weight_decay=0.3)}
-    right |= {"AdamW, betas=(0.8, 0.9)": with_options(betas=(0.8, 0.9))}
+    right |= {"AdamW, weight_decay=0.3": with_options("weight_decay=0.3")}
+    right |= {"AdamW, betas=(0.8, 0.9)": with_options("betas=(0.8, 0.9)")}
     return right, {m.name: m.answer for m in train.mistakes if train.criteria[0].name in m.shows}
 
 

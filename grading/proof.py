@@ -91,7 +91,8 @@ class Prover:
     def prove(self, exercise: Exercise, *, mutate: bool = True) -> Proof:
         proof = Proof(exercise)
         self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
-        self._right(proof, "oracle", exercise.answer, rules=_where_defined(exercise), lenient=True)
+        oracle = Answer(exercise.name, "oracle", exercise.stand_in).answer
+        self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
         for alternative in exercise.alternatives:
             made, source = self._handed_in(alternative)
             self._right(proof, f"alternative {alternative.name}", made, source)

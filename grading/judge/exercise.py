@@ -8,6 +8,9 @@ Does not cover: how that description is read from its folder (`lesson.py`).
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -136,7 +139,10 @@ class Exercise:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def oracle(self, answer: Any) -> Any:
-        """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden."""
+        """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden.
+
+        It stands alone (torch, nn, F and math are given), since follow-through sends its source.
+        """
         self.answer = answer
         return answer
 
@@ -192,8 +198,15 @@ class Exercise:
 
     @property
     def stand_in(self) -> str:
-        """Source that defines a right answer: an alternative, so that the oracle never leaves the judge."""
-        return self.alternatives[0].code
+        """Source that defines a right answer under the exercise's own name: the oracle's, which must stand alone.
+
+        No alternative would do: what is exact enough for this exercise may not be for one that is built on it.
+        """
+        tree = ast.parse(textwrap.dedent(inspect.getsource(self.answer)))
+        for made in tree.body:
+            if isinstance(made, (ast.FunctionDef, ast.ClassDef)):
+                made.decorator_list = []
+        return f"{ast.unparse(tree)}\n\n{self.name} = {self.answer.__name__}"
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""

@@ -214,6 +214,6 @@ def test_what_an_author_must_mend_is_told(tmp_path, change, message):
 
 def test_two_courses_with_a_lesson_of_one_name_do_not_get_each_others_answers(tmp_path):
     one = load_lesson(written(tmp_path / "one"))
-    other = load_lesson(written(tmp_path / "other", alternatives=BY_ADDING.replace("x + x", "2 * x")))
-    assert "x + x" in one.exercises["double"].stand_in
-    assert "2 * x" in other.exercises["double"].stand_in
+    other = load_lesson(written(tmp_path / "other", contract=DOUBLE.replace("return 2 * x", "return x * 2")))
+    assert "return 2 * x" in one.exercises["double"].stand_in
+    assert "return x * 2" in other.exercises["double"].stand_in
