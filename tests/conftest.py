@@ -26,6 +26,7 @@ torch.set_num_threads(1)
 LISTENING = ("test_hostile.py", "test_benchmarks.py", "sandbox")  # what puts canaries up, which share one port and file
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What listens on the canaries' port runs in one process, and one batch of hostile submissions serves its tests."""
     for item in items:
