@@ -26,12 +26,12 @@ torch.set_num_threads(1)
 LISTENING = ("test_hostile.py", "test_benchmarks.py", "sandbox")  # what puts canaries up, which share one port and file
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@pytest.hookimpl(tryfirst=True)  # before what is asked for by its mark is chosen
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What listens on the canaries' port runs in one process, and one batch of hostile submissions serves its tests."""
+    """What listens on the canaries' port is run in one process, after all others (`make test`)."""
     for item in items:
         if set(LISTENING) & set(item.path.parts):
-            item.add_marker(pytest.mark.xdist_group("canaries"))
+            item.add_marker(pytest.mark.canaries)
 
 
 @pytest.fixture(scope="session")
