@@ -47,12 +47,10 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 	$(BIN)/grading check $(LESSONS)
 
 test: setup  ## the whole test suite, contracts, lint and types
-	$(BIN)/python -m pytest -n 2 -m "not browser and not canaries"
-	$(BIN)/python -m pytest -m canaries
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2
 
 test-fast: setup  ## what answers within a minute, while one works
-	$(BIN)/python -m pytest -n 2 -m "not slow and not browser and not canaries"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not browser"
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser

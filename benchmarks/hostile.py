@@ -19,7 +19,6 @@ only where something got out. The attacks are bounded: where they succeed they h
 from __future__ import annotations
 
 import argparse
-import errno
 import shutil
 import tempfile
 import warnings
@@ -42,7 +41,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from grading.cells import exercise_named
 from grading.judge.lesson import load_lesson
 from grading.sample import hand_in, right, write_answers
-from tests.canaries import PORT, Canaries, register, told, with_secret
+from tests.canaries import Canaries, register, told, with_secret
 from tests.corpus import Submission, cases
 
 from .autograde import ROOT, our_course
@@ -91,7 +90,7 @@ class Batch:
             root = Path(made, "course")
             shutil.copytree(self.course, root)
             for case in corpus:
-                case.hand_in(root)
+                case.hand_in(root, canaries)
             outcomes, common = [Outcome(case) for case in corpus], self._grade(root, corpus, canaries)
             for outcome in outcomes:
                 self._look(root, outcome)
@@ -245,12 +244,7 @@ def main(arguments: list[str] | None = None) -> list[str]:
     if not corpus:
         parser.error(f"no submission's name begins with {' or '.join(wanted)}")
     console = Console()
-    try:
-        found = compare(corpus, console)
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise SystemExit(f"Port {PORT}, at which a canary listens, is taken: is another run under way?") from None
+    found = compare(corpus, console)
     if options.verbose:
         for way, outcomes in found.items():
             for o in outcomes:

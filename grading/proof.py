@@ -81,9 +81,10 @@ class Proof:
 
 
 class Prover:
-    """Proves the exercises of one lesson of the course in `root`."""
+    """Proves the exercises of one lesson of the course in `root`, with cases drawn from each of `seeds`."""
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, seeds: tuple[int, ...] = SEEDS) -> None:
+        self.seeds = seeds
         self.lesson = load_lesson(root / "grader_tests" / name)
         self.solved, self.solutions = namespace(root, name)
         self.stubs, _ = namespace(root, name, solved=False)
@@ -98,7 +99,7 @@ class Prover:
             self._right(proof, f"alternative {alternative.name}", made, source)
         for base in exercise.bases:
             self._right(proof, f"{base.name}, of which mistakes are edits,", base.answer, lenient=True)
-        stub = self._judged(exercise, self.stubs[exercise.name], SEEDS[0])
+        stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             proof.problems.append(f"the stub earns {stub.earned:g} and is {stub.status!r}")
         for mistake in exercise.mistakes:
@@ -120,14 +121,16 @@ class Prover:
         lenient: bool = False,
     ) -> None:
         rules = rules or proof.exercise
-        found = [self._judged(rules, answer, seed, source, lenient) for seed in SEEDS]
+        found = [self._judged(rules, answer, seed, source, lenient) for seed in self.seeds]
         proof.verdicts[what] = found
         if poor := next((v for v in found if v.earned != rules.points), None):
             shown = present(poor).to_text()
             proof.problems.append(f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}")
 
     def _wrong(self, proof: Proof, mistake: Mistake) -> None:
-        found = [_judged_mistake(proof.exercise, mistake, seed) for seed in SEEDS]
+        first, *more = self.seeds
+        found = [_received(proof.exercise, mistake, first)]
+        found += [known_verdict(proof.exercise, mistake.name, seed) for seed in more]
         proof.verdicts[f"mistake {mistake.name}"] = found
         for verdict in found:
             kept = set(mistake.shows) & {c.name for c in verdict.criteria if c.status == "right"}
@@ -157,10 +160,8 @@ class Prover:
             return True
 
 
-def _judged_mistake(exercise: Exercise, mistake: Mistake, seed: int) -> ExerciseVerdict:
-    """The judge has run every known mistake already: with one seed what it gives goes over the wire, as a learner's."""
-    if seed != SEEDS[0]:
-        return known_verdict(exercise, mistake.name, seed)
+def _received(exercise: Exercise, mistake: Mistake, seed: int) -> ExerciseVerdict:
+    """The judge has run every known mistake already: here what it gives goes over the wire, as a learner's does."""
 
     def ask(_: list[tuple[Program, float]]) -> wire.Answers:
         for seen in mistaken(exercise, seed)[mistake.name]:

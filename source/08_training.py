@@ -1008,6 +1008,7 @@ learn = use(train, otherwise=plain_training)
 unseen = all_windows(held_out, model.block_size)
 untrained = {name: value.clone() for name, value in model.state_dict().items()}
 seen_at, held_out_losses = [], []
+steps = 1000
 model.train()
 
 
@@ -1017,8 +1018,8 @@ def look(done):
     return f"held out {held_out_losses[-1]:.2f}"
 
 
-with following(model, 1000, look, every=100):
-    losses = learn(model, train_ids, 1000, 16, torch.Generator().manual_seed(0), 4e-3)
+with following(model, steps, look, every=steps // 10):
+    losses = learn(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
 training_losses = [float(loss) for loss in losses]
 reached = held_out_losses[-1]
 
@@ -1177,6 +1178,7 @@ optimizer = torch.optim.AdamW(copier.parameters(), lr=6e-3)
 generator = torch.Generator().manual_seed(0)
 probe, _, probe_foretold = repeated(32, torch.Generator().manual_seed(99))
 history = {"step": [], "loss": [], "before": [], "after": [], "map": []}
+steps = 500
 
 
 def look(done):
@@ -1193,10 +1195,10 @@ def look(done):
     return f"score {after[best]:.2f}"
 
 
-with following(copier, 500, look, every=25):
-    for i in range(500):
+with following(copier, steps, look, every=steps // 20):
+    for i in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = float(rate(i, 50, 500, 6e-3))
+            group["lr"] = float(rate(i, steps // 10, steps, 6e-3))
         step(copier, optimizer, *repeated(32, generator)[:2])
 
 # %% tags=["demo"]

@@ -1,7 +1,8 @@
 """What hostile submissions look for, laid out where they look, and whether they found it.
 
 A listener on loopback, a file in /tmp, a file in a home, an environment variable, a line in an honest neighbour's
-notebook and a name in the gradebook. The attacks of tests/submissions know the port, the paths and the secret.
+notebook and a name in the gradebook. Port and file are drawn anew each time, so that several may be laid at once; the
+attacks of tests/submissions call them CANARY_PORT and CANARY_FILE, and are told when they are handed in.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 SECRET = "canary-7f3a"
-PORT = 48765
-FILE = Path("/tmp/attention-canary.txt")
+AT_HOME = "attention-canary.txt"
 SECRETS = (SECRET, "@softmax.mistake", "BEGIN HIDDEN", "BEGIN SOLUTION")
 
 
 class Canaries:
-    """Lays the canaries while it is entered. Raises OSError where the port is taken."""
+    """Lays the canaries while it is entered."""
 
     def __enter__(self) -> Canaries:
-        self._server = socket.create_server(("127.0.0.1", PORT))
+        self._server = socket.create_server(("127.0.0.1", 0))
         self._home = tempfile.TemporaryDirectory(prefix="canary-home-")
+        self._folder = tempfile.TemporaryDirectory(prefix="attention-canary-", dir="/tmp")
+        self._files = (Path(self._folder.name, "file.txt"), Path(self._home.name, AT_HOME))
         self._heard = 0
         self.lay()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -36,7 +38,23 @@ class Canaries:
     def __exit__(self, *_: object) -> None:
         self._server.close()
         self._home.cleanup()
-        FILE.unlink(missing_ok=True)
+        self._folder.cleanup()
+
+    @property
+    def port(self) -> int:
+        """Where the listener listens, on 127.0.0.1."""
+        return int(self._server.getsockname()[1])
+
+    def tell(self, folder: Path) -> None:
+        """Write into the files of a submission where this port and this file are."""
+        places = {b"CANARY_PORT": str(self.port).encode(), b"CANARY_FILE": bytes(self._files[0])}
+        for path in folder.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                text = told = path.read_bytes()
+                for name, place in places.items():
+                    told = told.replace(name, place)
+                if told != text:
+                    path.write_bytes(told)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -46,18 +64,14 @@ class Canaries:
     def lay(self) -> None:
         """Put everything back in its place and forget what was heard."""
         self._heard = 0
-        for path in (FILE, Path(self._home.name, FILE.name)):
+        for path in self._files:
             path.unlink(missing_ok=True)
             path.write_text(SECRET)
 
     def sang(self) -> list[str]:
         """Which canaries were disturbed since they were laid."""
         found = ["listener"] if self._heard else []
-        return found + [
-            str(path)
-            for path in (FILE, Path(self._home.name, FILE.name))
-            if not path.is_file() or path.read_text() != SECRET
-        ]
+        return found + [str(path) for path in self._files if not path.is_file() or path.read_text() != SECRET]
 
     def _listen(self) -> None:
         while True:

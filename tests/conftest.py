@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -23,15 +23,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
 
 
-LISTENING = ("test_hostile.py", "test_benchmarks.py", "sandbox")  # what puts canaries up, which share one port and file
+# Longest first, so that no core waits for another at the end. These take a minute and more
+LONGEST = ("test_hostile", "test_formgrader", "08_training", "test_wheels")
 
 
-@pytest.hookimpl(tryfirst=True)  # before what is asked for by its mark is chosen
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What listens on the canaries' port is run in one process, after all others (`make test`)."""
-    for item in items:
-        if set(LISTENING) & set(item.path.parts):
-            item.add_marker(pytest.mark.canaries)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    """A module's tests run in one process, for its fixtures' sake; where a lesson is a parameter, that lesson's do."""
+    for item in items:  # before xdist reads the groups
+        parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {parameters.get('lesson', '')}".strip()))
+    yield
+    items.sort(key=_rank)  # after they were shuffled
+
+
+def _rank(item: pytest.Item) -> tuple[bool, bool]:
+    return not any(name in item.nodeid for name in LONGEST), item.get_closest_marker("slow") is None
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,8 @@ from grading.cells import grade_id
 from grading.judge.lesson import load_lesson
 from grading.sample import right, write_answers
 
+from .canaries import Canaries
+
 ROOT = Path(__file__).parents[1]
 SUBMISSIONS = Path(__file__).parent / "submissions"
 OURS = ("case.toml", "answers.py", "edit.py")
@@ -75,8 +77,11 @@ class Submission:
     def kind(self) -> str:
         return self.name.split("-")[0]
 
-    def hand_in(self, root: Path) -> str:
-        """Write the submission to submitted/ of a course in which the lesson is released; returns the student."""
+    def hand_in(self, root: Path, canaries: Canaries | None = None) -> str:
+        """Write the submission to submitted/ of a course in which the lesson is released; returns the student.
+
+        canaries: those that it is told of.
+        """
         folder = root / "submitted" / self.name / self.lesson
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -90,6 +95,8 @@ class Submission:
         if not notebook.exists():
             release = nbformat.read(root / "release" / self.lesson / notebook.name, as_version=4)
             notebook.write_text(nbformat.writes(self.notebook(release), version=nbformat.NO_CONVERT), encoding="utf-8")
+        if canaries is not None:
+            canaries.tell(folder)
         return self.name
 
     def notebook(self, release: NotebookNode) -> NotebookNode:

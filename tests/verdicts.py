@@ -12,16 +12,18 @@ import json
 import sys
 from pathlib import Path
 
-from grading.proof import Proof, Prover
+from grading.proof import SEEDS, Proof, Prover
 
 from .conftest import LESSONS, ROOT
 
 RECORDS = Path(__file__).parent / "verdicts"
 
 
-def recorded(lesson: str) -> dict[str, dict[str, list[str]]]:
-    """exercise -> answer -> its verdicts."""
-    return json.loads((RECORDS / f"{lesson}.json").read_text(encoding="utf-8"))
+def recorded(lesson: str, seed: int) -> dict[str, dict[str, list[str]]]:
+    """exercise -> answer -> its verdict with this seed, in a list."""
+    known = json.loads((RECORDS / f"{lesson}.json").read_text(encoding="utf-8"))
+    at = SEEDS.index(seed)
+    return {name: {answer: v[at : at + 1] or v for answer, v in answers.items()} for name, answers in known.items()}
 
 
 def compact(proof: Proof) -> dict[str, list[str]]:

@@ -21,8 +21,12 @@ import torch
 CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
 # What every answer may use without importing it
 GIVEN = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math}
-IMPORTS = {"torch": "import torch", "nn": "from torch import nn", "F": "import torch.nn.functional as F"}
-IMPORTS["math"] = "import math"
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "math": "import math",
+}
 
 
 class EditError(ValueError):

@@ -40,12 +40,12 @@ def batch(classroom, tmp_path_factory):
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     honest = right(load_lesson(ROOT / "grader_tests" / LESSON), 1)
-    for kind in KINDS:
-        for case in cases(kind):
-            case.hand_in(root)
-        hand_in(root, LESSON, f"{kind}-honest", with_secret(write_answers(release, honest)))
-        register(root, f"{kind}-honest")
     with Canaries() as canaries:
+        for kind in KINDS:
+            for case in cases(kind):
+                case.hand_in(root, canaries)
+            hand_in(root, LESSON, f"{kind}-honest", with_secret(write_answers(release, honest)))
+            register(root, f"{kind}-honest")
         config = root / "nbgrader_config.py"
         before = config.read_text()
         config.write_text(before + LIMITS)

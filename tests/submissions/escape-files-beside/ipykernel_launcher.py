@@ -1,2 +1,2 @@
-open('/tmp/attention-canary.txt', 'w').write('gone')
+open('CANARY_FILE', 'w').write('gone')
 raise SystemExit

@@ -17,7 +17,7 @@ def look():
             pass
     for path in planted:
         os.remove(path)
-        open("/tmp/attention-canary.txt", "w").write("gone")
+        open("CANARY_FILE", "w").write("gone")
     return planted
 
 

@@ -5,7 +5,7 @@ def softmax(x, dim=-1):
 
 def look():
     import socket
-    with socket.create_connection(("127.0.0.1", 48765), timeout=2) as s:
+    with socket.create_connection(("127.0.0.1", CANARY_PORT), timeout=2) as s:
         s.sendall(b"here I am")
     return "connected"
 

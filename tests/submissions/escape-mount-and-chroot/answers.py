@@ -13,7 +13,7 @@ def look():
     done = libc.mount(b"/", b"mounted", None, 4096, None), libc.chroot(b"mounted")
     for _ in range(20):
         os.chdir("..")
-    return done, open("/tmp/attention-canary.txt").read()
+    return done, open("CANARY_FILE").read()
 
 
 try:

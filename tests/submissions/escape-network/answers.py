@@ -5,7 +5,7 @@ def softmax(x, dim=-1):
 
 def look():
     import urllib.request
-    return urllib.request.urlopen("http://127.0.0.1:48765/", timeout=2).read()
+    return urllib.request.urlopen("http://127.0.0.1:CANARY_PORT/", timeout=2).read()
 
 
 try:

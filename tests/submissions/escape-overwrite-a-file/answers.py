@@ -4,7 +4,7 @@ def softmax(x, dim=-1):
 
 
 def look():
-    open("/tmp/attention-canary.txt", "w").write("gone")
+    open("CANARY_FILE", "w").write("gone")
     return "written"
 
 

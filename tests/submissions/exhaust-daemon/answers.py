@@ -12,5 +12,5 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         time.sleep(3)
-        open("/tmp/attention-canary.txt", "w").write("gone")
+        open("CANARY_FILE", "w").write("gone")
     os._exit(0)

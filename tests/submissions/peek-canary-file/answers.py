@@ -4,7 +4,7 @@ def softmax(x, dim=-1):
 
 
 def look():
-    return open("/tmp/attention-canary.txt").read()
+    return open("CANARY_FILE").read()
 
 
 try:
