@@ -4,16 +4,20 @@
 
 Both grade the same answers to the same exercise cells; nbgrader alone has the hidden cases as asserts in the student's
 kernel (`stock`). Each submission is graded between two honest neighbours, beside the canaries of tests/canaries.py.
-Three things are counted:
+What is counted:
 
     earned too much   some exercise got more points than its tensors earn
-    got out           a secret in what it shows; a canary, a file or a grade of somebody else's disturbed; a neighbour
-                      not graded, or the batch at an end or never ending; a process left running
+    got out           a secret in what it shows; a canary, a file or a grade of somebody else's disturbed; a process
+                      left running
+    stopped grading   the batch at an end or never ending, a neighbour not graded, or gigabytes taken by the process
+                      that holds the gradebook
+    acted when read   opened by the teacher, in a real formgrader or as feedback, its page ran a script, asked others
+                      for something, or changed the gradebook or a file (kind `page`, where there is a Chromium)
     lost points       an answer that is right got less than its points
 
 Against nbgrader alone every submission has a copy of the course and a process of its own, with a time limit and
 bounded memory, since some would end or hang the batch; here they are graded in one batch for each kind, and one by one
-only where something got out. The attacks are bounded: where they succeed they harm nothing but that copy.
+only where something went wrong in common. The attacks are bounded: where they succeed they harm nothing but that copy.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from pathlib import Path
 import nbformat
 from nbformat.warnings import DuplicateCellId
 from nbgrader.api import Gradebook, MissingEntry
+from playwright.sync_api import sync_playwright
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -41,6 +46,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from grading.cells import exercise_named
 from grading.judge.lesson import load_lesson
 from grading.sample import hand_in, right, write_answers
+from tests.browser.conftest import CHROMIUM
+from tests.browser.teacher import opening, sang
 from tests.canaries import Canaries, register, told, with_secret
 from tests.corpus import Submission, cases
 
@@ -49,11 +56,18 @@ from .stock import make_course
 from .supervise import succeeded, supervised
 
 LESSON = "02_softmax"
-KINDS = ("forge", "peek", "escape", "exhaust", "break", "tamper", "broken", "wrong", "right")
-COUNTED = {"too_much": "earned too much", "out": "got out", "lost": "lost points"}
+KINDS = ("forge", "peek", "escape", "exhaust", "break", "tamper", "broken", "page", "wrong", "right")
+COUNTED = {
+    "too_much": "earned too much",
+    "out": "got out",
+    "stopped": "stopped grading",
+    "acted": "acted when read",
+    "lost": "lost points",
+}
 EARLIER, LATER = "aa-honest", "zz-honest"  # neighbours, graded before and after
 CELL = 20  # seconds for a cell
 FIRST, EACH = 150, 40  # seconds for nbgrader's process: for one submission, and for each further
+GREEDY = 2 * 2**30  # bytes that the process which holds the gradebook needs for no submission
 MEMORY = 8 * 2**30  # bytes of address space for each process of nbgrader alone; ours has the sandbox's own limits
 LIMITS = f"""
 c.ExecutePreprocessor.timeout = {CELL}
@@ -68,10 +82,12 @@ class Outcome:
     case: Submission
     too_much: list[str] = field(default_factory=list)
     out: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
+    acted: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(eq=False)
 class Batch:
     """One way of grading: a course with the lesson released and the earlier neighbour graded, to be copied."""
 
@@ -79,10 +95,14 @@ class Batch:
     course: Path
     memory: int
     together: bool  # whether all of a kind are graded in one go
+    most: dict[str, dict[str, float]] = field(
+        default_factory=dict
+    )  # as `supervised` tells it, over all that was graded
 
     def grade(self, corpus: list[Submission], canaries: Canaries) -> Iterator[Outcome]:
         """The outcomes, as they are known."""
-        if not self.together and len(corpus) > 1:
+        pages = corpus[0].kind == "page"  # they are aimed at the reader, not at what grades
+        if not (self.together or pages) and len(corpus) > 1:
             for case in corpus:
                 yield from self.grade([case], canaries)
             return
@@ -91,19 +111,22 @@ class Batch:
             shutil.copytree(self.course, root)
             for case in corpus:
                 case.hand_in(root, canaries)
-            outcomes, common = [Outcome(case) for case in corpus], self._grade(root, corpus, canaries)
+            outcomes, (out, stopped) = [Outcome(case) for case in corpus], self._grade(root, corpus, canaries)
             for outcome in outcomes:
                 self._look(root, outcome)
-        if common and len(corpus) > 1:  # whose doing was it?
+            if pages:
+                self._open(root, outcomes)
+        if (out or stopped) and len(corpus) > 1:  # whose doing was it?
             for case in corpus:
                 yield from self.grade([case], canaries)
             return
         for outcome in outcomes:
-            outcome.out += common
+            outcome.out += out
+            outcome.stopped += stopped
         yield from outcomes
 
-    def _grade(self, root: Path, corpus: list[Submission], canaries: Canaries) -> list[str]:
-        """Autograde the class; what was disturbed."""
+    def _grade(self, root: Path, corpus: list[Submission], canaries: Canaries) -> tuple[list[str], list[str]]:
+        """Autograde the class; what was disturbed, and what was stopped."""
         mine = {"gradebook.db", *(case.name for case in corpus)}
         canaries.lay()
         before = _files(root, mine)
@@ -118,16 +141,37 @@ class Batch:
         found = [f"{name} was disturbed" for name in canaries.sang()]
         found += [f"{name} was changed" for name in before if after.get(name) != before[name]]
         found += [f"{name} was planted" for name in after if name not in before]
-        if ran.code is None:
-            found.append("the batch never ended")
         if ran.left:
             found.append(f"{ran.left} processes were left running")
+        stopped = ["the batch never ended"] if ran.code is None else []
         for neighbour in (EARLIER, LATER):
             grades = points(root, neighbour)
-            if not grades or any(got != most for got, most in grades.values()):
-                got = f"{sum(got for got, _ in grades.values()):g} points" if grades else "no grade"
-                found.append(f"the neighbour {neighbour} has {got}")
-        return found
+            if not grades:
+                stopped.append(f"the neighbour {neighbour} has no grade")
+            elif any(got != most for got, most in grades.values()):
+                found.append(f"the neighbour {neighbour} has {sum(got for got, _ in grades.values()):g} points")
+        for role, used in ran.most.items():
+            known = self.most.setdefault(role, dict.fromkeys(used, 0.0))
+            known.update({what: max(number, known[what]) for what, number in used.items()})
+        if ran.most["grader"]["bytes"] > GREEDY:
+            stopped.append(f"the grading process took {ran.most['grader']['bytes'] / 2**30:.1f} GiB")
+        return found, stopped
+
+    def _open(self, root: Path, outcomes: list[Outcome]) -> None:
+        """The teacher opens each submission, and its feedback where that could be written."""
+        supervised(["nbgrader", "generate_feedback", LESSON], root, FIRST + EACH * len(outcomes))
+        with (
+            tempfile.TemporaryDirectory(prefix="home-") as home,
+            sync_playwright() as playwright,
+            playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"]) as browser,
+            opening(root, LESSON, EARLIER, browser, Path(home)) as teacher,
+        ):
+            for outcome in outcomes:
+                student = outcome.case.name
+                if student in teacher.ids:
+                    outcome.acted += sang(teacher, student, teacher.formgrader(student))
+                if teacher.feedback_file(student).exists():
+                    outcome.acted += sang(teacher, student, teacher.feedback(student))
 
     def _look(self, root: Path, outcome: Outcome) -> None:
         """What the gradebook and the graded notebook tell of one submission."""
@@ -189,8 +233,8 @@ def _files(root: Path, but: set[str]) -> dict[str, str]:
     return found
 
 
-def compare(corpus: list[Submission], console: Console) -> dict[str, list[Outcome]]:
-    """Run the corpus both ways, with progress; the outcomes by name of the way."""
+def compare(corpus: list[Submission], console: Console) -> dict[Batch, list[Outcome]]:
+    """Run the corpus both ways, with progress; the outcomes of each way."""
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore", DuplicateCellId)  # as some hand in
@@ -200,34 +244,34 @@ def compare(corpus: list[Submission], console: Console) -> dict[str, list[Outcom
         ways = batches(made)
         columns = TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
         progress = stack.enter_context(Progress(*columns, console=console))
-        found: dict[str, list[Outcome]] = {way.name: [] for way in ways}
+        found: dict[Batch, list[Outcome]] = {way: [] for way in ways}
         for way in ways:
             task = progress.add_task(way.name, total=len(corpus))
             for kind, those in groupby(corpus, key=lambda case: case.kind):
                 progress.update(task, description=f"{way.name}: {kind}")
                 for outcome in way.grade(list(those), canaries):
-                    found[way.name].append(outcome)
+                    found[way].append(outcome)
                     progress.advance(task)
             progress.update(task, description=way.name)
     return found
 
 
-def table(found: dict[str, list[Outcome]]) -> Table:
+def table(found: dict[Batch, list[Outcome]]) -> Table:
     """Both counts for each kind."""
     stock, ours = found
-    title = f"Submissions of {LESSON} that …: alone is {stock}, here is {ours}"
+    title = f"Submissions of {LESSON} that …, each with {stock.name} / with {ours.name}"
     shown = Table(title=title, box=SIMPLE_HEAD, show_edge=False)
-    shown.add_column("kind\n", no_wrap=True)
-    shown.add_column("in all\n", justify="right")
+    shown.add_column("kind", no_wrap=True)
+    shown.add_column("in all", justify="right")
     for what in COUNTED.values():
-        for short in ("alone", "here"):
-            shown.add_column(f"{what}\n{short}", justify="right")
+        shown.add_column(what, justify="right")
     kinds = list(dict.fromkeys(outcome.case.kind for outcome in found[stock]))
     for kind in [*kinds, ""]:
         these = {way: [o for o in outcomes if kind in ("", o.case.kind)] for way, outcomes in found.items()}
         row = [kind or "all", str(len(these[stock]))]
         for what in COUNTED:
-            row += [str(sum(bool(getattr(o, what)) for o in these[way])) for way in (stock, ours)]
+            alone, here = (sum(bool(getattr(o, what)) for o in these[way]) for way in (stock, ours))
+            row.append(f"{alone} / {here}")
         shown.add_row(*row, end_section=kind == kinds[-1])
     return shown
 
@@ -240,7 +284,8 @@ def main(arguments: list[str] | None = None) -> list[str]:
     parser.add_argument("-v", "--verbose", action="store_true", help="say what each submission achieved")
     options = parser.parse_args(arguments)
     wanted = tuple(options.names) or ("",)
-    corpus = [c for kind in KINDS for c in cases(kind) if c.lesson == LESSON and c.name.startswith(wanted)]
+    kinds = [kind for kind in KINDS if kind != "page" or CHROMIUM.exists()]
+    corpus = [c for kind in kinds for c in cases(kind) if c.lesson == LESSON and c.name.startswith(wanted)]
     if not corpus:
         parser.error(f"no submission's name begins with {' or '.join(wanted)}")
     console = Console()
@@ -248,13 +293,20 @@ def main(arguments: list[str] | None = None) -> list[str]:
     if options.verbose:
         for way, outcomes in found.items():
             for o in outcomes:
-                console.print(f"{way}: {o.case.name}: {'; '.join([*o.too_much, *o.out, *o.lost]) or 'nothing'}")
+                achieved = [deed for what in COUNTED for deed in getattr(o, what)]
+                console.print(f"{way.name}: {o.case.name}: {'; '.join(achieved) or 'nothing'}")
     console.print(table(found))
-    stock, ours = found.values()
-    return [
-        f"{what:<16} {sum(bool(getattr(o, name)) for o in ours):6} of {len(ours)}, with nbgrader alone "
-        f"{sum(bool(getattr(o, name)) for o in stock)}"
+    stock, ours = found
+    counts = [
+        f"{what:<16} {sum(bool(getattr(o, name)) for o in found[ours]):6} of {len(corpus)}, with nbgrader alone "
+        f"{sum(bool(getattr(o, name)) for o in found[stock])}"
         for name, what in COUNTED.items()
+    ]
+    return counts + [
+        f"at most, {way.name}, one {role}: {used['bytes'] / 2**20:.0f} MiB, {used['seconds']:.0f} s"
+        for way in (ours, stock)
+        for role, used in way.most.items()
+        if used["bytes"]
     ]
 
 

@@ -8,6 +8,8 @@ What the command prints goes to stderr. On stdout comes a line of JSON: `code` (
 ended it; null where the time was over), `wall` and `cpu` in seconds, of the command and of all that it started, and
 `left`: how many processes were still there when it had ended. Those get a few seconds for what they are up to, and
 are then ended too, in whatever session they are. ADDRESS_SPACE bounds each process, in bytes (0: not at all).
+`most` has, for the command itself (`grader`) and for what our course forks to read submissions (`judge`), the most
+memory that one such process held, in bytes, and the longest that one ran, in seconds: looked at ten times a second.
 Standard library only, so that the script costs next to nothing itself. Linux only.
 """
 
@@ -23,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +41,7 @@ class CommandRun:
     wall: float
     cpu: float
     left: int
+    most: dict[str, dict[str, float]]
     said: str
 
 
@@ -74,7 +78,7 @@ def succeeded(ran: CommandRun) -> CommandRun:
     return ran
 
 
-def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[str, float | int | None]:
+def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[str, object]:
     # What a child leaves running becomes a child of ours, so that it can be counted and ended
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     begun = time.monotonic()
@@ -82,8 +86,11 @@ def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[s
         command, stdout=sys.stderr, start_new_session=True, preexec_fn=lambda: _bound(address_space)
     )
     code: int | None = None
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        code = process.wait(seconds)
+    seen = _Seen(process.pid)
+    while code is None and time.monotonic() < begun + seconds:
+        seen.look()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = process.wait(0.1)
     wall = time.monotonic() - begun
     left = 0
     if code is None:
@@ -91,16 +98,42 @@ def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[s
         process.wait()
     else:
         time.sleep(0.2)
-        left = len(_children())
-        while _children() and time.monotonic() < begun + wall + LINGER:
+        left = len(_left())
+        while _left() and time.monotonic() < begun + wall + LINGER:
             time.sleep(0.1)
-    while _children():
-        for pid in _children():
+    while _left():
+        for pid in _left():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"code": code, "wall": wall, "cpu": used.ru_utime + used.ru_stime, "left": left}
+    return {"code": code, "wall": wall, "cpu": used.ru_utime + used.ru_stime, "left": left, "most": seen.most}
+
+
+class _Seen:
+    """What the processes of a command used, as far as it was looked at."""
+
+    def __init__(self, grader: int) -> None:
+        self.grader, self.begun = grader, dict[int, float]()
+        self.most = {role: {"bytes": 0.0, "seconds": 0.0} for role in ("grader", "judge")}
+
+    def look(self) -> None:
+        now = time.monotonic()
+        for pid, role in self._roles():
+            used = self.most[role]
+            used["seconds"] = max(used["seconds"], now - self.begun.setdefault(pid, now))
+            with contextlib.suppress(OSError):  # it has ended
+                for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+                    if line.startswith("VmHWM:"):
+                        used["bytes"] = max(used["bytes"], 1024.0 * int(line.split()[1]))
+
+    def _roles(self) -> Iterator[tuple[int, str]]:
+        """The command, and the judges: forks of its child that runs grading.judging."""
+        yield self.grader, "grader"
+        for server in _children(self.grader):
+            with contextlib.suppress(OSError):
+                if b"grading.judging" in Path(f"/proc/{server}/cmdline").read_bytes():
+                    yield from ((judge, "judge") for judge in _children(server))
 
 
 def _bound(address_space: int) -> None:
@@ -108,13 +141,20 @@ def _bound(address_space: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
 
 
-def _children() -> list[int]:
+def _left() -> list[int]:
     """Children that are alive; those that have ended are let go."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    paths = Path("/proc/self/task").glob("*/children")
-    return [int(pid) for path in paths for pid in path.read_text().split()]
+    return _children(os.getpid())
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # the thread has ended
+            found += map(int, path.read_text().split())
+    return found
 
 
 if __name__ == "__main__":

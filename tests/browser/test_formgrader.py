@@ -8,19 +8,17 @@ clicked and every handler set off; then the page, the gradebook and the course's
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, expect
 
 from grading.run.nbgrader import GradingError, autograde, feedback
 from grading.sample import hand_in
 
 from ..corpus import cases
-from .conftest import TOKEN, foreign_requests, serving
+from .teacher import Teacher, open_page, opening, sang
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -28,48 +26,6 @@ LESSON = "02_softmax"
 HONEST = "honest"
 STRANGE = '"><img src=x onerror=window.sang=1>'
 CASES = cases("page")
-# Sets off what a reader may set off: every handler there is, and every link that leaves for no other page
-TOUCH = """() => {
-    const shown = document.querySelector('#notebook-container') || document.body;
-    for (const element of shown.querySelectorAll('*')) {
-        for (const {name} of [...element.attributes])
-            if (name.startsWith('on')) element.dispatchEvent(new Event(name.slice(2)));
-        if (element.tagName === 'A' && !/^https?:|^mailto:/.test(element.href)) element.click();
-    }
-}"""
-# Where links lead that are not to a place on the page itself
-LEADS = """() => {
-    const shown = document.querySelector('#notebook-container') || document.body, here = location.href.split('#')[0];
-    return [...shown.querySelectorAll('a, area')].map(link => link.href.animVal || link.href)
-        .filter(href => href && !href.startsWith(here + '#'));
-}"""
-
-
-@dataclass
-class Teacher:
-    """A course that was graded and that a server shows. ids: the submission's id in the gradebook, by student."""
-
-    root: Path
-    address: str
-    context: BrowserContext
-    ids: dict[str, str] = field(default_factory=dict)
-    expected: frozenset[str] = frozenset()
-
-    def points(self, student: str) -> list[tuple[str, float | None, float | None]]:
-        with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", "attention") as gradebook:
-            grades = gradebook.find_submission_notebook(LESSON, LESSON, student).grades
-            return [(grade.name, grade.auto_score, grade.manual_score) for grade in grades]
-
-    def files(self) -> list[Path]:
-        """What lies in the course directory; the contents API writes there."""
-        return sorted(path for path in self.root.iterdir() if ".ipynb_checkpoints" not in path.name)
-
-    def formgrader(self, student: str) -> str:
-        return f"{self.address}/formgrader/submissions/{self.ids[student]}/"
-
-    def feedback(self, student: str) -> str:
-        """From disk, as a student has it; a script would still change the page's title."""
-        return (self.root / "feedback" / student / LESSON / f"{LESSON}.html").as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -84,64 +40,8 @@ def teacher(classroom, browser: Browser, tmp_path_factory: pytest.TempPathFactor
             feedback(root, LESSON, student)
         except GradingError as error:  # then that case fails by itself
             print(student, error)
-    with serving(root, tmp_path_factory.mktemp("home")) as address:
-        context = browser.new_context()
-        context.route(lambda url: not url.startswith((address, "file:")), lambda route: route.abort())
-        made = Teacher(root, address, context)
-        with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "attention") as gradebook:
-            for submission in gradebook.assignment_submissions(LESSON):
-                made.ids[submission.student.id] = submission.notebooks[0].id
-        context.new_page().goto(f"{address}/tree?token={TOKEN}")  # signs in
-        made.expected = frozenset(open_page(made, made.formgrader(HONEST)).told)
+    with opening(root, LESSON, HONEST, browser, tmp_path_factory.mktemp("home")) as made:
         yield made
-        context.close()
-
-
-@dataclass
-class Opened:
-    """What a page did when it was opened and touched. told: requests elsewhere, console messages, dialogs."""
-
-    page: Page
-    status: int
-    title: str = ""
-    told: list[str] = field(default_factory=list)
-    leads: list[str] = field(default_factory=list)
-
-
-def open_page(teacher: Teacher, address: str) -> Opened:
-    page = teacher.context.new_page()
-    told = foreign_requests(page)
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
-    response = page.goto(address)
-    opened = Opened(page, response.status if response else 0, told=told)
-    opened.leads = page.evaluate(LEADS)
-    page.evaluate(TOUCH)
-    page.wait_for_load_state("networkidle")
-    opened.title = page.title()
-    return opened
-
-
-def sang(teacher: Teacher, student: str, address: str) -> list[str]:
-    """What opening a page set off."""
-    points, files = teacher.points(student), teacher.files()
-    opened = open_page(teacher, address)
-    page = opened.page
-    found = [message for message in opened.told if message not in teacher.expected]
-    if opened.status not in (0, 200):  # 0: a file
-        found.append(f"status {opened.status}")
-    if opened.title == "sang" or page.evaluate("window.sang"):
-        found.append("its script ran")
-    if page.url.split("#")[0] != address:
-        found.append(f"it went to {page.url}")
-    found += [f"a link to {link[:80]}" for link in opened.leads if not link.startswith(("https:", "mailto:"))]
-    if teacher.points(student) != points:
-        found.append("the gradebook was changed")
-    found += [f"{path.name} was written" for path in teacher.files() if path not in files]
-    (teacher.root / "sang.txt").unlink(missing_ok=True)
-    page.close()
-    return found
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from grading.judge.lesson import load_lesson
 
-from .conftest import ROOT, foreign_requests
+from .conftest import ROOT
+from .serving import foreign_requests
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

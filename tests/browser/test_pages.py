@@ -14,7 +14,8 @@ from grading.judge.lesson import load_lesson
 from grading.run.nbgrader import autograde, feedback
 from grading.sample import hand_in, right, write_answers
 
-from .conftest import ROOT, foreign_requests, overflow
+from .conftest import ROOT, overflow
+from .serving import foreign_requests
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
