@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test test-fast test-browser bench wheels clean
+.PHONY: help setup build release demo grade feedback report lab check test test-fast test-ordinary test-browser bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ test: setup  ## the whole test suite, contracts, lint and types
 
 test-fast: setup  ## what answers within a minute, while one works
 	$(BIN)/python -m pytest -n 2 -m "not slow and not browser"
+
+test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
+	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser

@@ -21,18 +21,19 @@ from contextlib import suppress
 from typing import Any
 
 from . import filters, linux, tree
+from .cgroups import Group
 from .policy import CHANNELS, Policy
 
 _QUIET = linux.NOSUID | linux.NODEV
 _EMPTY = "mode=000,size=4k"
 
 
-def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
+def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group | None = None) -> None:
     """Confine this process, then serve as a kernel until it is shut down. Does not return.
 
     `request` holds the `policy`; `descriptors` are the line to the grading process, the connection's
     key, the listening sockets in the order of CHANNELS, and, where the kernel gets files, their
-    directory.
+    directory; `group` is the control group that was made for it, where there are any.
     """
     line, secret, *rest = descriptors
     channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
@@ -43,7 +44,7 @@ def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
             signal.signal(getattr(signal, name), handler)
         with open(secret, "rb") as stream:
             key = stream.read()
-        confine(policy, directories, keep=[line, *channels])
+        confine(policy, directories, keep=[line, *channels], group=group)
         app = _kernel(policy, request["signature_scheme"], key, channels)
     except BaseException as error:
         with suppress(OSError):
@@ -57,8 +58,10 @@ def become_kernel(request: dict[str, Any], descriptors: list[int]) -> None:
         os._exit(0)
 
 
-def confine(policy: Policy, directories: list[int], keep: list[int]) -> None:
+def confine(policy: Policy, directories: list[int], keep: list[int], group: Group | None = None) -> None:
     """Leave this process nothing but what `policy` grants. Raises OSError at the first refusal."""
+    if group:
+        group.enter()
     os.setsid()
     linux.unshare(linux.APART)
     socket.sethostname("kernel")
@@ -80,7 +83,8 @@ def confine(policy: Policy, directories: list[int], keep: list[int]) -> None:
     linux.drop_privileges(user)
     devices = [*tree.DEVICES, tree.TERMINALS, *(tree.nvidia_devices() if policy.device == "cuda" else [])]
     filters.install_landlock((tree.WORK, tree.TEMPORARY, tree.SHARED), devices)
-    filters.install_seccomp()
+    counted = group.counted if group else frozenset()
+    filters.install_seccomp("memory" in counted or policy.device == "cuda", "time" in counted)
 
 
 def _mount_own_places(policy: Policy) -> None:

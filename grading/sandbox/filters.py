@@ -4,9 +4,10 @@ Both are irrevocable, are inherited by every thread and process started afterwar
 privilege. They are a second lock behind the namespaces: the file tree (`tree`) decides what can be
 seen; these decide what can be done even if something there had been forgotten.
 
-Seccomp here denies a list, and every call that is newer than the list. An allow-list would be
-stricter and would break with each new torch or libc; what the denied calls could reach is already
-out of reach through the namespaces.
+Seccomp here allows a list (`calls`), and some of it with some arguments only. What is not on it is refused: with
+"operation not permitted", or, where the call is new enough for libraries to have another way, with "no such
+call". Among the latter are clone3, which hides its flags from a filter, and io_uring, which would do what is refused
+where no filter sees it. 32-bit calls end the process, since their numbers mean something else.
 """
 
 from __future__ import annotations
@@ -17,148 +18,105 @@ import os
 import platform
 import struct
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from . import linux
+from .calls import ALLOWED, ARCHITECTURES, FIRST_SHARED
 
-# name: (x86-64, arm64). None: the architecture never had it.
-_DENIED: dict[str, tuple[int | None, int | None]] = {
-    # Memory that no limit counts, and what outlives the process that made it.
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "msgget": (68, 186),
-    "semget": (64, 190),
-    "mq_open": (240, 180),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    # Other processes' memory and descriptors.
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440),
-    "pidfd_getfd": (438, 438),
-    "kcmp": (312, 272),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    # Namespaces, mounts, roots, files by handle.
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "fanotify_init": (300, 262),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    # The machine.
-    "bpf": (321, 280),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "reboot": (169, 142),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "acct": (163, 89),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "syslog": (103, 116),
-    "vhangup": (153, 58),
-    "personality": (135, 92),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "modify_ldt": (154, None),
-    "uselib": (134, None),
-}
-# Answered "no such call", so that libraries use the older way: clone3 hides its flags from a filter,
-# and io_uring would do the denied things where no filter sees them.
-_ABSENT = {
-    "clone3": (435, 435),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-}
-_SOCKETS = {"socket": (41, 198), "socketpair": (53, 199)}
-_UNIX = 1  # the only family: such sockets reach no further than the file tree and the namespace
-# A kernel's channels were made by the grading process, and asking them (SIOCGIFCONF, …) would tell about
-# that one's network, not about the kernel's own empty one.
-_IOCTL_CALL = (16, 29)
-_ABOUT_NETWORKS = (0x8900, 0x8A00)
-_CLONE = (56, 220)
-_NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW... flag that clone takes
-_NEWEST = 462  # mseal, Linux 6.10: the newest call that was looked at when this list was written
-_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-
+# linux/bpf_common.h, linux/seccomp.h
 _LOAD, _EQUAL, _GREATER_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-_OFFSET_NUMBER, _OFFSET_ARCHITECTURE, _OFFSET_FIRST_ARGUMENT, _OFFSET_SECOND_ARGUMENT = 0, 4, 16, 24
+_NUMBER, _ARCHITECTURE = 0, 4
+_LOW = [16, 24, 32, 40, 48, 56]  # where each argument's lower half lies
+_HIGH = [place + 4 for place in _LOW]
+
+_UNIX = 1  # the only family: such sockets reach no further than the file tree and the namespace
+_ABOUT_NETWORKS = 0x8900, 0x8A00
+_NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW... flag that clone takes
+_SHARED, _ANONYMOUS, _HUGE_PAGES = 0x01, 0x20, 0x40000  # MAP_...
+_CHILD_ENDED = 17  # SIGCHLD
 
 
-def _program() -> bytes:
-    """The filter in classic BPF: lines of (code u16, jump if true u8, jump if false u8, value u32)."""
-    if platform.machine() not in _ARCHITECTURES:
-        raise OSError(errno.ENOSYS, f"no seccomp filter is written for {platform.machine()}")
-    column, architecture = _ARCHITECTURES[platform.machine()]
-    code: list[tuple[int, int, int, int]] = []
+class _Is(NamedTuple):
+    """A condition on the word of an argument that lies at `place`: that `test` with `value` comes out as `so`."""
 
-    def when(test: int, value: int, result: int) -> None:
-        code.append((test, 0, 1, value))
-        code.append((_RETURN, 0, 0, result))
+    place: int
+    test: int
+    value: int
+    so: bool = True
 
-    code.append((_LOAD, 0, 0, _OFFSET_ARCHITECTURE))
-    code.append((_EQUAL, 1, 0, architecture))
-    code.append((_RETURN, 0, 0, _KILL))  # 32-bit calls have other numbers
-    code.append((_LOAD, 0, 0, _OFFSET_NUMBER))
-    when(_GREATER_EQUAL, _NEWEST + 1, _ERRNO | errno.ENOSYS)  # x32's numbers among them
-    for absent in _ABSENT.values():
-        when(_EQUAL, absent[column], _ERRNO | errno.ENOSYS)
-    for denied in _DENIED.values():
-        if (number := denied[column]) is not None:
-            when(_EQUAL, number, _ERRNO | errno.EPERM)
-    for making in _SOCKETS.values():
-        code.append((_EQUAL, 0, 4, making[column]))
-        code.append((_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT))
-        code.append((_EQUAL, 1, 0, _UNIX))
-        # This error and few others make ZeroMQ give up instead of aborting the process.
-        code.append((_RETURN, 0, 0, _ERRNO | errno.EOPNOTSUPP))
-        code.append((_RETURN, 0, 0, _ALLOW))
-    code.append((_EQUAL, 0, 5, _IOCTL_CALL[column]))
-    code.append((_LOAD, 0, 0, _OFFSET_SECOND_ARGUMENT))
-    code.append((_GREATER_EQUAL, 0, 2, _ABOUT_NETWORKS[0]))
-    code.append((_GREATER_EQUAL, 1, 0, _ABOUT_NETWORKS[1]))
+
+_Rule = tuple[str, int, tuple[_Is, ...]]
+"""A call, the error that it gets where all of the conditions hold (0: it seems to work), and the conditions."""
+
+_RULES: list[_Rule] = [
+    # This error and few others make ZeroMQ give up instead of aborting the process.
+    ("socket", errno.EOPNOTSUPP, (_Is(_LOW[0], _EQUAL, _UNIX, False),)),
+    ("socketpair", errno.EOPNOTSUPP, (_Is(_LOW[0], _EQUAL, _UNIX, False),)),
+    # A kernel's channels were made by the grading process, and asking them (SIOCGIFCONF, …) would tell about
+    # that one's network, not about the kernel's own empty one.
+    (
+        "ioctl",
+        errno.EPERM,
+        (_Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[0]), _Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[1], False)),
+    ),
+    ("clone", errno.EPERM, (_Is(_LOW[0], _ANY_BIT, _NEW_NAMESPACES),)),
+    ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _HUGE_PAGES),)),  # the machine's few, which no limit counts
+]
+#: Shared memory without a file stays taken while no process shows it: what is dropped by MADV_DONTNEED, or all of it
+#: but a page unmapped. (The other ways to it, memfd_create, shmget and /dev/zero, no kernel has at all.)
+_IF_MEMORY_IS_NOT_COUNTED: list[_Rule] = [
+    ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _ANONYMOUS), _Is(_LOW[3], _ANY_BIT, _SHARED))),
+]
+#: Processor time of children whose end their parent ignores is added to nobody's. Not an error, because libraries that
+#: want a handler (torch's data loaders) do without; only the default action is ever in force.
+_IF_TIME_IS_NOT_COUNTED: list[_Rule] = [
+    ("rt_sigaction", 0, (_Is(_LOW[0], _EQUAL, _CHILD_ENDED), _Is(half[1], _EQUAL, 0, False))) for half in (_LOW, _HIGH)
+]
+
+
+def program(memory_counted: bool, time_counted: bool, machine: str) -> bytes:
+    """The filter in classic BPF: lines of (code u16, jump if true u8, jump if false u8, value u32).
+
+    Raises OSError for a `machine` (as uname(2) has it) whose numbers are not known.
+    """
+    if machine not in ARCHITECTURES:
+        raise OSError(errno.ENOSYS, f"no seccomp filter is written for {machine}")
+    column, architecture = ARCHITECTURES[machine]
+    code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
+    rules = list(_RULES)
+    rules += [] if memory_counted else _IF_MEMORY_IS_NOT_COUNTED
+    rules += [] if time_counted else _IF_TIME_IS_NOT_COUNTED
+    for name, error, conditions in rules:
+        number = ALLOWED[name][column]
+        assert number is not None, name  # each of these is on both
+        code += [(_LOAD, 0, 0, _NUMBER), (_EQUAL, 0, 2 * len(conditions) + 1, number)]
+        for left, (place, test, value, so) in zip(range(len(conditions) - 1, -1, -1), conditions, strict=True):
+            past = 2 * left + 1  # over the other conditions and the answer
+            code += [(_LOAD, 0, 0, place), (test, 0 if so else past, past if so else 0, value)]
+        code.append((_RETURN, 0, 0, _ERRNO | error))
+    code.append((_LOAD, 0, 0, _NUMBER))
+    for numbers in ALLOWED.values():
+        if (number := numbers[column]) is not None:
+            code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    code += [(_GREATER_EQUAL, 0, 1, FIRST_SHARED), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]  # x32's numbers among them
     code.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
-    code.append((_RETURN, 0, 0, _ALLOW))
-    code.append((_EQUAL, 0, 3, _CLONE[column]))
-    code.append((_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT))
-    when(_ANY_BIT, _NEW_NAMESPACES, _ERRNO | errno.EPERM)
-    code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("HBBI", *line) for line in code)
 
 
-def install_seccomp() -> None:
-    """Filter the system calls of this process from here on. Needs no_new_privs."""
-    program = ctypes.create_string_buffer(_program(), len(_program()))
+def install_seccomp(memory_counted: bool = False, time_counted: bool = False) -> None:
+    """Filter the system calls of this process from here on. Needs no_new_privs.
+
+    `memory_counted` and `time_counted` say that a control group counts these for all processes; where none does, what
+    could be had uncounted is refused as well.
+    """
+    text = program(memory_counted, time_counted, platform.machine())
+    lines = ctypes.create_string_buffer(text, len(text))
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_void_p)]
 
-    request = Program(len(program) // 8, ctypes.addressof(program))
+    request = Program(len(text) // 8, ctypes.addressof(lines))
     set_seccomp, mode_filter = 22, 2
     linux.prctl(set_seccomp, mode_filter, ctypes.addressof(request))
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from importlib.abc import SourceLoader
 from typing import Any
 
-from . import child, linux, processes, tree
+from . import cgroups, child, linux, processes, tree
 from .policy import Policy, exit_reason
 
 _WATCH_EVERY = 0.2  # seconds between two looks at what the kernels use
@@ -43,6 +43,7 @@ def main(descriptor: int) -> None:
     control = socket.socket(fileno=descriptor)
     setup = json.loads(control.recv(_MESSAGE))
     linux.fresh_keyring()
+    groups = cgroups.make()
     try:
         if os.geteuid() != 0:
             linux.own_user_namespace()
@@ -54,21 +55,23 @@ def main(descriptor: int) -> None:
     if inner:
         control.close()
         os.waitpid(inner, 0)
+        if groups:
+            groups.remove()
         shutil.rmtree(setup["directory"], ignore_errors=True)
         os._exit(0)
     try:
         linux.die_with_parent(signal.SIGKILL)
-        linux.unshare(linux.APART)
+        linux.unshare(linux.APART & ~linux.NEWCGROUP)  # out of a namespace of them, no kernel could be put into a group
         run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
         tree.build(setup["tree"], setup["directory"])
         _preload(setup["tree"], run_kernel_module, setup["ahead"])
-        answer: dict[str, Any] = {"ready": True}
+        answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
     except BaseException as error:
         answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     control.send(json.dumps(answer).encode())
     if "ready" in answer:
         with suppress(ConnectionError):
-            Server(control).run()
+            Server(control, groups).run()
     os._exit(0)
 
 
@@ -117,15 +120,20 @@ class _Child:
     handle: int
     line: socket.socket
     policy: Policy
-    present: int
+    group: cgroups.Group | None
+    memory: int
     decided: str | None = None
+
+    def counts(self, what: str) -> bool:
+        """Whether the system itself counts this for all processes of the kernel."""
+        return self.group is not None and what in self.group.counted
 
 
 class Server:
     """Forks kernels when asked, passes signals on, watches what kernels use, says how they ended."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self.control = control
+    def __init__(self, control: socket.socket, groups: cgroups.Groups | None) -> None:
+        self.control, self.groups = control, groups
         self.kernels: dict[int, _Child] = {}
         self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.waiting = selectors.DefaultSelector()
@@ -148,20 +156,27 @@ class Server:
             raise ConnectionResetError("the grading process is gone")
         request = json.loads(message)
         line = socket.socket(fileno=descriptors[0])
+        policy = Policy(**request["policy"])
+        memory = policy.memory + _memory(1)
+        group: cgroups.Group | None = None
         try:
+            if self.groups:
+                group = self.groups.kernel(memory + policy.disk, policy.processes)
             linux.unshare(linux.NEWPID)  # for the next child only, which is its first process
             pid = os.fork()
         except OSError as error:
             pid = -1
             line.send(json.dumps({"failed": f"fork: {error}"}).encode())
         if pid == 0:
-            child.become_kernel(request, descriptors)
+            child.become_kernel(request, descriptors, group)
         linux.setns(self.own_processes, linux.NEWPID)
         for descriptor in descriptors[1:]:
             os.close(descriptor)
         if pid < 0:
+            if group:
+                group.remove()
             return line.close()
-        kernel = _Child(pid, os.pidfd_open(pid), line, Policy(**request["policy"]), _memory(1))
+        kernel = _Child(pid, os.pidfd_open(pid), line, policy, group, memory)
         self.kernels[pid] = kernel
         self.waiting.register(kernel.handle, selectors.EVENT_READ, lambda: self.ended(kernel))
         self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))
@@ -186,13 +201,18 @@ class Server:
     def ended(self, kernel: _Child) -> None:
         """Say how `kernel` ended and forget it; its namespaces and files are gone already."""
         _, status, usage = os.wait4(kernel.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if usage.ru_utime + usage.ru_stime > kernel.policy.cpu_seconds - 0.1:  # two clocks, counted apart
+        code, seconds = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+        if kernel.group:
+            seconds = kernel.group.processor_seconds()
+            if kernel.group.ran_out_of_memory():
+                kernel.decided = kernel.decided or _out_of_memory(kernel.policy)
+            kernel.group.remove()
+        if seconds > kernel.policy.cpu_seconds - 0.1:  # two clocks, counted apart
             kernel.decided = kernel.decided or _out_of_time(kernel.policy)
         answer = {
             "code": code,
             "reason": exit_reason(code, kernel.decided if code < 0 else None),
-            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "cpu_seconds": seconds,
         }
         del self.kernels[kernel.pid]
         self.waiting.unregister(kernel.handle)
@@ -206,14 +226,20 @@ class Server:
     def watch(self) -> None:
         """Kill each kernel whose processes, taken together, use more than its policy grants.
 
-        One process is held by resource limits alone; several could each take that much.
+        One process is held by resource limits alone; several could each take that much. A control group holds them to
+        their memory by itself, and counts their processor time.
         """
-        families = processes.families(set(self.kernels))
+        uncounted = {pid for pid, k in self.kernels.items() if not (k.counts("time") and k.counts("memory"))}
+        families = processes.families(uncounted) if uncounted else {}
         for pid, kernel in list(self.kernels.items()):
-            if sum(map(processes.processor_seconds, families[pid])) > kernel.policy.cpu_seconds:
+            family = families.get(pid, [])
+            if kernel.group:
+                seconds = kernel.group.processor_seconds()
+            else:
+                seconds = sum(map(processes.processor_seconds, family))
+            if seconds > kernel.policy.cpu_seconds:
                 self.kill(kernel, _out_of_time(kernel.policy))
-            allowed = kernel.policy.memory + kernel.present
-            if sum(map(_memory, families[pid])) > allowed and sum(map(_share, families[pid])) > allowed:
+            elif not kernel.counts("memory") and all(sum(map(by, family)) > kernel.memory for by in (_memory, _share)):
                 self.kill(kernel, _out_of_memory(kernel.policy))
 
     def kill(self, kernel: _Child, why: str) -> None:
@@ -231,16 +257,21 @@ def _out_of_memory(policy: Policy) -> str:
 
 
 def _memory(pid: int) -> int:
-    """Bytes of memory, pages shared with others counted in full."""
+    """Bytes of memory, swapped out or not, with the tables for it; pages shared with others are counted in full."""
     with suppress(OSError), open(f"/proc/{pid}/status") as stream:
-        return _kilobytes(stream.read(), "RssAnon:", "RssShmem:")
+        return _kilobytes(stream.read(), "RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
     return 0
 
 
 def _share(pid: int) -> int:
-    """Bytes of memory, pages shared with others divided among them; slower than `_memory`."""
-    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as stream:
-        return _kilobytes(stream.read(), "Pss_Anon:", "Pss_Shmem:")
+    """Bytes of memory as in `_memory`, but pages shared with others divided among them; slower."""
+    with suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/status") as stream:
+        tables = _kilobytes(stream.read(), "VmPTE:")
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as shares:
+                return tables + _kilobytes(shares.read(), "Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+        except PermissionError:  # it keeps others from looking at its memory
+            return _memory(pid)
     return 0
 
 

@@ -61,6 +61,8 @@ class ForkServer:
         self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
         self.control, theirs = _pair()
         self.count = 0
+        self.counted: frozenset[str] = frozenset()
+        """Which of "time", "memory" and "processes" the system's control groups count for each kernel."""
         self.lock = threading.Lock()
         code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
         with tempfile.TemporaryFile() as log:  # not in the directory, which the server takes along
@@ -83,6 +85,7 @@ class ForkServer:
                 answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
             self.control.settimeout(None)
             if "ready" in answer:
+                self.counted = frozenset(answer["counted"])
                 return
             self.close()
             log.seek(0)

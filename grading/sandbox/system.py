@@ -38,6 +38,18 @@ _AS_USER = (
 )
 
 
+#: What `ForkServer.counted` may name, and what holds a kernel to it otherwise.
+_COUNTED_BY_US = {
+    "memory": "by us, five times a second; shared memory that only a control group sees is refused",
+    "processes": "by the limit of the kernel's user",
+    "time": "by us, five times a second; no process may leave the end of another uncounted",
+}
+_TO_COUNT = (
+    "To have all of it counted by control groups (version 2): `systemd-run --user --scope -p Delegate=yes grading …`;\n"
+    "as root in a container, a writable /sys/fs/cgroup. Grades do not depend on it."
+)
+
+
 # Trials. Each runs in a process of its own; what it returns is shown, what it raises is a refusal.
 
 
@@ -227,4 +239,9 @@ def _trial_run() -> list[str]:
         kernel.close()
     except SandboxUnavailable as problem:
         return ["Nothing is graded here, unless `--unsandboxed` is said.", str(problem)]
-    return [f"A kernel was confined in {took:.2f} s. Grading is sandboxed on this machine."]
+    lines = ["What all processes of a kernel use together is counted"]
+    for what, ourselves in _COUNTED_BY_US.items():
+        lines.append(f"  {what:<15} {'by a control group' if what in running.counted else ourselves}")
+    if running.counted != _COUNTED_BY_US.keys():
+        lines.append(_TO_COUNT)
+    return [*lines, "", f"A kernel was confined in {took:.2f} s. Grading is sandboxed on this machine."]

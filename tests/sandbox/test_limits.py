@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from grading.nbgrader_plugins.session import KernelDied
+from grading.sandbox.launch import server
 from grading.sandbox.policy import Policy, exit_reason
 
 from .conftest import Box
@@ -51,6 +52,50 @@ def test_memory_of_all_processes(start: Callable[..., Box]) -> None:
         ),
     )
     assert said == "the kernel ran out of memory (256 MiB for all its processes)"
+
+
+#: Takes 100 MiB in each of ten processes, one after the other, in such a way that none of them shows it.
+UNSEEN = """
+import mmap, os, time
+def take():
+    TAKE
+    for at in range(0, len(part), 4096): part[at] = 1
+    DROP
+    return part
+taken = 0
+for _ in range(10):
+    ready, done = os.pipe()
+    if os.fork() == 0:
+        try:
+            part = take()
+            os.write(done, b"taken")
+            time.sleep(600)
+        finally:
+            os._exit(0)
+    os.close(done)
+    taken += bool(os.read(ready, 5))
+time.sleep(1)
+print("taken", taken, "times")
+"""
+
+
+@pytest.mark.parametrize(
+    ("take", "drop"),
+    [
+        ("part = mmap.mmap(-1, 100 * 2**20)", "part.madvise(mmap.MADV_DONTNEED)"),
+        ("part = mmap.mmap(-1, 100 * 2**20)", "part.resize(4096)"),
+        ("part = mmap.mmap(os.open('/dev/zero', os.O_RDWR), 100 * 2**20)", "part.madvise(mmap.MADV_DONTNEED)"),
+        ("part = mmap.mmap(os.memfd_create('x'), 100 * 2**20)", "part.madvise(mmap.MADV_DONTNEED)"),
+    ],
+    ids=["dropped", "unmapped", "from a device", "in a file without a name"],
+)
+def test_memory_that_no_process_shows(start: Callable[..., Box], take: str, drop: str) -> None:
+    box = start(memory=256 * MIB)
+    taking = UNSEEN.replace("TAKE", take).replace("DROP", drop)
+    if "memory" in server().counted and "mmap(-1" in take:
+        assert dies(box, taking) == "the kernel ran out of memory (256 MiB for all its processes)"
+    else:
+        assert box.text(taking) == "taken 0 times\n"
 
 
 def test_processes(start: Callable[..., Box]) -> None:
@@ -119,6 +164,33 @@ def test_open_files(start: Callable[..., Box]) -> None:
 def test_processor_time(start: Callable[..., Box], busy: str) -> None:
     box = start(cpu_seconds=1)
     assert dies(box, busy) == "the kernel used up its processor time (1 seconds)"
+
+
+@pytest.mark.parametrize("family", ["if True", "if os.fork() == 0"], ids=["children", "orphans"])
+def test_processor_time_of_processes_whose_end_nobody_waits_for(start: Callable[..., Box], family: str) -> None:
+    box = start(cpu_seconds=4)
+    busy = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "for _ in range(60):\n"  # nine seconds in all, each over before it is much looked at
+        "    ended, end = os.pipe()\n"
+        "    if os.fork() == 0:\n"
+        f"        {family}:\n"
+        "            while time.process_time() < 0.15: pass\n"
+        "        os._exit(0)\n"
+        "    os.close(end); os.read(ended, 1); os.close(ended)"
+    )
+    assert dies(box, busy) == "the kernel used up its processor time (4 seconds)"
+
+
+def test_a_handler_for_the_end_of_children_may_be_asked_for(box: Box) -> None:
+    code = (
+        "import signal, subprocess, torch\nsignal.signal(signal.SIGCHLD, print)\n"
+        "from torch.utils.data import DataLoader\n"
+        "loader = DataLoader(torch.arange(3), num_workers=1, batch_size=None)\n"
+        "print([int(x) for x in loader], subprocess.call(['true']))"
+    )
+    assert box.text(code).splitlines()[-1] == "[0, 1, 2] 0"
 
 
 def test_no_core_is_dumped(box: Box) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from grading.sandbox import SandboxUnavailable
+from grading.sandbox.calls import ALLOWED
 from grading.sandbox.filters import landlock_version
 from grading.sandbox.tree import plan
 
@@ -200,34 +202,32 @@ def test_other_processes_cannot_be_seen_or_touched(box: Box) -> None:
     assert tried == ["ProcessLookupError", 0]
 
 
+def test_every_call_that_is_not_on_the_list_is_refused(box: Box) -> None:
+    column = 0 if os.uname().machine == "x86_64" else 1
+    unfiltered = {335, 336} if column == 0 else set()  # probes' own returns: Linux lets nobody filter these two
+    refused = sorted(set(range(600)) - {numbers[column] for numbers in ALLOWED.values()} - unfiltered)
+    x32 = [0x40000000 | number for number in (0, 1, 39, 101, 165)] if column == 0 else []
+    tried = box.value(f"{TRY}\nvalue = {{n: calling(n, 0, 0, 0, 0, 0) for n in {refused + x32}}}")
+    denied = "Operation not permitted", "Function not implemented"
+    assert {number: came for number, came in tried.items() if came not in denied} == {}
+    new_user = f"{ALLOWED['clone'][column]}, 0x10000011, 0, 0, 0, 0"
+    assert box.value(f"{TRY}\nvalue = calling({new_user})") == denied[0]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="other machines have no such way to 32-bit calls")
+def test_calls_of_i386_end_the_process(box: Box) -> None:
+    code = (
+        "import ctypes, mmap, os\n"
+        "page = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)\n"
+        "page.write(bytes.fromhex('b814000000cd80c3'))\n"  # mov eax, 20 (getpid); int 0x80; ret
+        "call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))\n"
+        "if (pid := os.fork()) == 0:\n    call(); os._exit(0)\n"
+        "value = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])"
+    )
+    assert -box.value(code) in (signal.SIGSYS, signal.SIGSEGV)  # refused; or no such calls in this system at all
+
+
 def test_ways_out_are_shut(box: Box) -> None:
-    x86 = {
-        "ptrace": 101,
-        "process_vm_readv": 310,
-        "unshare": 272,
-        "mount": 165,
-        "umount2": 166,
-        "pivot_root": 155,
-        "chroot": 161,
-        "setns": 308,
-        "bpf": 321,
-        "userfaultfd": 323,
-        "perf_event_open": 298,
-        "keyctl": 250,
-        "add_key": 248,
-        "io_uring_setup": 425,
-        "kexec_load": 246,
-        "init_module": 175,
-        "open_by_handle_at": 304,
-        "memfd_create": 319,
-        "clone3": 435,
-        "open_tree": 428,
-    }
-    if os.uname().machine == "x86_64":
-        tried = box.value(f"{TRY}\nvalue = {{name: calling(number, 0, 0, 0, 0, 0) for name, number in {x86}.items()}}")
-        assert set(tried.values()) <= {"Operation not permitted", "Function not implemented"}, tried
-        new_user_namespace = box.value(f"{TRY}\nvalue = calling(56, 0x10000011, 0, 0, 0, 0)")  # clone
-        assert new_user_namespace == "Operation not permitted"
     tried = box.value(
         f"{TRY}\nvalue = [trying(lambda: os.mknod('/tmp/disk', 0o60600, os.makedev(8, 0))),\n"
         "         trying(lambda: os.chroot('/tmp')), trying(lambda: os.setuid(0)),\n"
@@ -280,7 +280,7 @@ def test_its_own_places_can_be_written(box: Box) -> None:
 
 
 def test_devices_are_the_harmless_ones(box: Box) -> None:
-    there = ["full", "null", "ptmx", "pts", "random", "shm", "urandom", "zero"]
+    there = ["full", "null", "ptmx", "pts", "random", "shm", "urandom"]
     assert sorted(box.value("import os; value = os.listdir('/dev')")) == there
     assert box.value("import os; value = os.listdir('/dev/pts')") == ["ptmx"]
 
@@ -351,6 +351,7 @@ def test_files_are_copies_and_links_are_left_out(start: Callable[..., Box], tmp_
     assert Path(canary_file).read_text() == SECRET
 
 
+@pytest.mark.skipif(not os.access(sys.prefix, os.W_OK), reason="only who installed Python can put a directory below it")
 def test_a_directory_below_something_shown_can_be_hidden(start: Callable[..., Box]) -> None:
     with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
         os.chmod(folder, 0o755)

@@ -23,31 +23,12 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox's h
 #: What no kernel may reach, unless it is on the way to Python.
 OTHERS = ("/etc/passwd", "/var", "/run", str(ROOT / "grading"), str(ROOT / "source"))
 
-#: Becomes an ordinary user where it is root. An interpreter or a checkout below a directory that others may not pass,
-#: such as root's home, is made reachable for it in a mount namespace of its own.
 ORDINARY = """
-import os, sys
-from pathlib import Path
-from grading.sandbox import linux
-if os.geteuid() == 0:
-    linux.unshare(linux.NEWNS)
-    linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
-    needed = {sys.base_prefix, sys.prefix, "ROOT"}
-    shut = {str(above) for path in needed for above in Path(path).parents if not above.stat().st_mode & 1}
-    held = {path: os.open(path, os.O_PATH) for path in needed if shut & {*map(str, Path(path).parents)}}
-    for above in sorted(shut):
-        if os.path.exists(above):  # it may have lain below another
-            linux.mount("passable", above, "tmpfs", 0, "mode=755")
-    for path in sorted(held):
-        os.makedirs(path, exist_ok=True)
-        linux.mount(f"/proc/self/fd/{held[path]}", path, None, linux.BIND | linux.REC)
-        os.close(held[path])
-    os.setgroups([])
-    os.setresgid(65534, 65534, 65534)
-    os.setresuid(65534, 65534, 65534)
-    linux.reclaim_proc()
-""".replace("ROOT", str(ROOT))
+from tests.ordinary import become_ordinary
+become_ordinary()
+"""
 NO_NAMESPACES = """
+from grading.sandbox import linux
 linux.own_user_namespace()
 open("/proc/sys/user/max_user_namespaces", "w").write("0")
 """
