@@ -2,13 +2,14 @@
 
 PYTHON ?= python3
 LESSONS ?=
+FUZZ ?= 100
 VENV := .venv
 BIN := $(VENV)/bin
 # nbgrader calls `alembic` by name when it makes a gradebook
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test test-fast test-ordinary test-browser bench wheels clean
+.PHONY: help setup build release demo grade feedback report lab check test test-fast test-ordinary test-browser fuzz bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +58,9 @@ test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary 
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser
+
+fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour: FUZZ=1000)
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest --timeout 0 tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
 
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks

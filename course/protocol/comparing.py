@@ -102,7 +102,7 @@ def leaves(value: Any, where: str = "the result") -> Iterator[tuple[str, Any]]:
 def kind(value: Any) -> str:
     """What a value is, for a sentence."""
     if isinstance(value, Node):
-        return f"a {value.fields.get('type', value.kind)}"
+        return f"a {str(value.fields.get('type', value.kind))[:80]}"
     if value is None:
         return "None"
     if isinstance(value, torch.Tensor):
@@ -154,7 +154,7 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, tolerance: To
             return Finding("dtype", f"{where} has dtype {_short(found.dtype)}, and must have {_short(native.dtype)}")
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype))
     if isinstance(native, float):
-        one, right, rounded = (torch.tensor(v, dtype=torch.float64) for v in (found, exact, native))
+        one, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
         return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32])
     if isinstance(native, Node):
         return None

@@ -73,7 +73,7 @@ def _same(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
     if isinstance(a, Node) and isinstance(b, Node):
         if a.kind == b.kind == "module":  # a mistake's class has a name of its own
-            return _same(a.fields["training"], b.fields["training"])
+            return _same(a.fields.get("training"), b.fields.get("training"))
         return a.kind == b.kind and _same(a.fields, b.fields)
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) or (a != a and b != b)

@@ -1,9 +1,10 @@
 """Values to bytes and back: JSON for the structure, safetensors for the numbers.
 
-Covers: None, bool, int, float, str, list, tuple, dict, tensors of any dtype that safetensors knows
+Covers: None, bool, int, float, str, list, tuple, dict with keys of text, tensors of any dtype that safetensors knows
 (with the order of their strides, so that a non-contiguous argument arrives non-contiguous) and `Node`,
-a tagged record. Unpacking builds nothing else and runs no code, so bytes from a stranger are safe to read;
-what they claim is for the reader to check.
+a tagged record. Unpacking builds nothing else and runs no code, so bytes from a stranger are safe to read, in time and
+memory that grow with their number alone (ten times theirs at most, and what `MAX_PARTS` values take); what they claim
+is for the reader to check.
 
 Does not cover: what a node means (`course.protocol.running`), whether a value is right (`course.protocol.comparing`).
 """
@@ -21,6 +22,9 @@ from safetensors.torch import save as save_tensors
 
 MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 32
+MAX_PARTS = 200_000  # values, counted by the marks between them
+MAX_DIMENSIONS = 64
+MAX_BITS = 256  # of an int
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -60,6 +64,7 @@ def pack(value: Any) -> bytes:
     blob = len(text).to_bytes(8, "little") + text + body
     if len(blob) > MAX_BYTES:
         raise PackingError(f"{len(blob)} bytes are more than the {MAX_BYTES} allowed")
+    _parts(blob)
     return blob
 
 
@@ -67,15 +72,31 @@ def unpack(blob: bytes) -> Any:
     """Undo `pack`. Raises PackingError, and nothing else, for whatever `pack` did not make."""
     if len(blob) > MAX_BYTES:
         raise PackingError(f"{len(blob)} bytes are more than the {MAX_BYTES} allowed")
-    size = int.from_bytes(blob[:8], "little")
-    if len(blob) < 8 + size:
-        raise PackingError("truncated")
     try:
-        return _decode(json.loads(blob[8 : 8 + size]), load_tensors(blob[8 + size :]), 0)
+        text, tensors = _parts(blob)
+        return _decode(json.loads(text), load_tensors(tensors), 0)
     except PackingError:
         raise
     except Exception as error:
-        raise PackingError(f"not a packed value: {type(error).__name__}: {error}") from None
+        raise PackingError(f"not a packed value: {type(error).__name__}: {str(error)[:200]}") from None
+
+
+def _parts(blob: bytes) -> tuple[bytes, bytes]:
+    """The text and the tensors. What safetensors makes of its part begins with the size of a text, too."""
+    text, tensors = _cut(blob)
+    _cut(tensors)
+    return text, tensors
+
+
+def _cut(blob: bytes) -> tuple[bytes, bytes]:
+    """The text whose size stands first, if it has no more parts than it may, and what follows it."""
+    end = 8 + int.from_bytes(blob[:8], "little")
+    if len(blob) < max(end, 8):
+        raise PackingError("truncated")
+    text = blob[8:end]
+    if sum(map(text.count, (b",", b"[", b"{"))) > MAX_PARTS:
+        raise PackingError(f"more than {MAX_PARTS} values")
+    return text, blob[end:]
 
 
 def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
@@ -84,7 +105,7 @@ def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        return int(value) if abs(value) < 2**63 else {"$": "big", "text": hex(value)[:64]}
+        return _small(int(value))
     if isinstance(value, float):
         return float(value)  # json writes NaN and Infinity, and reads them back
     if isinstance(value, torch.Tensor):
@@ -107,8 +128,7 @@ def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
         items = [_encode(item, tensors, depth + 1) for item in value]
         return items if isinstance(value, list) else {"$": "tuple", "items": items}
     if isinstance(value, dict):
-        pairs = [[_encode(k, tensors, depth + 1), _encode(v, tensors, depth + 1)] for k, v in value.items()]
-        return {"$": "dict", "items": pairs}
+        return {"$": "dict", "items": [[_key(k), _encode(v, tensors, depth + 1)] for k, v in value.items()]}
     if isinstance(value, Node):
         return {"$": "node", "kind": value.kind, "fields": _encode(value.fields, tensors, depth + 1)}
     raise PackingError(f"a {type(value).__name__} cannot be packed")
@@ -120,22 +140,35 @@ def _decode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
     if isinstance(value, list):
         return [_decode(item, tensors, depth + 1) for item in value]
     if not isinstance(value, dict):
+        if isinstance(value, int):
+            return _small(value)
         return writable(value) if isinstance(value, str) else value
     kind = value["$"]
-    if kind == "tensor":
-        return _restride(tensors[value["key"]], value.get("order"), value.get("dense", True))
+    if kind == "tensor":  # each once: a second name for the same bytes would be a second tensor
+        return _restride(tensors.pop(value["key"]), value.get("order"), value.get("dense", True))
     if kind == "tuple":
         return tuple(_decode(item, tensors, depth + 1) for item in value["items"])
     if kind == "dict":
-        return {_decode(k, tensors, depth + 1): _decode(v, tensors, depth + 1) for k, v in value["items"]}
+        return {_key(k): _decode(v, tensors, depth + 1) for k, v in value["items"]}
     if kind == "node":
         fields = _decode(value["fields"], tensors, depth + 1)
         if not (isinstance(value["kind"], str) and isinstance(fields, dict)):
             raise PackingError("malformed node")
         return Node(value["kind"], fields)
-    if kind == "big":
-        return int(str(value["text"]), 16)
-    raise PackingError(f"unknown record {kind!r}")
+    raise PackingError(f"unknown record {str(kind)[:80]!r}")
+
+
+def _key(key: Any) -> str:
+    """Of a stranger's texts no one can make many fall together in a dict, as can be done with ints."""
+    if not isinstance(key, str):
+        raise PackingError("a dict has keys of text")
+    return writable(key)
+
+
+def _small(number: int) -> int:
+    if number.bit_length() > MAX_BITS:
+        raise PackingError(f"an int of more than {MAX_BITS} bits")
+    return number
 
 
 def _layout(tensor: torch.Tensor) -> tuple[list[int], bool]:
@@ -147,6 +180,8 @@ def _layout(tensor: torch.Tensor) -> tuple[list[int], bool]:
 
 
 def _restride(tensor: torch.Tensor, order: list[int] | None, dense: bool) -> torch.Tensor:
+    if tensor.ndim > MAX_DIMENSIONS:
+        raise PackingError(f"more than {MAX_DIMENSIONS} dimensions")
     if not dense and tensor.ndim:
         wide = tensor.new_zeros((*tensor.shape[:-1], 2 * tensor.shape[-1]))
         wide[..., ::2] = tensor

@@ -24,7 +24,7 @@ class Program:
     observe    names of the steps or inputs to send back
     cotangents one tensor for each floating-point tensor observed, in order; None: no gradients are asked
     forbidden  patterns (see `Watch`) of torch functions that this call must not use
-    stand_ins  name -> source of a right function that takes the place of the learner's
+    stand_ins  name -> sealed code (`sealing`) of a right function that takes the place of the learner's
     device     where tensors are put before the call
     seed       for every global random generator
     """

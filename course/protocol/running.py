@@ -23,6 +23,7 @@ from .errors import describe
 from .helpers import HELPERS, load_weights, parameters_by_name, set_seed
 from .packing import Node, PackingError, pack, unpack
 from .program import Observation, Program
+from .sealing import unsealed
 from .watching import Watch
 
 
@@ -228,8 +229,8 @@ def _standing_in(program: Program, namespace: Mapping[str, Any]) -> Iterator[Map
     if not isinstance(namespace, dict):
         raise TypeError("stand-ins need the learner's own namespace, a dict")
     made: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": __import__("math")}
-    for source in program.stand_ins.values():
-        exec(source, made)  # noqa: S102 - written by the course's authors, sent by the judge
+    for sealed in program.stand_ins.values():
+        exec(unsealed(sealed), made)  # noqa: S102 - written by the course's authors, sent by the judge
     missing = object()
     before = {name: namespace.get(name, missing) for name in program.stand_ins}
     namespace.update({name: _unwatched(made[name]) for name in program.stand_ins})

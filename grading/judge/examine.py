@@ -26,6 +26,7 @@ from .verdict import CriterionVerdict, ExerciseVerdict
 from .wire import Ask, NoAnswer
 
 MAX_UNANSWERED = 3
+MAX_USED = 20  # names of a call's that are told
 
 
 def examine(
@@ -52,7 +53,7 @@ def examine(
         called = source.reachable(exercise.name)
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
-            again = _ask_all(exercise, ask, seed, device, {e.name: e.stand_in for e in wrong}, [], lenient)
+            again = _ask_all(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], lenient)
             if again.earned > outcomes.earned:
                 outcomes, followed = again, [e.name for e in wrong]
     return replace(_verdict(outcomes, seed), followed_through=followed)
@@ -126,7 +127,7 @@ def _ask_all(
             found.seen.append(Observation(raised=_nothing(str(one))))
             found.findings.append(Finding("no answer", str(one)))
             continue
-        found.used += [name for name in one.used if name not in found.used]
+        found.used += [name for name in one.used[:MAX_USED] if name not in found.used]
         found.seen.append(one)
         found.findings.append(judge_case(p, one, device))
     return found

@@ -14,7 +14,10 @@ import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+from course.protocol.sealing import seal
 
 from .answers import Answer, EditError, block, edited, patched
 from .case import (
@@ -141,7 +144,7 @@ class Exercise:
     def oracle(self, answer: Any) -> Any:
         """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden.
 
-        It stands alone (torch, nn, F and math are given), since follow-through sends its source.
+        It stands alone (torch, nn, F and math are given), since follow-through sends it.
         """
         self.answer = answer
         return answer
@@ -207,6 +210,11 @@ class Exercise:
             if isinstance(made, (ast.FunctionDef, ast.ClassDef)):
                 made.decorator_list = []
         return f"{ast.unparse(tree)}\n\n{self.name} = {self.answer.__name__}"
+
+    @cached_property
+    def sealed(self) -> str:
+        """The stand-in as it goes into a kernel: code that runs, and has no text to print."""
+        return seal(self.stand_in)
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""

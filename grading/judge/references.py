@@ -93,19 +93,25 @@ def missed_by(exercise: Exercise, seed: int) -> dict[str, frozenset[int]]:
 
 
 def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
-    """What is wrong with one observation."""
+    """What is wrong with one observation.
+
+    What is read of a result as if it were of the right form may raise where it is not, and that is the result's fault;
+    raises what the judging of the oracle's own outcome raises, which is ours.
+    """
+    try:
+        return _judged(prepared, seen, device)
+    except Exception:
+        _judged(prepared, prepared.reference.native, "cpu")
+        return Finding("values", "the result is not of the form that the contract asks for")
+
+
+def _judged(prepared: Prepared, seen: Observation, device: str) -> Finding | None:
     case, reference = prepared.case, prepared.reference
-    if case.holds is None:
-        return compare(seen, reference, device)
-    if seen.raised is not None and reference.exact.raised is None:
+    if case.holds is None or (seen.raised is not None and reference.exact.raised is None):
         return compare(seen, reference, device)
     if elsewhere := wrong_device(seen, device):
         return elsewhere
-    try:
-        problem = case.holds(seen, reference.exact)
-    except Exception:
-        # A property reads the result as if it were of the right form; where that fails, the form was wrong
-        problem = "the result is not of the form that the contract asks for"
+    problem = case.holds(seen, reference.exact)
     return Finding("values", problem) if problem else None
 
 

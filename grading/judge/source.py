@@ -11,6 +11,7 @@ import ast
 import symtable
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from course.protocol.watching import is_forbidden
 from grading.cells import MAX_KEPT, parse
@@ -20,6 +21,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 MAX_TOLD = 20  # uses of one name's definitions
 MAX_NODES = 100  # of an expression that is told
+
+known_names: WeakKeyDictionary[ast.AST, frozenset[str]] = WeakKeyDictionary()
 
 
 class Source:
@@ -34,9 +37,9 @@ class Source:
         for cell in cells:
             if len(cell) <= left:
                 left -= len(cell)
-                self._note(parse(cell))
+                self.note(parse(cell))
 
-    def _note(self, tree: ast.AST | None) -> None:
+    def note(self, tree: ast.AST | None) -> None:
         """Note the imports and definitions of a block and of the blocks in it, from top to bottom."""
         todo = [tree] if tree is not None else []
         while todo:  # blocks of a stranger's may be nested deeper than Python's stack
@@ -138,8 +141,17 @@ def _spelled(node: ast.AST) -> str:
     return f"….{node.attr}" if isinstance(node, ast.Attribute) else "getattr(…)"
 
 
-def free_names(definition: ast.AST) -> set[str]:
-    """Names that a statement takes from around it: not its own parameters and variables, whatever they are called."""
+def free_names(definition: ast.AST) -> frozenset[str]:
+    """Names that a statement takes from around it: not its own parameters and variables, whatever they are called.
+
+    Found once, however often it is asked: a notebook's statements are kept (`cells.parse`).
+    """
+    if definition not in known_names:
+        known_names[definition] = frozenset(_free_names(definition))
+    return known_names[definition]
+
+
+def _free_names(definition: ast.AST) -> set[str]:
     try:
         tables = [symtable.symtable(ast.unparse(definition), "<cell>", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):

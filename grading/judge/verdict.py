@@ -42,7 +42,7 @@ class ExerciseVerdict:
     followed_through: list[str] = field(default_factory=list)
     internal: str = ""
     notes: list[str] = field(default_factory=list)
-    seed: int = 0
+    seed: int | str = 0  # the number that cases were drawn from, or the name of the course's secret
     sandboxed: bool = True
 
     def to_json(self) -> dict[str, Any]:

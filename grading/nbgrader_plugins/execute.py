@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
-from traitlets import Bool, Dict, Enum, Float, Int
+from traitlets import Bool, Dict, Enum, Float, Int, Unicode, Union
 
 from grading.cells import RECORD, check_call, exercise_of, grade_id, visible
 from grading.judge.exercise import Exercise
@@ -31,6 +31,7 @@ from grading.judge.present import present
 from grading.judge.source import Source
 from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
 from grading.sandbox import SandboxUnavailable
+from grading.seeds import course_seed, name_of, seed_of
 
 from .notebook_run import NotebookRun
 from .session import Limits, Session
@@ -45,7 +46,11 @@ class JudgedExecute(Execute):
         False, help="Run student code in an ordinary kernel, which can do all that you can. Marked on every grade."
     ).tag(config=True)
     limits = Dict({}, help="Limits of the sandbox: fields of grading.sandbox.Policy.").tag(config=True)
-    seed = Int(0, help="Seed of the hidden cases; change it each term. Recorded with every grade.").tag(config=True)
+    seed = Union(
+        [Unicode(), Int()],
+        default_value="",
+        help="Seed of the hidden cases, long and secret; none: the course's own, in .grading-seed.",
+    ).tag(config=True)
     device = Enum(
         ("cpu", "cuda"), "cpu", help='Device that answers are judged on. "cuda": the CPU where there is no GPU.'
     ).tag(config=True)
@@ -79,7 +84,7 @@ class JudgedExecute(Execute):
     def _grade(self, nb: NotebookNode, lesson: Lesson, resources: ResourcesDict) -> None:
         notes = nb.metadata.setdefault(RECORD, {})
         sandboxed = not self.unsandboxed
-        notes.update(seed=self.seed, sandboxed=sandboxed, device=self._device)
+        notes.update(sandboxed=sandboxed, device=self._device)
         given, demos = self._own_cells(lesson.name)
         with self._working_directory(lesson.name) as cwd:
             kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
@@ -96,7 +101,7 @@ class JudgedExecute(Execute):
                         continue
                     if is_judged(cell):
                         verdict = self._judge(cell, lesson, run, judged)
-                        verdict.sandboxed = sandboxed
+                        verdict.sandboxed, verdict.seed = sandboxed, name_of(self._secret)
                         write_verdict(cell, verdict)
                     elif cell.source.strip() not in demos:
                         run.cell(cell)
@@ -113,9 +118,14 @@ class JudgedExecute(Execute):
         if shown != check_call(exercise.name):  # check is for the learner's eyes: what it shows would be replaced
             run.code(shown, given=True)
         source = Source([ran.code for ran in run.cells], lesson.exercises)
-        verdict = run.judge(exercise, source, seed=self.seed, device=self._device, earlier=judged)
+        seed = seed_of(self._secret, lesson.name, exercise.name)
+        verdict = run.judge(exercise, source, seed=seed, device=self._device, earlier=judged)
         judged.append((exercise, verdict))
         return verdict
+
+    @cached_property
+    def _secret(self) -> str:
+        return str(self.seed) or course_seed(self._root())
 
     @cached_property
     def _device(self) -> str:

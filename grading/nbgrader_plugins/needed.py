@@ -38,18 +38,20 @@ def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -
     """
     reached = source.reachable(name)
     for cell in cells:
-        defined = _defined(cell.code)
+        tree = parse(cell.code)
+        defined = _defined(tree)
         if name in defined or (cell.given and cell.finished) or (defined & reached and not bare):
             yield cell.code
         else:
-            tree = parse(cell.code)
-            kept = [s for s in (tree.body if tree else ()) if _imports(s) or _defined(ast.unparse(s)) & reached]
+            kept = [s for s in (tree.body if tree else ()) if _imports(s) or _defined(s) & reached]
             if kept:
                 yield "\n".join(map(ast.unparse, kept))
 
 
-def _defined(code: str) -> set[str]:
-    return set(Source([code]).definitions)
+def _defined(tree: ast.AST | None) -> set[str]:
+    source = Source([])
+    source.note(tree)
+    return set(source.definitions)
 
 
 def _imports(statement: ast.stmt) -> bool:

@@ -22,6 +22,7 @@ from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 from grading.judge.wire import NoAnswer
 
+from .collecting import CellRun
 from .needed import Cell, cells_needed, names_needed
 from .session import KernelDied, Session
 
@@ -143,12 +144,13 @@ class NotebookRun:
         """A fresh kernel that has run `codes`, or died of them."""
         if self._restarts >= MAX_RESTARTS:
             raise NoAnswer("the kernel had ended too often")
+        self._at_most(0)
         self._restarts += 1
         self._whole = False
         self.session.start()
         try:
             for code in codes:
-                self.session.run(code, self._at_most(self.session.limits.cell))
+                self._replay(code)
         except KernelDied:
             pass
 
@@ -161,10 +163,13 @@ class NotebookRun:
             for cell in self.cells:
                 if cell.finished:
                     try:
-                        cell.finished = not self.session.run(cell.code, self._at_most(self.session.limits.cell)).note
+                        cell.finished = not self._replay(cell.code).note
                     except KernelDied:
                         cell.finished = False
                         break
+
+    def _replay(self, code: str) -> CellRun:
+        return self.session.run(code, self._at_most(self.session.limits.cell), keep=False)
 
     def _sound(self, names: list[str]) -> bool:
         """Whether the kernel has these names and is otherwise as it was before the first cell."""
@@ -172,7 +177,7 @@ class NotebookRun:
 
     def _state(self, names: list[str]) -> object:
         try:
-            return self.session.evaluate(STATE.format(names=names), STATE_SECONDS)
+            return self.session.evaluate(STATE.format(names=names), self._at_most(STATE_SECONDS))
         except (KernelDied, NoAnswer) as error:
             return error
 

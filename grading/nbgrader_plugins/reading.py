@@ -29,12 +29,13 @@ from nbgrader.converters.base import NbGraderException
 from traitlets import Bool, Integer
 
 from course.protocol.packing import writable
-from grading.cells import RECORD
+from grading.cells import MAX_KEPT, RECORD
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 UNREADABLE = "unreadable"  # the id of the cell that says so
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
+MAX_MARKS = 2_000_000  # commas and brackets, which part a file's values; one takes some sixty bytes of memory
 BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # of files that the formgrader may show
 STRANGE = re.compile(r"""[<>"\\]""")  # what gets out of a text or a string: nbgrader's pages hold names as they are
 MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
@@ -43,6 +44,7 @@ CELL_TYPES = {"code": "code", "raw": "raw", "heading": "markdown", "html": "mark
 CELL_TYPES |= {"markdown": "markdown", "plaintext": "markdown"}
 
 AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved file again."
+WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
 OTHER_FILES = (
     (b"PK\x03\x04", "a zip archive (or an office document)"),
     (b"%PDF", "a PDF document"),
@@ -189,10 +191,7 @@ def _bytes_of(path: str, max_bytes: int) -> bytes:
         if not stat.S_ISREG(about.st_mode):
             raise Unreadable(f"What was handed in is no ordinary file. {AGAIN}")
         if about.st_size > max_bytes:
-            raise Unreadable(
-                f"The file is very large: {about.st_size / 1e6:.0f} MB. "
-                "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
-            )
+            raise Unreadable(f"The file is very large: {about.st_size / 1e6:.0f} MB. {WITHOUT_OUTPUTS}")
         with open(path, "rb") as file:
             return file.read(max_bytes + 1)
     except OSError as error:
@@ -202,6 +201,8 @@ def _bytes_of(path: str, max_bytes: int) -> bytes:
 def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
     if not data.strip(b"\0 \t\r\n"):
         raise Unreadable(f"The file is empty. {AGAIN}")
+    if (marks := sum(map(data.count, (b",", b"[", b"{")))) > MAX_MARKS:
+        raise Unreadable(f"The file is very large: it holds {marks:,} values. {WITHOUT_OUTPUTS}")
     text = _decode(data, repairs).strip("\0 \t\r\n")
     try:
         content = json.loads(text)
@@ -264,7 +265,14 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
     if len(found) < len(raw):
         repairs.append(f"Entries that are no cells were left out: {len(raw) - len(found)}.")
     taken: set[str] = set()
-    return [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
+    cells = [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
+    code = sum(len(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    if code > MAX_KEPT:  # what is kept is read once, however many exercises there are
+        raise Unreadable(
+            f"The notebook holds {code:,} characters of code, more than can be graded. "
+            "Take out what was pasted into it, such as data, and hand it in again."
+        )
+    return cells
 
 
 def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from grading.cells import exercise_named
 
 from ..root import CONFIG
+from ..seeds import course_seed
 
 
 class GradingError(RuntimeError):
@@ -43,11 +44,13 @@ def release(root: Path, lesson: str, into: Path | None = None) -> Path:
     """nbgrader generate_assignment for one lesson that has been built; returns the folder of the release.
 
     into: another course directory (made if need be) to write to, which then gets a gradebook of its own.
+    The course draws its secret seed, if it has none yet.
     """
     target = into or root
     config = configuration(root)
     config.CourseDirectory.root, config.CourseDirectory.source_directory = str(target), str(root / "source")
     _run(GenerateAssignment, config, lesson, ".", force=True)
+    course_seed(target)
     return target / "release" / lesson
 
 

@@ -6,11 +6,13 @@ import contextlib
 import json
 import math
 import random
+import tracemalloc
 
 import pytest
 import torch
+from safetensors.torch import save
 
-from course.protocol.packing import MAX_BYTES, Node, PackingError, pack, unpack
+from course.protocol.packing import MAX_BYTES, MAX_PARTS, Node, PackingError, pack, unpack
 
 
 @pytest.mark.parametrize(
@@ -21,13 +23,14 @@ from course.protocol.packing import MAX_BYTES, Node, PackingError, pack, unpack
         0,
         -7,
         2**80,
+        -(2**255),
         1.5,
         math.inf,
         "é",
         [],
         [1, [2, (3,)]],
         (),
-        {"a": 1, 2: (None,)},
+        {"a": 1, "b": (None,)},
     ],
 )
 def test_plain_values_come_back(value):
@@ -76,6 +79,64 @@ def test_a_tensor_subclass_arrives_as_a_plain_tensor():
 def test_what_is_no_data_is_refused():
     with pytest.raises(PackingError, match="function"):
         pack([lambda: 0])
+
+
+@pytest.mark.parametrize(("value", "why"), [({1: "a"}, "keys of text"), (2**256, "256 bits"), (-(2**300), "256 bits")])
+def test_what_is_not_covered_is_refused_with_the_reason(value, why):
+    with pytest.raises(PackingError, match=why):
+        pack(value)
+
+
+def stranger(text, tensors=None):
+    """The bytes of a packed value with this JSON in it, whatever that is."""
+    text = text if isinstance(text, bytes) else json.dumps(text).encode()
+    return len(text).to_bytes(8, "little") + text + save(tensors or {})
+
+
+def names(*keys):
+    return [{"$": "tensor", "key": key} for key in keys]
+
+
+MODULUS = 2**61 - 1  # of Python's hash of an int
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        stranger({"$": "dict", "items": [[n * MODULUS, 0] for n in range(40_000)]}),
+        stranger(names(*["0"] * 1000), {"0": torch.zeros(1000)}),
+        stranger({"$": "big", "text": "f" * 10_000}),
+        stranger(b"[" + b"9" * 4000 + b"]"),
+        stranger(b"[" + b"[]," * 300_000 + b"[]]"),
+        stranger(b"[" * 100_000),
+        stranger([], {str(n): torch.zeros(0) for n in range(70_000)}),
+        stranger(names("0"), {"0": torch.zeros((1,) * 100)}),
+        stranger([{"$": "tensor", "key": "0", "order": list(range(63, -1, -1)) * 2}], {"0": torch.zeros((1,) * 64)}),
+        b"\xff" * 8 + b"{}",
+    ],
+    ids=["keys", "a tensor twice", "big", "digits", "lists", "depth", "tensors", "dimensions", "order", "size"],
+)
+def test_bytes_that_would_grow_raise_packing_error(blob):
+    with pytest.raises(PackingError):
+        unpack(blob)
+
+
+def test_what_is_unpacked_takes_no_more_than_a_few_times_its_bytes():
+    wide = torch.zeros(2**17)
+    blobs = [
+        stranger([{**names("0")[0], "dense": False}], {"0": wide}),
+        stranger(b"[" + b"[]," * 60_000 + b"[]]"),
+        stranger({"$": "tuple", "items": ["\U0001f600" + "x" * 2**19]}),
+    ]
+    tracemalloc.start()
+    try:
+        for blob in blobs:
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            unpack(blob)
+            assert tracemalloc.get_traced_memory()[1] - before < 10 * len(blob) + 100 * MAX_PARTS
+    finally:
+        tracemalloc.stop()
 
 
 def test_more_than_the_limit_is_refused_on_both_sides():

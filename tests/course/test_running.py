@@ -10,6 +10,7 @@ import torch
 from course.protocol.packing import Node, PackingError
 from course.protocol.program import Program
 from course.protocol.running import answer, observe
+from course.protocol.sealing import seal
 from grading.judge import wire
 
 SUBJECT = Node("student", {"name": "f"})
@@ -139,7 +140,7 @@ def test_a_stand_in_takes_the_place_of_another_of_the_learners_functions():
     names = {"helper": helper}
     exec("def f(x):\n    return helper(x) + 1", names)
     program = Program({"x": torch.ones(2)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
-    program.stand_ins = {"helper": "def helper(x):\n    return x * 10"}
+    program.stand_ins = {"helper": seal("def helper(x):\n    return x * 10")}
     assert observe(program, names).values["out"].tolist() == [11, 11]
     assert names["helper"] is helper
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import tracemalloc
 
 import pytest
 import torch
@@ -50,7 +51,7 @@ def test_what_is_no_observation_is_malformed(text):
     "fields",
     [
         {"values": [1]},
-        {"values": {3: 1}},
+        {"values": {"x" * 200: 1}},
         {"devices": "cpu"},
         {"devices": [1]},
         {"gradients": {"x": 3}},
@@ -59,6 +60,7 @@ def test_what_is_no_observation_is_malformed(text):
         {"detached": [True]},
         {"used": [3]},
         {"used": ["x"] * 2000},
+        {"raised": {"type": "E", "bases": ["E"], "message": "", "line": "", "more": ""}},
         {"raised": "ValueError"},
         {"raised": {"type": "E"}},
         {"raised": {"type": "E", "bases": "E", "message": "", "line": ""}},
@@ -76,6 +78,18 @@ def test_fewer_or_more_observations_than_questions_are_malformed():
     for count in (0, 2):
         with pytest.raises(Malformed):
             read(sent(), count)
+
+
+def test_a_reply_is_matched_before_it_is_read():
+    """A megabyte of nested lists took `literal_eval` six seconds and half a gigabyte."""
+    tracemalloc.start()
+    try:
+        for text in ("[" * 2**20, "0," * 2**20, "'" + "\\x41" * 2**18 + "'", "'" + "=" * 2**20 + "'"):
+            with pytest.raises(Malformed):
+                read(text, 1)
+        assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_question_holds_no_name_that_a_learner_could_have_bound():

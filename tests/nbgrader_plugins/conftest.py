@@ -19,6 +19,9 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, PyFileConfigLoader
 
+from grading import seeds
+
+from ..conftest import SECRET
 from ..small import write_lesson
 
 ROOT = Path(__file__).parents[2]
@@ -177,6 +180,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir(parents=True)
     nbformat.write(lesson_notebook(), folder / f"{LESSON}.ipynb")
     write_lesson(root / "grader_tests" / LESSON, GRADER_TESTS)
+    (root / seeds.FILE).write_text(SECRET)
     with pytest.MonkeyPatch.context() as patch:  # nbgrader runs `alembic` to make a gradebook
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         converted(GenerateAssignment, root)

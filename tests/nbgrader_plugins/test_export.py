@@ -12,6 +12,9 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
 
+from grading.seeds import name_of
+
+from ..conftest import SECRET
 from .conftest import CLASS, LESSON, course_config
 
 EXPORTER = "grading.nbgrader_plugins.export.ExercisesCsvExporter"
@@ -52,7 +55,7 @@ def test_rows_say_what_was_found(export: Any) -> None:
     right, wrong = rows["ada", "double"], rows["bob", "double"]
     assert (right["points"], right["max_points"], right["status"], right["mistake"]) == ("3", "3", "right", "")
     assert right["criteria"] == "values: 2/2; gradients: 1/1"
-    assert (right["seed"], right["needs_a_person"]) == ("0", "no")
+    assert (right["seed"], right["needs_a_person"]) == (name_of(SECRET), "no")
     assert right["sandboxed"] in ("yes", "no")
     assert (wrong["points"], wrong["status"], wrong["mistake"]) == ("0", "wrong", "squares")
     assert rows["dan", "halve"]["status"] == "not started"

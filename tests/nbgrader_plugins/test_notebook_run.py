@@ -13,7 +13,7 @@ from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 from grading.nbgrader_plugins import notebook_run
 from grading.nbgrader_plugins.notebook_run import NotebookRun
-from grading.nbgrader_plugins.session import Limits, Session
+from grading.nbgrader_plugins.session import GRACE, Limits, Session
 from grading.sandbox import SandboxUnavailable, require
 
 from .conftest import DOUBLE, HALVE, LESSON
@@ -111,3 +111,31 @@ def test_the_notebooks_time_is_over_for_all(start, lesson):
     found = judged(run, lesson, "double")
     assert found.earned == 0
     assert found.criteria[0].finding == "the notebook's time was over"
+
+
+def test_what_is_asked_after_the_notebooks_time_is_no_longer_waited_for(start, lesson):
+    """Whether a kernel is sound was asked, and a kernel was started, for each answer that was left."""
+    slow = "import time, torch\ntorch.get_default_dtype = lambda: time.sleep(600)"
+    run = start([])
+    run._until = run.session.spent + 6.0
+    before = run.session.spent
+    run.code(f"{slow}\n{DOUBLE.replace('return', 'return 3 +')}")
+    run.code("time.sleep(4)")
+    while run.session.spent - before < 6.0:
+        judged(run, lesson, "double")
+    over = run.session.spent
+    assert over - before < 6.0 + 3 * GRACE  # seconds that count, which a busy machine does not add to
+    for _ in range(4):
+        judged(run, lesson, "double")
+    assert run.session.spent == over
+
+
+def test_replays_draw_on_the_notebooks_time(start, lesson):
+    run = start([])
+    run._until = run.session.spent + 6.0
+    before = run.session.spent
+    for code in (DOUBLE, "import time\ntime.sleep(2)", *[EXIT] * 3):
+        run.code(code)
+    for _ in range(4):
+        judged(run, lesson, "double")
+    assert run.session.spent - before < 6.0 + 3 * GRACE

@@ -52,6 +52,10 @@ def long_string() -> bytes:
     return b'{"cells": [' + b"[" * 200_000
 
 
+def code(source: str) -> dict[str, str]:
+    return {"cell_type": "code", "source": source}
+
+
 UNREADABLE = {
     "empty": (b"", "The file is empty"),
     "blank": (b" \n\0\0\t", "The file is empty"),
@@ -69,6 +73,8 @@ UNREADABLE = {
     "a PDF": (b"%PDF-1.7\n", "a PDF document"),
     "a picture": (base64.b64decode("iVBORw0KGgoAAAANSUhEUg=="), "a picture"),
     "a damaged notebook": (b'{"cells": [], \n "metadata": {,}}', "not valid JSON from line 2"),
+    "values without end": (b'{"cells": [' + b"[]," * 2**20 + b"[]]}", "2,097,155 values. Clear all outputs"),
+    "a text without end": (json.dumps({"cells": [code("x" * 300_000)] * 2}).encode(), "600,000 characters of code"),
     "too many cells": (json.dumps({"cells": [{}] * 5001}).encode(), "5,001 cells"),
 }
 

@@ -18,6 +18,7 @@ from grading.report import verdicts
 from grading.run.classroom import demonstrate, grade_class, release_lessons, write_feedback
 from grading.run.nbgrader import scores, waiting
 from grading.sample import hand_in, right, write_answers
+from grading.seeds import course_seed, name_of
 
 from ..small import LESSONS, make_course
 
@@ -124,9 +125,9 @@ def test_again_grades_what_is_graded(course):
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.JudgedExecute.seed = 7\n")
     assert grade_class(course, [ONE], Heard()) == 0
-    assert {found.verdict.seed for found in verdicts(course)} == {0}
+    assert {found.verdict.seed for found in verdicts(course)} == {name_of(course_seed(course))}
     assert grade_class(course, [ONE], Heard(), again=True) == 0
-    assert {found.verdict.seed for found in verdicts(course)} == {7}
+    assert {found.verdict.seed for found in verdicts(course)} == {name_of("7")}
 
 
 def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(course):

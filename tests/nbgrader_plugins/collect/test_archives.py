@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grading.nbgrader_plugins.collect.archives import FOLDER, Budget, Entry, NotRead, in_folder, in_tar, named
 from grading.nbgrader_plugins.collect.names import SHOWN, Owner, outermost, printable
 from grading.nbgrader_plugins.collect.submission import Chosen, Submission
 
+from ...fuzz.bounds import tries
 from .conftest import tarred, zipped
 
 NOTEBOOKS = ["02_halves"]
@@ -95,7 +96,7 @@ def check_bounds(submission: Submission) -> None:
     assert all(line.isprintable() and len(line) < 1_000 for line in said)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@tries(150)
 @given(archives(), st.sampled_from(["moodle", "folder"]))
 def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes], kind: str) -> None:
     owner, top = {
@@ -105,13 +106,13 @@ def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes
     check_bounds(handed_in(*made, top, owner))
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(st.sampled_from(["a.zip", "a.tar", "a.tgz"]), st.binary(max_size=2_000))
 def test_any_bytes_are_read_within_the_budget_or_refused(name: str, content: bytes) -> None:
     check_bounds(handed_in(name, content, "eve", Owner("folder", "eve")))
 
 
-@settings(max_examples=200, deadline=None)
+@tries(200)
 @given(names)
 def test_any_name_is_a_label(name: str) -> None:
     entry = named(name)
@@ -122,7 +123,7 @@ def test_any_name_is_a_label(name: str) -> None:
     assert told is not None and str(told.owner).isprintable()
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(
     st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0\\"), min_size=1), st.binary())),
     st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),

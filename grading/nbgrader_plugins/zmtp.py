@@ -1,0 +1,172 @@
+"""ZeroMQ's wire protocol on the asking side, reading no more of a kernel than there is room for.
+
+libzmq reads whatever comes as it comes. It bounds a frame's bytes and the number of whole messages, but not the bytes
+of a message in many frames, which a process that writes to its socket by itself need never finish. Here bytes are read
+when they are asked for, a message has a size, and the rest waits with whoever sends it.
+
+Covers ZMTP 3.0 (https://rfc.zeromq.org/spec/23/) without encryption, as a DEALER or a SUB. Does not cover: what a
+message says (`session`).
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections.abc import Iterable, Iterator
+
+AT_ONCE = 2**18  # bytes that are read before they are looked at
+MAX_FRAMES = 64  # of one message; Jupyter's have six, and one for each buffer of a widget
+GREETING = 64  # bytes
+MORE, LONG, COMMAND = 1, 2, 4  # flags of a frame
+NULL = b"NULL".ljust(20, b"\0")
+
+
+class Broken(Exception):
+    """There is no more to be read: the other side closed the connection, or what it sent is not to be read."""
+
+
+class Incoming:
+    """Messages out of the bytes that were fed. Holds no more than those, of which `most` may be one message's.
+
+    ready: whether the other side has said that it is, before which it takes no message
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most, self.ready = most, False
+        self._bytes = bytearray()
+        self._frames: list[bytes] = []
+        self._greeted = False
+
+    def feed(self, data: bytes) -> None:
+        self._bytes += data
+
+    def messages(self) -> Iterator[list[bytes]]:
+        """Whole messages, as lists of frames. Raises Broken."""
+        if not self._greeted and len(self._bytes) >= GREETING:
+            self._greet(self._cut(0, GREETING))
+        while self._greeted and (frame := self._frame()):
+            flags, content = frame
+            if flags & COMMAND:  # READY; later versions have others, which nobody asked for
+                self.ready = True
+                continue
+            self._frames.append(content)
+            if len(self._frames) > MAX_FRAMES:
+                raise Broken("a message of too many frames")
+            if not flags & MORE:
+                whole, self._frames = self._frames, []
+                yield whole
+
+    def _greet(self, greeting: bytes) -> None:
+        if greeting[0] != 0xFF or not greeting[9] & 1 or greeting[10] < 3 or greeting[12:32] != NULL:
+            raise Broken("no greeting of ZMTP 3")
+        self._greeted = True
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        """Flags and content of the next frame, once it is there as a whole."""
+        start = 9 if self._bytes and self._bytes[0] & LONG else 2
+        if len(self._bytes) < start:
+            return None
+        size = int.from_bytes(self._bytes[1:start], "big")
+        if size + sum(map(len, self._frames)) > self.most:
+            raise Broken("a message that is too large")
+        if len(self._bytes) < start + size:
+            return None
+        flags = self._bytes[0]
+        return flags, self._cut(start, start + size)
+
+    def _cut(self, start: int, end: int) -> bytes:
+        content = bytes(memoryview(self._bytes)[start:end])
+        del self._bytes[:end]
+        return content
+
+
+class Channel:
+    """A connection to one of a kernel's sockets. kind: "DEALER", or "SUB", which then gets all that is published.
+
+    Raises OSError where nobody listens.
+    """
+
+    def __init__(self, address: str | tuple[str, int], kind: str, most: int) -> None:
+        self.socket = _connected(address)
+        self._incoming = Incoming(most)
+        self._outgoing = bytearray(_greeting(kind))
+        self._held = bytearray(_framed(0, b"\x01") if kind == "SUB" else b"")
+        self.flush()
+
+    @property
+    def pending(self) -> bool:
+        """Whether something waits for room to be sent."""
+        return bool(self._outgoing)
+
+    def send(self, frames: list[bytes]) -> None:
+        """Send a message as far as the other side takes it now; `flush` sends the rest."""
+        for number, frame in enumerate(frames, 1):
+            self._held += _framed(MORE if number < len(frames) else 0, frame)
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what can be sent without waiting. That nobody is left to read it is for `receive` to tell."""
+        if self._incoming.ready:
+            self._outgoing += self._held
+            self._held.clear()
+        try:
+            while self._outgoing:
+                del self._outgoing[: self.socket.send(self._outgoing)]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._outgoing.clear()
+
+    def receive(self) -> Iterator[list[bytes]]:
+        """The messages that are there now, of a bounded number of bytes. Raises Broken."""
+        try:
+            data = self.socket.recv(AT_ONCE)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            raise Broken("the connection is lost") from error
+        else:
+            if not data:
+                raise Broken("the connection was closed")
+            self._incoming.feed(data)
+        yield from self._incoming.messages()
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def wait(channels: Iterable[Channel], seconds: float) -> None:
+    """Return when one of the channels has something to read, or can send what is pending, or when the time is over."""
+    with selectors.DefaultSelector() as selector:
+        for channel in channels:
+            selector.register(channel.socket, selectors.EVENT_READ | (selectors.EVENT_WRITE if channel.pending else 0))
+        selector.select(seconds)
+
+
+def _connected(address: str | tuple[str, int]) -> socket.socket:
+    if not isinstance(address, str):
+        made = socket.create_connection(address)
+    else:
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            made.connect(address)
+        except OSError:
+            made.close()
+            raise
+    made.setblocking(False)
+    return made
+
+
+def _greeting(kind: str) -> bytes:
+    """The greeting and the READY command, which a client of the NULL mechanism may send at once."""
+    version = b"\x03\x00"
+    greeting = b"\xff" + bytes(8) + b"\x7f" + version + NULL
+    name, value = b"Socket-Type", kind.encode()
+    ready = b"\x05READY" + bytes([len(name)]) + name + len(value).to_bytes(4, "big") + value
+    return greeting.ljust(GREETING, b"\0") + _framed(COMMAND, ready)
+
+
+def _framed(flags: int, content: bytes) -> bytes:
+    size = len(content)
+    head = bytes([flags, size]) if size < 256 else bytes([flags | LONG]) + size.to_bytes(8, "big")
+    return head + content

@@ -1,0 +1,56 @@
+"""The secret that a course's hidden cases are drawn from: drawn once, kept beside the gradebook, told to nobody.
+
+An exercise's seed is made of it by a hash, so that what a kernel has to be told of one exercise says nothing of the
+secret or of another exercise. A grade carries the secret's name, which tells with which one to compute it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import tempfile
+from pathlib import Path
+
+FILE = ".grading-seed"  # in the course's directory; readable by its owner alone, and not for a repository
+DRAWN = re.compile(r"[0-9a-f]{32}")
+
+
+def course_seed(root: Path) -> str:
+    """The course's own secret, which is drawn now if there is none. Raises ValueError where the file holds none."""
+    path = root / FILE
+    if not path.exists():
+        _keep(secrets.token_hex(16), path)
+    held = path.read_text(encoding="utf-8").strip()
+    if not DRAWN.fullmatch(held):
+        raise ValueError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
+    return held
+
+
+def seed_of(secret: str, lesson: str, exercise: str) -> int:
+    """The number from which all of an exercise's cases are drawn, and which gives away nothing but itself."""
+    return int.from_bytes(_hashed("cases", secret, lesson, exercise)[:7], "big")
+
+
+def name_of(secret: str) -> str:
+    """What is recorded with a grade: it tells one secret from another, not what the secret is."""
+    return _hashed("name", secret)[:4].hex()
+
+
+def _hashed(*parts: str) -> bytes:
+    return hashlib.sha256("\x1f".join(parts).encode()).digest()
+
+
+def _keep(secret: str, path: Path) -> None:
+    """Write the file whole or not at all, and never over another's."""
+    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=FILE)  # which is its owner's alone
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(secret + "\n")
+        try:
+            os.link(made, path)
+        except FileExistsError:  # another process was quicker
+            return
+    finally:
+        os.unlink(made)
