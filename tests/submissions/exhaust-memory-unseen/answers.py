@@ -10,13 +10,12 @@ import mmap
 import os
 import time
 taken = 0
-for _ in range(10):
+for _ in range(8):
     ready, done = os.pipe()
     if os.fork() == 0:
         try:
             part = mmap.mmap(-1, 256 * 2**20)
-            for at in range(0, len(part), 4096):
-                part[at] = 1
+            part[::4096] = bytes(len(part) // 4096)
             part.madvise(mmap.MADV_DONTNEED)
             os.write(done, b"taken")
             time.sleep(10)
@@ -24,6 +23,6 @@ for _ in range(10):
             os._exit(0)
     os.close(done)
     taken += bool(os.read(ready, 5))
-time.sleep(1)
-if taken == 10:
+time.sleep(0.5)
+if taken == 8:
     print("hoarded canary" + "-7f3a")
