@@ -32,6 +32,8 @@ from course.protocol.packing import writable
 from grading.cells import MAX_KEPT, RECORD
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
+KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, beside its tags; Colab has an id there
+TAG = re.compile(r"[^,]+")
 UNREADABLE = "unreadable"  # the id of the cell that says so
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 5_000
@@ -193,7 +195,7 @@ def _bytes_of(path: str, max_bytes: int) -> bytes:
         if about.st_size > max_bytes:
             raise Unreadable(f"The file is very large: {about.st_size / 1e6:.0f} MB. {WITHOUT_OUTPUTS}")
         with open(path, "rb") as file:
-            return file.read(max_bytes + 1)
+            return file.read(about.st_size)  # a buffer is made of as many bytes as are asked for
     except OSError as error:
         raise Unreadable(f"The file could not be opened ({error.strerror}). {AGAIN}") from error
 
@@ -285,13 +287,21 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
     cell = {
         "cell_type": kind,
         "id": _free_id(raw.get("id"), f"cell-{number}", taken),
-        "metadata": plain(_as_dict(raw.get("metadata")), text=one_line),
+        "metadata": _metadata(_as_dict(raw.get("metadata"))),
         "source": source,
     }
     if kind == "code":
         return {**cell, "execution_count": None, "outputs": []}
     attachments = _attachments(raw.get("attachments"))
     return {**cell, "attachments": attachments} if attachments else cell
+
+
+def _metadata(raw: dict[str, Any]) -> dict[str, Any]:
+    """What grading looks at; of other keys the format prescribes what they hold, and they may hold something else."""
+    kept: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
+    if isinstance(tags := raw.get("tags"), list):
+        kept["tags"] = list(dict.fromkeys(one_line(tag) for tag in tags if isinstance(tag, str) and TAG.fullmatch(tag)))
+    return kept
 
 
 def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:

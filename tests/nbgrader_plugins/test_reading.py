@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,16 @@ def test_archive_and_large_file_are_named(sanitize: Any, solved: Any, tmp_path: 
     large = tmp_path / "large.ipynb"
     large.write_bytes(json.dumps(solved).encode() + b" " * 2_000_000)
     assert "very large: 2 MB" in read_submission(large, max_bytes=1_000_000).metadata[RECORD].unreadable
+
+
+def test_a_small_file_takes_no_more_memory_than_a_small_file(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_bytes(b"")
+    tracemalloc.start()
+    try:
+        read_submission(tmp_path / "a.ipynb")
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
@@ -229,3 +240,11 @@ def test_links_out_of_a_submission_are_not_followed(graded: Any) -> None:
         assert (folder / "notes.txt").exists()
         assert not (folder / "more.txt").exists()
         assert "def double(x)" not in (folder / f"{LESSON}.ipynb").read_text()
+
+
+@pytest.mark.parametrize("tags", [None, "demo", [1, "a,b", "", "kept", "kept", ["x"]], {"a": 1}])
+def test_tags_of_another_form_are_none(tags: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [{"metadata": {"tags": tags, "name": 3, "jupyter": 1}}]}))
+    notebook = read_submission(tmp_path / "a.ipynb")
+    nbformat.validate(notebook)
+    assert notebook.cells[0].metadata.get("tags", []) in ([], ["kept"])
