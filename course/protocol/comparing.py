@@ -88,13 +88,14 @@ def wrong_device(seen: Observation, device: str) -> Finding | None:
 
 
 def leaves(value: Any, where: str = "the result") -> Iterator[tuple[str, Any]]:
-    """Every value inside nested lists, tuples and dicts, with the place where it stands."""
+    """Every value inside nested lists, tuples and dicts, with the place where it stands; dicts in the order of their
+    keys, since the order in which they were filled says nothing."""
     if isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from leaves(item, f"{where}[{index}]")
     elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from leaves(item, f"{where}[{key!r}]")
+        for key in sorted(value, key=str):
+            yield from leaves(value[key], f"{where}[{key!r}]")
     else:
         yield where, value
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import re
 from collections.abc import Callable
 from typing import Any
@@ -72,9 +74,10 @@ def _gradients_of(module: torch.nn.Module) -> dict[str, torch.Tensor | None]:
     return {name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()}
 
 
-def _state_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """A copy of the state dict: parameters and buffers by name."""
-    return {name: p.detach().clone() for name, p in module.state_dict().items()}
+def _state_of(module: Any) -> dict[str, torch.Tensor]:
+    """A copy of the state dict: parameters and buffers by name; empty for what is no module."""
+    held = module.state_dict() if isinstance(module, torch.nn.Module) else {}
+    return {name: p.detach().clone() for name, p in held.items()}
 
 
 def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: Any) -> torch.optim.Optimizer:
@@ -130,37 +133,43 @@ class _MadeElsewhere(TorchFunctionMode):
         return made if any(isinstance(value, torch.Tensor) for value in given) else made.to("meta")
 
 
-def _lands_on(place: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-    """Whether a result lies where `place` (a tensor or a device) does while new tensors are made elsewhere by default.
+def _elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a call while tensors that no device is named for are made elsewhere, on "meta".
 
-    This shows without a second device whether an answer cares for the device. Elsewhere is "meta", whose tensors hold
-    no data: reading one, or moving it to another device, fails, and what fails so gets the benefit of the doubt. To
-    mix one with the arguments is the mistake itself. Of several results, a tuple, the first is looked at.
+    This shows without a second device whether an answer cares for the device: a tensor on "meta" holds no data. Where
+    reading one, or moving it to another device, fails, the answer gets the benefit of the doubt, and the result of an
+    ordinary call; None if that fails so, too. To mix one with the arguments is the mistake itself.
     """
-    wanted = torch.device(getattr(place, "device", place))
-    try:
-        with _MadeElsewhere():
-            result = function(*args, **kwargs)
-        return bool((result[0] if isinstance(result, tuple) else result).device.type == wanted.type)
-    except (RuntimeError, TypeError) as error:
-        if "meta" not in str(error):
-            raise
-        return not re.search("expected device|same device", str(error))
+    for mode in (_MadeElsewhere(), contextlib.nullcontext()):
+        try:
+            with mode:
+                return function(*args, **kwargs)
+        except (RuntimeError, TypeError) as error:
+            if "meta" not in str(error) or re.search("expected device|same device", str(error)):
+                raise
+    return None
+
+
+def _on_the_way(
+    counts: list[int], function: Callable[..., Any], model: Any, *args: Any, **kwargs: Any
+) -> list[dict[str, torch.Tensor]]:
+    """For each count the parameters of a copy of `model`, a `specimens.Slope`, whose training was broken off when it
+    had been called so often."""
+    from ..specimens import Enough
+
+    found = []
+    for count in counts:
+        own, given = copy.deepcopy(model), [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
+        own.patience = count
+        with contextlib.suppress(Enough):
+            function(own, *given, **kwargs)
+        found.append(_state_of(own))
+    return found
 
 
 def _generator_state(generator: torch.Generator) -> torch.Tensor:
     """The state of a generator, which moves on with each draw."""
     return generator.get_state()
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    """Whether both are one object."""
-    return a is b
-
-
-def _shares_memory(a: torch.nn.Module, b: torch.nn.Module) -> bool:
-    """Whether a parameter of `a` lies in the memory of one of `b`."""
-    return bool({p.data_ptr() for p in a.parameters()} & {p.data_ptr() for p in b.parameters()})
 
 
 def _all_parameters(module: torch.nn.Module) -> list[torch.nn.Parameter]:
@@ -196,9 +205,8 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "repeat": _repeat,
     "seed": set_seed,
     "generator_state": _generator_state,
-    "lands_on": _lands_on,
-    "is_same": _is_same,
-    "shares_memory": _shares_memory,
+    "elsewhere": _elsewhere,
+    "on_the_way": _on_the_way,
     "parameters": _all_parameters,
     "trainable": _trainable,
     "attribute": _attribute,

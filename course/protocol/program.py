@@ -50,7 +50,7 @@ class Observation:
     devices    kinds of device on which observed tensors lie, each once
     gradients  leaf name -> tensor, or None where no gradient arrived; None: none were asked
     detached   indices of floating-point results that gradients could not be asked of
-    changed    input name -> value, for tensors that the call changed in place
+    changed    input name -> value, for tensors that the call changed in place (as it travels: for all, see `settled`)
     raised     type, bases, message, line: the exception that ended the program; None: it ran to its end
     used       names of forbidden functions that were called
     """

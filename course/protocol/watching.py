@@ -1,14 +1,25 @@
 """Which torch functions were called, whatever their spelling, and whether an exercise forbids them.
 
-Does not cover: what the submitted source says before it runs (the judge reads it for itself).
+Watched in two places at once. Where Python calls a function of torch: by its name, and by those of torch's own modules
+and functions from which it was called, as `torch.distributions`. And at the dispatcher, which every operator passes and
+notes for torch's profiler: by the operator's name, whether it was called from Python, from TorchScript, or by an
+operator of another name.
+
+Does not cover: what the submitted source says before it runs (the judge reads it for itself); other threads and other
+processes; code that takes the watch apart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from types import FrameType, TracebackType
 
+import torch
+from torch._C import _autograd, _profiler
 from torch.overrides import TorchFunctionMode, resolve_name
 
 
@@ -29,17 +40,81 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 class Watch(TorchFunctionMode):
-    """Notes every torch function called under it whose name matches one of `patterns`; stops none."""
+    """Notes in `used` what is called under it and matches one of `patterns`; stops nothing."""
 
     def __init__(self, patterns: list[str]) -> None:
         super().__init__()
         self.patterns = tuple(patterns)
         self.used: list[str] = []
 
+    def __enter__(self) -> Watch:
+        _active.append(self)
+        _note_operators()
+        super().__enter__()  # type: ignore[no-untyped-call]  # torch has no types for it
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]  # nor for this
+        self.take_operators()
+        _active.remove(self)
+
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         plain = getattr(func, "__name__", str(func))
         if _matches(plain, self.patterns):
-            name = resolve_name(func) or plain
-            if name not in self.used:
-                self.used.append(name)
+            self._note(resolve_name(func) or plain)
+        for name in _around(sys._getframe(1)):
+            if _matches(name, self.patterns):
+                self._note(name)
         return func(*args, **(kwargs or {}))
+
+    def take_operators(self) -> None:
+        """End the dispatcher's notes, and keep what matters of them."""
+        for name in {event.name() for thread in _autograd._disable_profiler_legacy() for event in thread}:
+            space, _, plain = name.partition("::")
+            if plain and space != "autograd" and _matches(plain, self.patterns):
+                self._note(f"torch.ops.{space}.{plain}")
+
+    def _note(self, name: str) -> None:
+        known = {normal_name(used.rpartition(".")[2]) for used in self.used}
+        if normal_name(name.rpartition(".")[2]) not in known:
+            self.used.append(name)
+
+
+_active: list[Watch] = []
+
+
+def _note_operators() -> None:
+    """Have the dispatcher note every operator that this thread calls from here on."""
+    options = _profiler._ExperimentalConfig()
+    how = _profiler.ProfilerConfig(_profiler.ProfilerState.CPU, False, False, False, False, False, options)
+    _autograd._enable_profiler_legacy(how)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """What is called here no watch sees."""
+    for watch in _active[-1:]:
+        watch.take_operators()
+    try:
+        with torch._C.DisableTorchFunction():
+            yield
+    finally:
+        if _active:
+            _note_operators()
+
+
+def _around(frame: FrameType | None) -> Iterator[str]:
+    """Names of torch's own functions and modules between a call and the learner's code that it began in."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module == __name__:
+            frame = frame.f_back
+            continue
+        if not module.startswith("torch."):
+            return
+        yield from module.split(".")[1:]
+        if "." not in frame.f_code.co_qualname:  # neither a method nor a wrapper's `inner`
+            yield frame.f_code.co_name
+        frame = frame.f_back

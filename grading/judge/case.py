@@ -61,6 +61,7 @@ class Case:
 
     holds: instead of comparing numbers, `holds(seen, exact) -> str | None` names what is wrong, None if nothing is.
     Types, shapes and dtypes are not compared then.
+    accepts: nothing is asked but that there is no ValueError.
     """
 
     inputs: dict[str, Any]
@@ -73,6 +74,7 @@ class Case:
     pure: bool = False
     mutates: frozenset[str] = frozenset()
     holds: Callable[[Observation, Observation], str | None] | None = None
+    accepts: bool = False
     text: str = ""
     exact_dtype: torch.dtype = torch.float64
     seconds: float = 5.0
@@ -85,6 +87,11 @@ class Case:
     def raising(self, *wrong: str) -> Case:
         """The oracle raises here; the message must name one of the arguments `wrong` and its value or shape."""
         return replace(self, wrong=wrong)
+
+    def accepted(self) -> Case:
+        """Judge only that these arguments are not refused: what comes out is judged elsewhere. It belongs to every
+        criterion with `raising`, which an answer that refuses all arguments would earn otherwise."""
+        return replace(self, accepts=True)
 
     def within(self, rtol: float, atol: float = 0.0) -> Case:
         """Another tolerance than the dtype's; say why beside it. atol is relative to the largest magnitude."""

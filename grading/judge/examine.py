@@ -16,7 +16,7 @@ from course.protocol.comparing import Finding
 from course.protocol.diagnosing import Likeness, explain
 from course.protocol.errors import not_written
 from course.protocol.program import Observation
-from course.protocol.running import observe
+from course.protocol.running import observe, settled
 
 from .case import in_words
 from .exercise import Exercise
@@ -42,15 +42,16 @@ def examine(
     """The verdict on one exercise.
 
     source   the submitted notebook's code, for what is not allowed and for what the answer calls
-    earlier  exercises of the same notebook judged before this one: where the answer calls one that was wrong,
-             it is judged again with a right one in its place, and the better verdict stands
+    earlier  exercises of the same notebook judged before this one: where the answer calls one that was wrong and that
+             comes before it in the lesson, it is judged again with a right one in its place, and the better verdict
+             stands
     lenient  what is not allowed costs nothing here: oracles and known mistakes may be written with it
     """
     not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
     outcomes = _ask_all(exercise, ask, seed, device, {}, [] if lenient else not_allowed, lenient)
     followed: list[str] = []
     if outcomes.earned < exercise.points and source and not not_allowed:
-        called = source.reachable(exercise.name)
+        called = source.reachable(exercise.name) & source.before(exercise.name)
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
             again = _ask_all(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], lenient)
@@ -113,10 +114,9 @@ def _ask_all(
 ) -> _Outcomes:
     found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
-    answers = ask(
-        [(p.program(() if lenient else exercise.forbidden, device, stand_ins), p.case.seconds) for p in found.prepared]
-    )
-    for p in found.prepared:
+    programs = [p.program(() if lenient else exercise.forbidden, device, stand_ins) for p in found.prepared]
+    answers = ask([(program, p.case.seconds) for program, p in zip(programs, found.prepared, strict=True)])
+    for p, program in zip(found.prepared, programs, strict=True):
         if unanswered >= MAX_UNANSWERED:
             found.seen.append(Observation(raised=_nothing("not reached")))
             found.findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))
@@ -127,6 +127,7 @@ def _ask_all(
             found.seen.append(Observation(raised=_nothing(str(one))))
             found.findings.append(Finding("no answer", str(one)))
             continue
+        one = settled(one, program)
         found.used += [name for name in one.used[:MAX_USED] if name not in found.used]
         found.seen.append(one)
         found.findings.append(judge_case(p, one, device))

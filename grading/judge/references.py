@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from course.protocol.comparing import Finding, Reference, compare, leaves, wrong_device
+from course.protocol.errors import in_words as said
 from course.protocol.program import Observation, Program
 from course.protocol.running import observe
 
@@ -107,7 +108,12 @@ def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Fi
 
 def _judged(prepared: Prepared, seen: Observation, device: str) -> Finding | None:
     case, reference = prepared.case, prepared.reference
-    if case.holds is None or (seen.raised is not None and reference.exact.raised is None):
+    if case.accepts:
+        refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
+        return Finding("raised", f"these arguments are right: {said(seen.raised or {})}") if refused else None
+    if case.holds is None:
+        return compare(seen, reference, device)
+    if seen.raised is not None and reference.exact.raised is None:
         return compare(seen, reference, device)
     if elsewhere := wrong_device(seen, device):
         return elsewhere

@@ -1,8 +1,9 @@
 """Reads submitted code, without running it: what an answer calls, and whether it names what is not allowed.
 
 Only the exercise's own definition is read, with the learner's definitions that it reaches: a scratch cell that
-compares an answer with `torch.softmax` costs nothing. A second guard stands around the call itself
-(`course.protocol.watching.Watch`); each catches what slips past the other.
+compares an answer with `torch.softmax` costs nothing. Answers to exercises before it in the lesson are judged by
+themselves and not read; an answer to a later one is a helper like any other, wherever its cell stands. A second guard
+stands around the call itself (`course.protocol.watching.Watch`); each catches what slips past the other.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ known_names: WeakKeyDictionary[ast.AST, frozenset[str]] = WeakKeyDictionary()
 
 
 class Source:
-    """The code of a notebook's cells, in order, up to and with the cell under judgement."""
+    """The code of a notebook's cells, in order, up to and with the cell under judgement.
+
+    exercises  names of the lesson's exercises, in the lesson's order
+    """
 
     def __init__(self, cells: Iterable[str], exercises: Iterable[str] = ()) -> None:
-        self.exercises = frozenset(exercises)
+        self.exercises = tuple(exercises)
         self.modules: dict[str, str] = {}  # local name -> dotted path of what was imported
         # The last definition of each top-level name, and those before it that it builds on, as `f = wrap(f)` does
         self.definitions: dict[str, list[ast.stmt]] = {}
@@ -82,12 +86,17 @@ class Source:
         """Names of top-level definitions that `name` uses, directly or through others; with `name` itself."""
         return self._reach(name, frozenset())
 
+    def before(self, name: str) -> frozenset[str]:
+        """The exercises that come before `name` in the lesson, in whatever order the notebook has them."""
+        place = self.exercises.index(name) if name in self.exercises else len(self.exercises)
+        return frozenset(self.exercises[:place])
+
     def not_allowed(self, name: str, patterns: Iterable[str]) -> list[str]:
-        """What the answer to `name` uses of the forbidden, each as it is written; other exercises' answers not read."""
+        """What the answer to `name` uses of the forbidden, each as it is written; answers before it are not read."""
         patterns = list(patterns)
         found: list[str] = []
         if patterns:
-            for reached in self._reach(name, self.exercises - {name}):
+            for reached in self._reach(name, self.before(name)):
                 uses = (text for statement in self.definitions[reached] for text in self._uses(statement, patterns))
                 found += [text for text in dict.fromkeys(islice(uses, MAX_TOLD)) if text not in found]
         return sorted(found)

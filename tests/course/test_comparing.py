@@ -98,6 +98,30 @@ def test_a_changed_argument_is_found_only_where_purity_is_judged():
     assert compare(seen(in_place, X.clone()), reference(right, X, pure=True)).rung == "unchanged"
 
 
+def test_a_dict_is_the_same_in_any_order():
+    one, other = (dict(sorted({"a": X, "b": X + 1, "c": {"d": 2.0, "e": 3}}.items(), reverse=r)) for r in (False, True))
+    assert list(one) != list(other)
+    assert compare(seen(lambda x: other, X), reference(lambda x: one, X)) is None
+    assert compare(seen(lambda x: other | {"a": X + 1, "b": X}, X), reference(lambda x: one, X)).rung == "values"
+    told = Observation(values={"out": other})  # as a kernel may send it
+    assert compare(told, reference(lambda x: one, X)) is None
+
+
+def test_gradients_of_a_dict_are_asked_in_the_order_of_its_keys():
+    def right(x):
+        return {"a": x * 2, "b": x * 3}
+
+    def turned(x):
+        return dict(reversed(right(x).items()))
+
+    found = []
+    for function in (right, turned):
+        steps = [("out", Node("student", {"name": "f"}), [Node("ref", {"name": "x", "path": []})], {})]
+        program = Program({"x": X}, steps, ["out"], [torch.ones_like(X), torch.full_like(X, 10.0)])
+        found.append(observe(program, {"f": function}).gradients["x"])
+    assert torch.equal(*found)
+
+
 def test_equal_infinities_are_right_and_others_are_not():
     scores = torch.tensor([[0.0, -torch.inf]])
     ref = reference(lambda x: torch.log_softmax(x, -1), scores)

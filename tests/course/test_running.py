@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from course.protocol.packing import Node, PackingError
-from course.protocol.program import Program
-from course.protocol.running import answer, observe
+from course.protocol.program import Observation, Program
+from course.protocol.running import answer, observe, settled
 from course.protocol.sealing import seal
 from grading.judge import wire
 
@@ -49,6 +49,25 @@ def test_a_detached_result_is_told():
 )
 def test_a_change_in_place_is_seen_however_it_is_made(change):
     assert "x0" in call(change, torch.randn(4)).changed
+
+
+def test_arguments_are_sent_back_and_compared_by_whoever_asked(monkeypatch):
+    """What compares in the learner's process may be replaced: it is not asked."""
+    program = Program({"x": torch.randn(4), "y": torch.randn(3)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
+    monkeypatch.setattr(torch, "equal", lambda a, b: True)
+    text = answer(wire.request([program]), {"f": lambda x: x.add_(1)})
+    monkeypatch.undo()
+    (seen,) = wire.read(repr(text), 1)
+    assert seen.changed.keys() == {"x", "y"}
+    assert settled(seen, program).changed.keys() == {"x"}
+    assert settled(settled(seen, program), program).changed.keys() == {"x"}
+
+
+@pytest.mark.parametrize("sent", [torch.zeros(1), torch.zeros(4, dtype=torch.float64), None, "as it was", 0])
+def test_an_argument_that_comes_back_as_something_else_was_changed(sent):
+    program = Program({"x": torch.zeros(4)}, [], [])
+    assert settled(Observation(changed={"x": sent}), program).changed.keys() == {"x"}
+    assert settled(Observation(changed={"z": sent}), program).changed.keys() == {"z"}
 
 
 def test_an_untouched_argument_is_not_reported():

@@ -160,16 +160,59 @@ def test_a_model_notes_whether_its_parts_are_in_one_mode():
 
 def test_a_slope_has_the_same_gradient_at_every_place_and_shows_the_learning_rate():
     model, ids = specimens.Slope(4), torch.zeros(3, 4, dtype=torch.int64)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0)
+    optimizer, path = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0), [torch.zeros(4)]
     for _ in range(20):
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(model(ids).view(-1, 2), ids.view(-1)).backward()
         torch.testing.assert_close(model.weight.grad, torch.full((4,), -0.05 / 4), rtol=0.025, atol=0.0)
         optimizer.step()
-    path = torch.tensor(model.path)
-    torch.testing.assert_close(path.diff(dim=0), torch.full((19, 4), 0.01), rtol=0.01, atol=0.0)
-    assert model.shapes == [[3, 4]] * 20
+        path.append(model.weight.detach().clone())
+    torch.testing.assert_close(torch.stack(path).diff(dim=0), torch.full((20, 4), 0.01), rtol=0.01, atol=0.0)
     assert model(ids[:, :2]).shape == (3, 2, 2)
+
+
+def test_a_slope_tells_the_size_of_its_batch_and_has_only_so_much_patience():
+    model = specimens.Slope(4, crowd=0.1)
+    assert [model(torch.zeros(rows, 4, dtype=torch.int64))[0, 0].tolist() for rows in (1, 7)] == [
+        [pytest.approx(0.1), 0.0],
+        [pytest.approx(0.7), 0.0],
+    ]
+    model.patience, ids = 1, torch.zeros(1, 4, dtype=torch.int64)
+    with torch.no_grad():
+        model(ids)
+    model(ids)
+    with pytest.raises(specimens.Enough):
+        model(ids)
+
+
+@pytest.mark.parametrize(
+    ("contrary", "turned"),
+    [
+        ("", [0, 0, 0, 0]),
+        ("flowing", [1, 0, 1, 1]),
+        ("training", [1, 1, 1, 0]),
+        ("resting", [0, 0, 1, 1]),
+        ("asleep", [0, 0, 0, 1]),
+    ],
+)
+def test_a_contrary_model_shows_by_its_logits_how_it_was_called(contrary, turned):
+    torch.manual_seed(0)
+    plain, model = specimens.Windowed(5, 8, 4), specimens.Windowed(5, 8, 4, contrary=contrary)
+    model.load_state_dict(plain.state_dict())
+    ids, found = torch.tensor([[0, 1, 4]]), []
+
+    def turns():
+        found.append(int(torch.equal(model(ids), -plain(ids))))
+        assert found[-1] or torch.equal(model(ids), plain(ids))
+
+    turns()
+    with torch.no_grad():
+        turns()
+    model.inner.eval()
+    turns()
+    model.eval()
+    turns()
+    assert found == turned
 
 
 def test_a_windowed_model_looks_at_all_that_came_before_and_at_nothing_later():

@@ -14,6 +14,20 @@ from course.protocol.watching import is_forbidden
 FORBIDDEN = ["log_?softmax", "softmax", "matmul"]
 
 
+SCRIPTED = torch.jit.CompilationUnit("def f(x):\n    return torch.softmax(x, -1)\n")
+
+
+class Hidden(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.softmax(x, -1)
+
+
+def without_functions(x):
+    with torch._C.DisableTorchFunction():
+        return torch.softmax(x, -1)
+
+
 def used_by(function):
     """The forbidden functions that a call of `function` used."""
     steps = [("out", Node("student", {"name": "f"}), [Node("ref", {"name": "x", "path": []})], {})]
@@ -36,6 +50,20 @@ def used_by(function):
         lambda x: torch.Tensor.matmul(x, x.mT),
         lambda x: torch.func.vmap(lambda r: torch.softmax(r, -1))(x),
         lambda x: torch.jit.trace(lambda r: torch.softmax(r, -1), x)(x),
+        lambda x: SCRIPTED.f(x),
+        lambda x: torch.ops.aten._log_softmax(x, -1, False).exp(),
+        lambda x: torch._C._nn.log_sigmoid(x) @ x,
+        lambda x: F.scaled_dot_product_attention(x[None], torch.eye(3)[None], torch.eye(3)[None], scale=1.0),
+        lambda x: F.multi_head_attention_forward(x, x, x, 3, 1, torch.eye(9, 3), *[None] * 3, False, 0.0, x, None),
+        lambda x: F.cross_entropy(x, x.exp()),
+        lambda x: F.softmin(-x, -1),
+        lambda x: F.gumbel_softmax(x),
+        lambda x: torch.sparse.softmax(x.to_sparse(), -1),
+        lambda x: torch.distributions.Categorical(logits=x).probs,
+        lambda x: torch.compile(lambda r: torch.softmax(r, -1), backend="eager")(x),
+        lambda x: Hidden.apply(x),
+        lambda x: list(map(torch.softmax, [x], [-1])),
+        lambda x: without_functions(x),
     ],
 )
 def test_a_forbidden_function_is_seen_in_any_spelling(used):
@@ -44,6 +72,36 @@ def test_a_forbidden_function_is_seen_in_any_spelling(used):
 
 def test_what_is_not_forbidden_is_not_noted():
     assert not used_by(lambda x: x.exp() / x.exp().sum(-1, keepdim=True))
+
+
+def test_an_operator_that_is_made_of_others_is_seen_where_only_torchscript_names_it():
+    """At the dispatcher cosine similarity is a product, two norms and a quotient."""
+    unit = torch.jit.CompilationUnit("def f(x):\n    return torch.cosine_similarity(x, x, -1)\n")
+    steps = [("out", Node("student", {"name": "f"}), [Node("ref", {"name": "x", "path": []})], {})]
+    seen = observe(Program({"x": torch.randn(3)[None]}, steps, ["out"], forbidden=["cosine_similarity"]), {"f": unit.f})
+    assert seen.used == ["torch.ops.aten.cosine_similarity"]
+
+
+def test_torchscript_may_do_what_is_not_forbidden():
+    unit = torch.jit.CompilationUnit("def f(x):\n    e = torch.exp(x)\n    return e / torch.sum(e, -1, True)\n")
+    assert not used_by(unit.f)
+
+
+def test_a_module_of_torch_can_be_forbidden_however_it_was_come_by():
+    entropy = torch.distributions.Categorical(probs=torch.ones(3)).entropy
+    steps = [("out", Node("student", {"name": "f"}), [], {})]
+    seen = observe(Program({}, steps, ["out"], forbidden=["distributions"]), {"f": entropy})
+    assert seen.used == ["distributions"]
+
+
+def test_what_a_stand_in_uses_is_not_noted_and_what_comes_after_it_is():
+    names: dict[str, object] = {"torch": torch}
+    exec("def f(x): return other(x).relu()\ndef g(x): return torch.log_softmax(other(x), -1)", names)
+    for name, noted in (("f", []), ("g", ["torch.log_softmax"])):
+        steps = [("out", Node("student", {"name": name}), [Node("ref", {"name": "x", "path": []})], {})]
+        program = Program({"x": torch.randn(3, 3)}, steps, ["out"], forbidden=FORBIDDEN)
+        program.stand_ins = {"other": "def other(x):\n    return torch.softmax(x, -1)"}
+        assert observe(program, names).used == noted
 
 
 @pytest.mark.parametrize(

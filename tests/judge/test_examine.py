@@ -14,6 +14,7 @@ from course.protocol.running import observe
 from grading.judge.examine import examine
 from grading.judge.inprocess import examine_here
 from grading.judge.lesson import load_lesson
+from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 from grading.judge.wire import Malformed, NoAnswer, read
 
@@ -134,6 +135,29 @@ def test_an_answer_that_calls_a_wrong_one_is_judged_with_a_right_one_in_its_plac
     assert alone.earned == 0
     followed = judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)])
     assert (followed.earned, followed.followed_through) == (3, ["double"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def quadruple(x): return x + 4\ndef double(x): return quadruple(x) / 2",
+        "def quadruple(x): return x + 4\ndef again(x): return quadruple(x)\ndef double(x): return again(x) / 2",
+        "def quadruple(x): return x + 4\ndouble = lambda x, f=quadruple: quadruple(x) / 2",
+        "def quadruple(x): return x + 4\nclass D:\n    def __call__(self, x): return quadruple(x) / 2\ndouble = D()",
+    ],
+)
+def test_a_later_exercise_is_never_put_right_for_an_earlier_one(lesson, code):
+    """The notebook may have them in any order: `earlier` is what was judged before."""
+    first = judged(lesson, "quadruple", code)
+    assert first.earned == 0
+    followed = judged(lesson, "double", code, earlier=[(lesson.exercises["quadruple"], first)])
+    assert (followed.earned, followed.followed_through) == (0, [])
+
+
+def test_what_a_later_exercise_uses_counts_as_used():
+    code = "import torch\ndef quadruple(x): return torch.mul(x, 4)\ndef double(x): return quadruple(x) / 2"
+    assert Source([code], ["double", "quadruple"]).not_allowed("double", ("mul",)) == ["torch.mul"]
+    assert Source([code], ["quadruple", "double"]).not_allowed("double", ("mul",)) == []
 
 
 def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):

@@ -12,7 +12,7 @@ from grading.nbgrader_plugins.needed import Cell, cells_needed, names_needed
 FORBIDDEN = ("log_?softmax", "softmax", "matmul", "distributions")
 
 
-def used(*cells, name="f", exercises=("f", "g")):
+def used(*cells, name="f", exercises=("g", "f", "later")):
     return Source(cells, exercises).not_allowed(name, FORBIDDEN)
 
 
@@ -41,6 +41,7 @@ def used(*cells, name="f", exercises=("f", "g")):
         "%%time\ndef f(x): return torch.softmax(x, -1)",
         "%%capture\n%%time\ndef f(x): return torch.softmax(x, -1)",
         "%time f = torch.softmax",
+        "def later(x): return torch.softmax(x, -1)\ndef f(x): return later(x)",
         "time f = torch.softmax",
         "def f(x):\n    y = %time torch.softmax(x, -1)\n    return y",
         ">>> def f(x):\n...     return torch.softmax(x, -1)",
@@ -74,6 +75,11 @@ def test_a_forbidden_use_is_found(code):
 )
 def test_what_is_allowed_is_left_alone(code):
     assert not used("import torch", code)
+
+
+def test_what_comes_before_an_exercise_is_told_by_the_lesson_and_not_by_the_notebook():
+    source = Source(["def later(x): return x", "def f(x): return x", "def g(x): return x"], ("g", "f", "later"))
+    assert (source.before("g"), source.before("f"), source.before("later")) == (set(), {"g"}, {"g", "f"})
 
 
 def test_the_last_definition_is_the_one_that_counts():

@@ -10,7 +10,7 @@ cosine_similarity = exercise(
     "cosine_similarity",
     points=6,
     see="Exercise 2: `cosine_similarity(a, b)`",
-    forbidden=("cosine_similarity",),
+    forbidden=("cosine_similarity", "cosine_embedding_loss"),
     hints=(
         "What is left of a vector once you divide it by its own length? What does the dot product of "
         "two such vectors tell? And which vectors cannot be divided by their length?",

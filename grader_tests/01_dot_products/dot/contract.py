@@ -85,6 +85,7 @@ def _(draw):
     yield call(draw.normal(4), draw.normal(4, 1)).raising("a", "b")  # would broadcast; equal lengths
     yield call(draw.normal(1, 3), draw.normal(3)).raising("a", "b")  # would broadcast; equal numbers of elements
     yield call(draw.normal(3), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
+    yield call(draw.normal(4), draw.normal(4)).accepted()
 
 
 @dot.criterion("refuses what is not one-dimensional", points=0.5)
@@ -93,6 +94,7 @@ def _(draw):
     yield call(draw.normal(1, 4), draw.normal(1, 4)).raising("a", "b")
     yield call(draw.normal(5, 1), draw.normal(5, 1)).raising("a", "b")
     yield call(torch.tensor(draw.number(1.0, 2.0)), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
+    yield call(draw.normal(1), draw.normal(1)).accepted()
 
 
 @dot.criterion("gradients", points=0.5)

@@ -101,11 +101,13 @@ def _(draw):
 def _(draw):
     for wrong in (0.0, -0.5, -2.0, 0, -3, -INF):
         yield call(draw.normal(3, 4), wrong).raising("temperature")
+    yield call(draw.normal(3, 4), 0.5).accepted()
 
 
 @softmax_with_temperature.criterion("refuses nan", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4), math.nan).raising("temperature")
+    yield call(draw.normal(3, 4), 0.5).accepted()
 
 
 @softmax_with_temperature.criterion("float64 stays float64", points=0.5)

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
-from ..common import next_to_nothing
+from ..common import more_than_nothing, next_to_nothing
 
 score_std = exercise(
     "score_std",
@@ -71,6 +71,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(1, 5), draw.normal(1, 5)).holding(next_to_nothing)
     yield call(torch.zeros(2, 3, 4), draw.normal(2, 5, 4)).holding(next_to_nothing)
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).holding(more_than_nothing)
 
 
 @score_std.criterion("gradients", points=1)

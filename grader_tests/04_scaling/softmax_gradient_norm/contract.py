@@ -7,7 +7,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
-from ..common import next_to_nothing
+from ..common import more_than_nothing, next_to_nothing
 
 softmax_gradient_norm = exercise(
     "softmax_gradient_norm",
@@ -75,6 +75,7 @@ def _(draw):
 @softmax_gradient_norm.criterion("a single score", points=0.5)
 def _(draw):
     yield call(draw.normal(1)).holding(next_to_nothing)
+    yield call(draw.normal(3)).holding(more_than_nothing)
 
 
 @softmax_gradient_norm.criterion("float64, and arguments left as they were", points=0.5)

@@ -5,6 +5,7 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
 
 from ...shared import BUILT_IN
+from ..common import lies_where_asked
 
 causal_mask = exercise(
     "causal_mask",
@@ -64,11 +65,13 @@ def _(draw):
     yield call(5, 4).raising("S", "T")
     yield call(draw.integer(7, 12), S=draw.integer(1, 6)).raising("S", "T")
     yield call(4, 1, device=device()).raising("S", "T")
+    yield call(4, 5).accepted()
 
 
 @causal_mask.criterion("on the device that was asked for", points=0.5)
 def _(draw):
     for where in (device(), "cpu", "meta"):  # "meta" shows one that is always made on the CPU
         script = Script()
-        script.call(helper("lands_on"), where, student("causal_mask"), 3, 5, device=where)
-        yield script.case().described("causal_mask(3, 5, device=...), while another device is PyTorch's default")
+        script.call(helper("elsewhere"), student("causal_mask"), 3, 5, device=where)
+        made = script.case().holding(lies_where_asked)
+        yield made.described("causal_mask(3, 5, device=...), while another device is PyTorch's default")

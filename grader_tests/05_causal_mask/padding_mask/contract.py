@@ -5,6 +5,7 @@ import torch
 from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
 
 from ...shared import BUILT_IN
+from ..common import lies_where_asked
 
 padding_mask = exercise(
     "padding_mask",
@@ -51,8 +52,9 @@ def _(draw):
 @padding_mask.criterion("on the device of the lengths", points=0.5)
 def _(draw):
     script = Script(lengths=torch.tensor([2, 4, 1]))
-    script.call(helper("lands_on"), script.lengths, student("padding_mask"), script.lengths, 5)
-    yield script.case().described("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
+    script.call(helper("elsewhere"), student("padding_mask"), script.lengths, 5)
+    made = script.case().holding(lies_where_asked)
+    yield made.described("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
 
 
 @padding_mask.criterion("the lengths are left alone", points=0.5)

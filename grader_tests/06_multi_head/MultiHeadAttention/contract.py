@@ -231,3 +231,4 @@ def _(draw):
     yield call(12, 5).raising("d_model", "n_heads")
     yield call(d_model=10, n_heads=4).raising("d_model", "n_heads")
     yield call(4, 8, dropout=0.1).raising("d_model", "n_heads")
+    yield call(12, 4).accepted()

@@ -27,6 +27,8 @@ def an_int_and_no_trace(seen, exact):
         return "the result is not a Python int"
     if got["first"] != got["second"]:
         return "the same module, counted twice, gives two different numbers"
+    if got["first"] == got["of another"]:
+        return "two modules of different sizes have the same count"
     if any(not torch.equal(got["state"][name].double(), numbers) for name, numbers in exact.values["state"].items()):
         return "counting changes the numbers that the module holds"
     same = all(got[of] == exact.values[of] for of in ("trainable", "modes"))

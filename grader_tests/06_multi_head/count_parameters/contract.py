@@ -133,6 +133,7 @@ def _(draw):
     s = Script(module=specimen("assembled", parameters=parameters, frozen=["a.bias"], tied={"c.weight": "a.weight"}))
     s.call(method(s.module, "train"))
     steps = [s.call(SUBJECT, s.module, name=name) for name in ("first", "second")]
+    steps.append(s.call(SUBJECT, specimen("assembled", parameters={"z": [97]}), name="of another"))
     for what, of in (("state", "state_of"), ("trainable", "trainable"), ("modes", "modes_of")):
         steps.append(s.call(helper(of), s.module, name=what))
     case = s.case(*steps).holding(an_int_and_no_trace)

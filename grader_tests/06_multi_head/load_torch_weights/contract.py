@@ -2,10 +2,20 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref, specimen
+from grading.judge.exercise import exercise, helper, ref
 
 from ..common import LEVELS
-from .cases import loading, of_zeros, two_states
+from .cases import (
+    TOLD,
+    loaded,
+    loading,
+    of_zeros,
+    ours_and_trainable,
+    ours_are_as_they_were,
+    theirs_are_as_they_were,
+    two_states,
+    went_backward,
+)
 
 # `theirs` is PyTorch's own layer, and an answer may call it to convince itself: nothing is forbidden here.
 load = exercise(
@@ -53,9 +63,11 @@ def _():
         s.call(helper("state_of"), s.ours)
         yield s.case().described(f"the weights of ours, a module made with {', '.join(order)} in this order")
     s = loading(of_zeros(2), theirs, 2)
-    s.call(helper("is_same"), ref("result"), s.ours, name="same")
     s.call(helper("trainable"), s.ours, name="trainable")
-    yield s.case(ref("result"), ref("same"), ref("trainable")).described("whether the result is ours, and trainable")
+    s.call(helper("fill"), s.ours, 9.0)
+    s.call(helper("state_of"), ref("result"), name="filled")
+    text = "the weights of the result, after ours was filled with 9, and whether they can be trained"
+    yield s.case(ref("result"), ref("filled"), ref("trainable")).described(text)
     s = loading(of_zeros(2), theirs, 2)
     s.call(helper("fill"), s.ours, 9.0)
     s.call(helper("state_of"), s.theirs)
@@ -78,46 +90,38 @@ def _(draw):
 
 @load.criterion("neither changes with the other afterwards", points=1)
 def _(draw):
-    s = loading(*two_states(draw, 6), 2)
+    ours, theirs = two_states(draw, 6)
+    s = loading(ours, theirs, 2, told=True)
     s.call(helper("fill"), s.ours, 3.0)
-    s.call(helper("state_of"), s.theirs)
-    yield s.case().described("the weights of theirs, after ours was filled with 3")
-    s = loading(*two_states(draw, 6), 3)
-    before = s.call(helper("state_of"), s.ours, name="before")
+    s.call(helper("state_of"), s.theirs, name="kept")
+    made = s.case(*TOLD, ref("kept")).holding(loaded(theirs, theirs_are_as_they_were))
+    yield made.described("the weights of theirs, after ours was filled with 3")
+    ours, theirs = two_states(draw, 6)
+    s = loading(ours, theirs, 3, told=True)
     s.call(helper("fill"), s.theirs, -2.0)
-    after = s.call(helper("state_of"), s.ours, name="after")
-    yield (
-        s.case(before, after)
-        .described("the weights of ours, before and after theirs was filled with -2")
-        .holding(
-            lambda seen, exact: (
-                None
-                if all(torch.equal(seen.values["before"][n], seen.values["after"][n]) for n in exact.values["before"])
-                else "ours changes where theirs is changed"
-            )
-        )
-    )
+    s.call(helper("state_of"), s.ours, name="after")
+    made = s.case(*TOLD, ref("after")).holding(loaded(theirs, ours_are_as_they_were))
+    yield made.described("the weights of ours, before and after theirs was filled with -2")
 
 
 @load.criterion("returns ours, with weights that can be trained", points=0.5)
 def _(draw):
-    s = loading(*two_states(draw, 6), 2)
-    s.call(helper("is_same"), ref("result"), s.ours, name="same")
-    s.call(helper("trainable"), s.ours, name="trainable")
-    case = s.case(ref("result"), ref("same"), ref("trainable"))
-    yield case.described("whether the result is ours, and its parameters trainable")
+    ours, theirs = two_states(draw, 6)
+    s = loading(ours, theirs, 2, told=True, x=draw.normal(3, 5, 6))
+    went_backward(s, s.ours, s.x)
+    s.call(helper("fill"), s.ours, 9.0)
+    s.call(helper("state_of"), ref("result"), name="filled")
+    made = s.case(*TOLD, ref("gradients"), ref("filled")).holding(loaded(theirs, ours_and_trainable))
+    yield made.described("what a backward() gives to ours, and the result's weights after ours was filled with 9")
 
 
 @load.criterion("theirs is left as it was", points=0.5)
 def _(draw):
     ours, theirs = two_states(draw, 6)
-    s = Script(
-        ours=specimen("Projections", ours, width=6, n_heads=2),
-        theirs=specimen("torch_attention", theirs, width=6, n_heads=2),
-    )
-    s.call(method(s.theirs, "train"))
-    s.call(SUBJECT, s.ours, s.theirs)
-    state = s.call(helper("state_of"), s.theirs, name="state")
-    flags = s.call(helper("trainable"), s.theirs, name="flags")
-    modes = s.call(helper("modes_of"), s.theirs, name="modes")
-    yield s.case(state, flags, modes).described("theirs, after load_torch_weights(ours, theirs)")
+    s = loading(ours, theirs, 2, told=True, training=True, x=draw.normal(5, 3, 6))
+    s.call(helper("state_of"), s.theirs, name="kept")
+    s.call(helper("modes_of"), s.theirs, name="modes")
+    went_backward(s, s.theirs, s.x, s.x, s.x)
+    case = s.case(*TOLD, ref("kept"), ref("modes"), ref("gradients"))
+    made = case.holding(loaded(theirs, theirs_are_as_they_were))
+    yield made.described("theirs, and what a backward() gives to it, after load_torch_weights(ours, theirs)")

@@ -67,3 +67,4 @@ def _(draw):
     yield call(draw.normal(3, 2, 12), n_heads=5).raising("n_heads", "x")
     yield call(draw.normal(2, 3, 4), 8).raising("n_heads", "x")
     yield call(draw.normal(4, 8, 10), 4).raising("n_heads", "x")  # B and T can be shared out, D cannot
+    yield call(draw.normal(2, 3, 12), 4).accepted()

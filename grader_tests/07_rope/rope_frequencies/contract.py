@@ -62,3 +62,4 @@ def _(draw):
     yield call(1).raising("dim")
     yield call(dim=2 * draw.integer(10, 60) + 1, base=100.0).raising("dim")
     yield call(129, base=10.0).raising("dim")
+    yield call(8).accepted()

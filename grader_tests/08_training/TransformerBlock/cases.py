@@ -79,7 +79,8 @@ def of_these_kinds(seen, exact):
         return "`attention` does not have the heads asked for, or not batch_first=True"
     if not abs(seen.values["dropout"] - 0.2) < 1e-9:
         return "`attention` does not have the dropout asked for"
-    if seen.values["shared"]:
+    before, after = seen.values["before"], seen.values["after"]
+    if not before or not all(torch.equal(numbers, after[name]) for name, numbers in before.items()):
         return "two blocks share parameters: each is made with its own"
     return None
 

@@ -106,7 +106,9 @@ def _(draw):
     asked = {"heads": "num_heads", "first axis": "batch_first", "dropout": "dropout"}
     told = [s.call(helper("attribute"), ref("attention"), what, name=name) for name, what in asked.items()]
     other = s.call(SUBJECT, 12, 4, 0.2, name="other")
-    told.append(s.call(helper("shares_memory"), m, other, name="shared"))
+    told.append(s.call(helper("state_of"), other, name="before"))
+    s.call(helper("fill"), m, 7.0)
+    told.append(s.call(helper("state_of"), other, name="after"))
     yield s.case(*kinds, *told).holding(of_these_kinds).described("the parts of TransformerBlock(12, 4, dropout=0.2)")
 
 

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
 
 from ..common import window_state, windowed
-from .cases import called_in_eval_mode, looked_at, looked_without_touching, looking
+from .cases import asked_in_turn, left_as_it_was, looked_at, looking, nothing_changed, with_and_without_gradients
 
 EVALUATION = "7. Looking without touching"
 
@@ -86,17 +86,19 @@ def _(draw):
     for options in ({"dropout": 0.5}, {"batch_norm": True}, {"dropout": 0.9, "batch_norm": True}):
         s, text = looking(draw, training=True, **options)
         yield s.case(ref("loss")).described(f"{text}, with {' and '.join(options)}")
-    s, text = looking(draw, training=True)
-    s.call(helper("attribute"), s.model, "calls", name="calls")
-    yield s.case(ref("calls")).holding(called_in_eval_mode).described(text)
+    s, text = looking(draw, training=True, contrary="training")
+    yield s.case(ref("loss")).described(f"{text}, which gives other logits while a part of it is in training mode")
 
 
 @evaluate.criterion("the mode is left as it was, in all parts", points=0.5)
 def _(draw):
     for training in (True, False):
-        s, text = looking(draw, training=training, dropout=0.3, batch_norm=True)
-        s.call(helper("modes_of"), s.model, name="modes")
-        yield s.case(ref("modes")).described(f"the modes after {text}")
+        # Two states, so that what forgot all of the model can be told from what forgot its parts
+        for contrary in ("resting", "asleep") if training else ("training",):
+            s, text = looking(draw, training=training, contrary=contrary)
+            s.call(s.model, s.ids, name="logits")
+            asked = [*asked_in_turn(s), *asked_in_turn(s, "other")]
+            yield s.case(ref("logits"), *asked).holding(left_as_it_was).described(f"what the model gives after {text}")
 
 
 @evaluate.criterion("without gradients, and nothing is changed", points=0.5)
@@ -107,16 +109,14 @@ def _(draw):
         s.call(helper("backward"), ref("total"))
         s.call(helper("gradients_of"), s.model, name="old gradients")
         s.call(helper("state_of"), s.model, name="before")
-        s.call(helper("attribute"), s.model, "calls", name="calls")
-        s.call(method(ref("calls"), "clear"))
 
     for training in (False, True):
         s, text = looking(draw, training=training, before=[went_backward], batch_norm=True, dropout=0.3)
         s.call(helper("gradients_of"), s.model, name="gradients")
         s.call(helper("state_of"), s.model, name="after")
-        s.call(helper("trainable"), s.model, name="trainable")
-        s.call(method(s.model, "get_submodule"), "inner.dropout", name="dropout")
-        s.call(helper("attribute"), ref("dropout"), "p", name="p")
-        s.call(s.model, s.ids)  # as training would, next
-        names = ("calls", "old gradients", "gradients", "before", "after", "trainable", "p")
-        yield s.case(*map(ref, names)).holding(looked_without_touching).described(f"the model after {text}")
+        s.call(method(s.model, "train"))
+        for name in ("one", "another"):
+            s.call(s.model, s.ids, name=name)
+        names = ("old gradients", "gradients", "before", "after", "one", "another")
+        yield s.case(*map(ref, names)).holding(nothing_changed).described(f"the model after {text}")
+    yield with_and_without_gradients(draw)

@@ -7,6 +7,12 @@ from grading.judge.exercise import SUBJECT, Script, method
 from ...shared.chance import within_chance
 from ..common import window_state, windowed
 
+CONTRARY = {
+    "flowing": "where gradients could flow",
+    "training": "while a part of it is in training mode",
+    "resting": "while a part of it is in eval mode",
+}
+
 
 def cycle(N=4):
     """A table after which token n is followed by n + 1, almost surely."""
@@ -67,19 +73,3 @@ def from_the_generator(seen, exact):
         return "the tokens of a text depend on each other, where the model says that they do not"
     return None
 
-
-def as_a_reader(seen, exact):
-    *calls, later = seen.values["calls"]
-    if any(training is not False for _, training, _ in calls):
-        return "the model, or a part of it, was called in training mode"
-    if any(flows for _, _, flows in calls):
-        return "the model was called with gradients switched on"
-    if not later[-1]:
-        return "gradients stay switched off, or parameters frozen, for whatever comes afterwards"
-    if seen.values["modes"] != exact.values["modes"]:
-        return "the model, or a part of it, is not left in the mode that it was in"
-    if not isinstance(seen.values["tokens"], torch.Tensor):
-        return "the result must be a tensor"
-    if not torch.equal(seen.values["tokens"], exact.values["tokens"]):
-        return "the tokens are not those of the model in eval mode"
-    return None

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
 
 from ..common import gentle, windowed
-from .cases import as_a_reader, by_probability, cycle, from_the_generator, written
+from .cases import CONTRARY, by_probability, cycle, from_the_generator, written
 
 SAMPLING = "8. Writing"
 
@@ -150,10 +150,10 @@ def _(draw):
 def _(draw):
     for training in (True, False):
         s, text = written(draw, 4, training=training, dropout=0.8)
-        s.call(helper("modes_of"), s.model, name="modes")
-        s.call(s.model, s.prompt)  # as training would, next
-        s.call(helper("attribute"), s.model, "calls", name="calls")
-        made = s.case(ref("tokens"), ref("modes"), ref("calls")).in_its_own_dtype().holding(as_a_reader)
-        yield made.described(
-            f"{text}; the model has dropout and is in {'training' if training else 'eval'} mode before"
-        )
+        mode = f"the model is in {'training' if training else 'eval'} mode before"
+        yield s.case(ref("tokens")).in_its_own_dtype().described(f"{text}; {mode}, and has dropout")
+        for contrary, where in CONTRARY.items():
+            s, text = written(draw, 4, training=training, contrary=contrary)
+            s.call(s.model, s.prompt, name="logits")  # as training would, next
+            made = s.case(ref("tokens"), ref("logits")).in_its_own_dtype()
+            yield made.described(f"{text}, and a call of the model; {mode}, and gives other logits {where}")

@@ -6,7 +6,9 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, generator, specimen
+from grading.judge.exercise import SUBJECT, Script, generator, helper, ref, specimen, student
+
+from ..common import windowed
 
 # A language of 24 tokens, each with two usual successors. The two halves of the vocabulary never meet: the first half
 # of a text is written in the one, the second in the other, so that all of it has to be read. The excess of a model is
@@ -15,6 +17,10 @@ from grading.judge.exercise import SUBJECT, Script, generator, specimen
 # right ones have 0.1 to 0.22 (0.29 with a weight decay of 0.3, thirty times the usual one), bugs 0.6 and more. MARGIN
 # lies between, ten standard deviations above every right loop, so that less than one in a million is beyond it.
 TOKENS, WINDOW, STEPS, BATCH, PEAK, NOISE, MARGIN = 24, 8, 100, 8, 0.3, 0.25, 0.42
+
+# Each count and the next one show how far a step goes: all steps of the warm-up, then some of the decay and the last
+SCHEDULED = 60
+COUNTS = [*range(13), 20, 21, 33, 34, 46, 47, 59, 60, 61]
 
 
 def language(draw):
@@ -51,21 +57,26 @@ def trained(draw, steps=STEPS, length=2500):
     table = {"table.weight": torch.zeros(TOKENS, TOKENS)}
     s = Script(model=specimen("Bigram", table, n_tokens=TOKENS, block_size=WINDOW), data=data, unseen=unseen)
     s.call(SUBJECT, s.model, s.data, steps, BATCH, generator(draw.integer(0, 10**6)), PEAK, name="losses")
-    s.call(s.model, s.unseen, name="logits")
+    s.call(helper("state_of"), s.model, name="after")
     return s, follows
 
 
 def excess(logits, follows, unseen):
-    """By how much the expected loss on what follows `unseen` exceeds that of the true probabilities, in nats."""
+    """By how much the expected loss on what follows `unseen` exceeds that of the true probabilities, in nats: never
+    below 0, whatever the logits (..., TOKENS) are."""
     wanted = follows[unseen]
     gain = wanted.clamp(min=1e-30).log() - logits.double().log_softmax(-1)
     return float((wanted * gain).sum(-1).mean())
 
 
 def learnt(follows, unseen):
+    """Judges the weights after training, which are all that counts of the model: its logits are computed here."""
+
     def judge(seen, exact):
-        logits = seen.values["logits"]
-        over, without = (excess(made, follows, unseen) for made in (logits, torch.zeros_like(logits)))
+        table = seen.values["after"]["table.weight"]
+        if table.shape != (TOKENS, TOKENS):
+            return f"the model's table has the shape {tuple(table.shape)} after training"
+        over, without = (excess(made[unseen], follows, unseen) for made in (table, torch.zeros_like(table)))
         if not over < MARGIN:
             return (
                 f"on text that it has not seen, the loss of the trained model is {over:.2f} above the best possible; "
@@ -76,7 +87,15 @@ def learnt(follows, unseen):
     return judge
 
 
-def like_the_schedule(steps, peak):
+def on_the_way(draw, peak):
+    """A training of SCHEDULED steps broken off after each count of calls, which shows how far each step goes."""
+    s = Script(model=specimen("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
+    dice = generator(draw.integer(0, 10**6))
+    s.call(helper("on_the_way"), COUNTS, student("train"), s.model, s.data, SCHEDULED, 2, dice, peak=peak, name="path")
+    return s.case().holding(like_the_schedule(peak)).lasting(20)
+
+
+def like_the_schedule(peak):
     """Judges the learning rates that a constant gradient shows (see `specimens.Slope`).
 
     Adam and AdamW go exactly the learning rate along a gradient that stays the same; weight decay of the usual sizes
@@ -85,29 +104,36 @@ def like_the_schedule(steps, peak):
     0.02 of the peak. Where the momentum changes with the rate, as in OneCycleLR, AdamW goes less far for a while.
     Adam without weight decay passes: it is AdamW without weight decay, which nobody forbids.
     """
-    warmup = steps / 10
+    warmup = SCHEDULED / 10
 
     def judge(seen, exact):
-        path = [max(weights) for weights in [*seen.values["path"], seen.values["after"]["weight"].tolist()]]
-        rates = [(b - a) / peak for a, b in itertools.pairwise(path) if a != b]
-        if not steps - 2 <= len(rates) <= steps:
-            return f"in {steps} steps the weights were changed {len(rates)} times"
-        for i, rate in enumerate(rates):
+        weights = [state["weight"].amax().item() for state in seen.values["path"]]
+        reached = dict(zip(COUNTS, weights, strict=True))
+        if reached[SCHEDULED + 1] != reached[SCHEDULED]:
+            return f"in {SCHEDULED} steps the weights were changed more often than that"
+        rates = {i: (reached[i + 1] - reached[i]) / peak for i in COUNTS[:-2] if i + 1 in reached}
+        for i, rate in rates.items():
+            told = f"at step {i} of {SCHEDULED} the learning rate is {rate:.2f} of its peak"
             if rate > 1.06:
-                return (
-                    f"step {i} of {steps} goes {rate:.2f} times as far as AdamW does at the peak of the learning rate"
-                )
+                return f"step {i} of {SCHEDULED} goes {rate:.2f} times as far as AdamW does at the peak"
             if (i < warmup - 1 and rates[i + 1] < rate - 0.03) or (i == 0 and rate > 0.5):
                 return "the learning rate does not warm up over the first tenth of the steps"
             if i == warmup // 2 and not 0.35 < rate < 0.87:
-                return f"half-way through the first tenth of the steps the learning rate is {rate:.2f} of its peak"
-            share = (1 + math.cos(math.pi * (i - warmup) / (steps - warmup))) / 2
+                return f"{told}; half-way through the first tenth it is to be half-way up"
+            share = (1 + math.cos(math.pi * (i - warmup) / (SCHEDULED - warmup))) / 2
             if i > warmup + 1 and not -(0.06 if i > 3 * warmup else 0.2) < rate - share < 0.06:
-                told = f"at step {i} of {steps} the learning rate is {rate:.2f} of its peak"
                 return f"{told}; by the cosine it is {share:.2f}"
-        if rates[-1] > 0.03:
-            return "the learning rate does not go down to 0"
-        return None
+        return "the learning rate does not go down to 0" if rates[SCHEDULED - 1] > 0.03 else None
+
+    return judge
+
+
+def as_far_as(steps, peak):
+    """Judges how far all steps go together: half of what they would at the peak, as warm-up and cosine do."""
+
+    def judge(seen, exact):
+        share = seen.values["after"]["weight"].amax().item() / (steps * peak)
+        return None if 0.46 < share < 0.53 else f"{steps} steps go {share:.2f} times as far as at the peak, not half"
 
     return judge
 
@@ -130,20 +156,20 @@ def kept_a_record(steps):
     return judge
 
 
-def along_the_path(steps, batch_size, block_size):
-    """What `specimens.Slope` saw of the training: its batches, which places were trained, and the loss at each step."""
+def along_the_path(steps, batch_size, block_size, crowd, peak):
+    """What the losses of a `specimens.Slope` and its weights afterwards tell of a training: the size of its batches,
+    which places were trained, and whether each loss is that of its step."""
 
     def judge(seen, exact):
-        if seen.values["shapes"].count([batch_size, block_size]) < steps:
-            return f"the model is not shown a batch ({batch_size}, block_size) in every step"
         moved = seen.values["after"]["weight"]
-        if not moved.min() > 0.9 * moved.max():
+        if moved.shape != (block_size,) or not moved.min() > 0.9 * moved.max():
             return "not every position of a window is trained"
-        passed = [sum(math.log1p(math.exp(-w / 10)) for w in weights) / block_size for weights in seen.values["path"]]
-        before = iter(passed)  # in order; the model may have been called more often
-        if abs(seen.values["losses"][0] - passed[0]) > 1e-5 or not all(
-            any(abs(loss - one) < 1e-5 for one in before) for loss in seen.values["losses"]
-        ):
+        path = [-10 * (math.log(math.expm1(loss)) + crowd * batch_size) for loss in seen.values["losses"]]
+        if len(path) != steps or abs(path[0]) > 1e-3:
+            return "the losses do not begin with that of a batch (batch_size, block_size) before the first step"
+        rates = [(b - a) / peak for a, b in itertools.pairwise([*path, moved.mean().item()])]
+        # The last loss is that before the last step, which goes about as far as the one before it
+        if not abs(rates[-1] - rates[-2]) < 0.2 * max(map(abs, rates)):
             return "the losses are not those of the batches, one for each step"
         return "the call changed data in place" if seen.changed else None
 
@@ -162,13 +188,25 @@ def batches_from_the_generator(seen, exact):
     return None
 
 
-def trained_whole(steps, state):
+def like_its_contrary(draw, state):
+    """Two trainings of equal models in eval mode, of which one gives contrary logits unless all of it is in training
+    mode: in training mode both come out alike. Another text makes another model."""
+    seed, s = draw.integer(0, 10**6), Script(text=draw.integers(0, 6, 50), another=draw.integers(0, 6, 50))
+    models = {"plain": windowed(state), "contrary": windowed(state, contrary="resting"), "other": windowed(state)}
+    for name, model in models.items():
+        s.inputs[name] = model
+        s.call(SUBJECT, ref(name), s.another if name == "other" else s.text, 20, 3, generator(seed))
+        s.call(helper("state_of"), ref(name), name=f"after {name}")
+
     def judge(seen, exact):
-        if any(torch.equal(seen.values["after"][name], before) for name, before in state.items()):
+        plain, contrary, other = (seen.values[f"after {name}"] for name in models)
+        if any(torch.equal(plain[name], before) for name, before in state.items()):
             return "some of the model's parameters are what they were before training"
-        learning = [training for _, training, flows in seen.values["calls"] if flows]
-        if len(learning) < steps or not all(learning):
+        if not all(torch.allclose(plain[name], contrary[name], rtol=1e-4, atol=1e-5) for name in state):
             return "the model, or a part of it, is not trained in training mode in every step"
+        if any(torch.equal(plain[name], other[name]) for name in state):
+            return "the trained model does not depend on the text"
         return None
 
-    return judge
+    made = s.case(*(ref(f"after {name}") for name in models)).holding(judge)
+    return made.described("train on models in eval mode, one of which gives other logits in that mode")

@@ -8,19 +8,21 @@ from torch.nn import functional as F
 
 from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
 
-from ..common import window_state, windowed
+from ..common import window_state
 from .cases import (
     BATCH,
     PEAK,
+    SCHEDULED,
     STEPS,
     TOKENS,
     along_the_path,
+    as_far_as,
     batches_from_the_generator,
     kept_a_record,
     learnt,
-    like_the_schedule,
+    like_its_contrary,
+    on_the_way,
     trained,
-    trained_whole,
 )
 
 TRAINING = "9. Training it"
@@ -115,7 +117,7 @@ def _():
 def _(draw):
     for _ in range(2):
         s, follows = trained(draw)
-        made = s.case(ref("logits")).holding(learnt(follows, s.inputs["unseen"])).lasting(20)
+        made = s.case(ref("after")).holding(learnt(follows, s.inputs["unseen"])).lasting(20)
         yield made.described(
             f"train(model, data, {STEPS}, {BATCH}, generator, {PEAK}) on a language of {TOKENS} tokens"
         )
@@ -123,13 +125,13 @@ def _(draw):
 
 @train.criterion("AdamW, warm-up over a tenth of the steps, cosine decay to 0", points=0.5)
 def _(draw):
-    for steps, given in ((100, {}), (60, {"peak": draw.number(1e-3, 2e-3)})):
-        s = Script(model=specimen("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
-        s.call(SUBJECT, s.model, s.data, steps, 2, generator(draw.integer(0, 10**6)), **given, name="losses")
-        s.call(helper("attribute"), s.model, "path", name="path")
-        s.call(helper("state_of"), s.model, name="after")
-        made = s.case(ref("path"), ref("after")).holding(like_the_schedule(steps, given.get("peak", 3e-3))).lasting(20)
-        yield made.described(f"train for {steps} steps, where the gradient is always the same")
+    made = on_the_way(draw, draw.number(1e-3, 2e-3))
+    yield made.described(f"train for {SCHEDULED} steps, broken off after some, where the gradient is always the same")
+    s = Script(model=specimen("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
+    s.call(SUBJECT, s.model, s.data, 100, 2, generator(draw.integer(0, 10**6)))
+    s.call(helper("state_of"), s.model, name="after")
+    made = s.case(ref("after")).holding(as_far_as(100, 3e-3))
+    yield made.described("train for 100 steps with the default peak, where the gradient is always the same")
 
 
 @train.criterion("a list of losses; batches from the generator; training mode", points=0.5)
@@ -137,12 +139,10 @@ def _(draw):
     s, _ = trained(draw, steps=30, length=600)
     yield s.case(ref("losses")).holding(kept_a_record(30)).described("the losses of train in 30 steps").lasting(20)
 
-    s = Script(model=specimen("Slope", block_size=7), data=torch.zeros(30, dtype=torch.int64))
+    s = Script(model=specimen("Slope", block_size=7, crowd=0.1), data=torch.zeros(30, dtype=torch.int64))
     s.call(SUBJECT, s.model, s.data, 20, 5, generator(draw.integer(0, 10**6)), peak=0.5, name="losses")
-    for name in ("shapes", "path"):
-        s.call(helper("attribute"), s.model, name, name=name)
     s.call(helper("state_of"), s.model, name="after")
-    made = s.case(*(ref(name) for name in ("losses", "shapes", "path", "after"))).holding(along_the_path(20, 5, 7))
+    made = s.case(ref("losses"), ref("after")).holding(along_the_path(20, 5, 7, 0.1, 0.5))
     yield made.described("train for 20 steps with a batch_size of 5 and windows of 7")
 
     seed, table = draw.integer(0, 10**6), {"table.weight": torch.zeros(9, 9)}
@@ -156,10 +156,4 @@ def _(draw):
     made = s.case(*(ref(name) for name in ("one", "again", "other", "before", "after")))
     yield made.holding(batches_from_the_generator).described("three runs, with equal and with different generators")
 
-    state = window_state(draw)
-    s = Script(model=windowed(state, dropout=0.3), data=draw.integers(0, 6, 50))
-    s.call(SUBJECT, s.model, s.data, 20, 3, generator(seed), name="losses")
-    s.call(helper("attribute"), s.model, "calls", name="calls")
-    s.call(helper("state_of"), s.model, name="after")
-    made = s.case(ref("calls"), ref("after")).holding(trained_whole(20, state))
-    yield made.described("train on a model that is in eval mode")
+    yield like_its_contrary(draw, window_state(draw))

@@ -8,14 +8,14 @@ from ..common import window_state, windowed
 
 
 def stepping(
-    draw, kind="SGD", *, sharpness=1.0, steps=1, layout=torch.Tensor.contiguous, options=None, before=False, **chosen
+    draw, kind="SGD", *, sharpness=1.0, steps=1, layout=torch.Tensor.contiguous, **chosen
 ):
-    """A script with a model (in training mode before?), an optimizer and `steps` steps; "loss" is that of the last."""
+    """A script with a model in eval mode, an optimizer and `steps` steps; "loss" is that of the last."""
     ids = [draw.integers(0, 6, 4, 3) for _ in range(2 * steps)]
-    model = windowed(window_state(draw, sharpness=sharpness), **(options or {}))
+    model = windowed(window_state(draw, sharpness=sharpness))
     # Inputs only: a model takes them as they lie. People who know their batches lay targets flat by `view`, too
     s = Script(model=model, **{f"ids{i}": one if i % 2 else layout(one) for i, one in enumerate(ids)})
-    s.call(method(s.model, "train"), before)
+    s.call(method(s.model, "train"), False)
     s.call(helper("optimizer"), s.model, kind, name="optimizer", **chosen)
     for i in range(steps):
         s.call(SUBJECT, s.model, ref("optimizer"), ref(f"ids{2 * i}"), ref(f"ids{2 * i + 1}"), name="loss")
@@ -36,10 +36,29 @@ def shown(state, *, old=False, kind="SGD", **chosen):
     return s
 
 
-def trained_in_training_mode(seen, exact):
-    learnt = [training for _, training, flows in seen.values["calls"] if flows]
-    if not learnt:
-        return "the model was never called with gradients"
-    if not all(learnt):
-        return f"the model{'' if False in learnt else ', or a part of it,'} was in eval mode while it was trained"
-    return None
+def like_its_contrary(draw, before):
+    """Two models of equal weights, of which one gives contrary logits unless all of it is in training mode: a step in
+    training mode moves both alike, whatever the step is. Other targets move them otherwise."""
+    state, ids, targets = window_state(draw), draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3)
+    s = Script(plain=windowed(state), other=windowed(state), asleep=windowed(state, contrary="asleep"))
+    s.inputs["contrary"] = windowed(state, contrary="resting")
+    for name in s.inputs:
+        s.call(method(ref(name), "train"), before)
+        s.call(helper("optimizer"), ref(name), "SGD", name=f"optimizer of {name}", lr=0.1)
+        wanted = (targets + 1) % 6 if name == "other" else targets
+        s.call(SUBJECT, ref(name), ref(f"optimizer of {name}"), ids, wanted, name=f"loss of {name}")
+        s.call(helper("state_of"), ref(name), name=f"after {name}")
+
+    def judge(seen, exact):
+        plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))
+        if all(torch.equal(plain[name], numbers) for name, numbers in state.items()):
+            return "the model was not trained"
+        if not all(torch.allclose(plain[name], contrary[name], rtol=1e-4, atol=1e-5) for name in state):
+            return "the model, or a part of it, was in eval mode while it was trained"
+        if all(torch.equal(plain[name], other[name]) for name in state):
+            return "the step does not depend on the targets"
+        return None
+
+    made = s.case(*(ref(f"after {name}") for name in s.inputs)).holding(judge)
+    mode = "training" if before else "eval"
+    return made.described(f"train_step on models in {mode} mode, one of which gives other logits in eval mode")

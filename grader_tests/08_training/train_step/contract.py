@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref
 
 from ..common import gentle, window_state, windowed
-from .cases import shown, stepping, trained_in_training_mode
+from .cases import like_its_contrary, shown, stepping
 
 STEP = "6. One step"
 
@@ -107,10 +107,7 @@ def _(draw):
 @train_step.criterion("in training mode", points=0.5)
 def _(draw):
     for before in (False, True):
-        s, text = stepping(draw, options={"dropout": 0.4}, before=before, lr=0.1)
-        s.call(helper("attribute"), s.model, "calls", name="calls")
-        made = s.case(ref("calls")).holding(trained_in_training_mode)
-        yield made.described(f"{text}; in {'training' if before else 'eval'} mode before")
+        yield like_its_contrary(draw, before)
 
 
 @train_step.criterion("any optimizer, any layout of the inputs", points=0.5)

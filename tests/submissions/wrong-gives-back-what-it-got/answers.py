@@ -1,0 +1,3 @@
+# %% load_torch_weights
+def load_torch_weights(ours, theirs):
+    return ours
