@@ -9,15 +9,14 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pyte
 c.ExecutePreprocessor.timeout = 30
 c.Execute.skip_cells_with_tag = ""
 
-c.Autograde.exporter_class = "grading.nbgrader_plugins.reading.SubmissionExporter"
+# A judge, in a process of its own, reads and runs what was handed in (docs/judging.md); what stands here gets only what
+# the judge made harmless
+c.Autograde.exporter_class = "grading.nbgrader_plugins.exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
-    "grading.nbgrader_plugins.repair.RepairSubmission",
-    "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
-    "grading.nbgrader_plugins.clean.CleanSubmission",
 ]
 c.OverwriteCells.add_missing_cells = True
 c.Autograde.autograde_preprocessors = [
@@ -26,12 +25,10 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.LimitOutput",
     "grading.nbgrader_plugins.execute.SaveVerdicts",
     "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
-    "grading.nbgrader_plugins.clean.CleanGraded",
 ]
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = ["grading.nbgrader_plugins.feedback.RemoveHiddenTests"]
+c.GenerateFeedback.preprocessors = []
 
 c.ZipCollectApp.extractor_plugin = "grading.nbgrader_plugins.collect.TolerantExtractor"
 c.ZipCollectApp.collector_plugin = "grading.nbgrader_plugins.collect.DownloadCollector"

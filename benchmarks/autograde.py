@@ -4,8 +4,8 @@
 
 Both grade the same right answers, one after the other in one nbgrader process, in the same run. Seconds are for each
 notebook after the first: those of a batch less those of a batch of one, over the rest. CPU is that of nbgrader and of
-all processes that it started. Then a batch of ours is graded in this process, with a clock on each step: wall time,
-and the CPU of the grading process, in which the judge works; the kernel's own CPU stands below. Medians.
+all processes that it started. Then a batch of ours is graded with the judge's work done in this process, and a clock
+on each step: wall time, and the CPU of coordinator and judge together; the kernel's own CPU stands below. Medians.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from jupyter_client.manager import KernelManager
 
 from grading.build import build_lesson
 from grading.judge.lesson import load_lesson
+from grading.judging import client
 from grading.nbgrader_plugins.notebook_run import NotebookRun
 from grading.nbgrader_plugins.session import Session
 from grading.run.nbgrader import autograde
@@ -138,6 +139,8 @@ def _steps_of(root: Path, lesson: str, name: str) -> Steps:
 
     start = KernelManager.start_kernel
     with ExitStack() as stack:
+        stack.callback(setattr, client, "IN_PROCESS", client.IN_PROCESS)
+        client.IN_PROCESS = True
         for step, (owner, method) in STEPS.items():
             original = getattr(owner, method)
             setattr(owner, method, clock.watched(step, launched if original is start else original))

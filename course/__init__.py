@@ -5,14 +5,18 @@ functions until the learner's own pass.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .checking import begin, check, hint, progress, use
+if TYPE_CHECKING:
+    from .checking import begin, check, hint, progress, use
 
 __all__ = ["begin", "check", "figures", "hint", "interactive", "progress", "use"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("figures", "interactive"):  # matplotlib is slow to import, and the judge does not need it
+    # Slow to import: matplotlib, which the judge does not need, and torch, which a reader of verdicts does not
+    if name in ("figures", "interactive"):
         return import_module(f"{__name__}.{name}")
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.checking"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,9 +28,14 @@ def course_seed(root: Path) -> str:
     return held
 
 
-def seed_of(secret: str, lesson: str, exercise: str) -> int:
+def lesson_seed(secret: str, lesson: str) -> str:
+    """What a judge of this lesson is told, and which says nothing of other lessons."""
+    return _hashed("lesson", secret, lesson).hex()
+
+
+def seed_of(lesson_seed: str, exercise: str) -> int:
     """The number from which all of an exercise's cases are drawn, and which gives away nothing but itself."""
-    return int.from_bytes(_hashed("cases", secret, lesson, exercise)[:7], "big")
+    return int.from_bytes(_hashed("cases", lesson_seed, exercise)[:7], "big")
 
 
 def name_of(secret: str) -> str:

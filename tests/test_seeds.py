@@ -12,7 +12,7 @@ from grading.judge.examine import examine
 from grading.judge.lesson import load_lesson
 from grading.judge.source import Source
 from grading.judge.wire import NoAnswer, request
-from grading.seeds import FILE, course_seed, name_of, seed_of
+from grading.seeds import FILE, course_seed, lesson_seed, name_of, seed_of
 
 from .corpus import ROOT
 
@@ -41,9 +41,10 @@ def test_what_is_no_secret_is_told_and_not_replaced(tmp_path: Path, held: str):
 
 
 def test_an_exercises_seed_tells_nothing_of_another_and_stays_what_it_is():
-    seeds = [seed_of(secret, "02_softmax", name) for secret in ("0", "1") for name in ("softmax", "entropy")]
-    assert len(set(seeds)) == 4
-    assert seed_of("0", "02_softmax", "softmax") == seeds[0] < 2**63
+    lessons = [lesson_seed(secret, lesson) for secret in ("0", "1") for lesson in ("02_softmax", "03_queries")]
+    seeds = [seed_of(lesson, name) for lesson in lessons for name in ("softmax", "entropy")]
+    assert len(set(seeds)) == 8
+    assert seed_of(lesson_seed("0", "02_softmax"), "softmax") == seeds[0] < 2**63
     assert name_of("0") != name_of("1")
 
 
@@ -65,9 +66,10 @@ def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
             yield NoAnswer("nothing")
 
     secret = "7e" * 16
+    drawn = lesson_seed(secret, lesson.name)
     source = Source(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"])
-    wrong = examine(softmax, ask, seed=seed_of(secret, lesson.name, softmax.name))
-    seed = seed_of(secret, lesson.name, log_softmax.name)
+    wrong = examine(softmax, ask, seed=seed_of(drawn, softmax.name))
+    seed = seed_of(drawn, log_softmax.name)
     examine(log_softmax, ask, seed=seed, source=source, earlier=[(softmax, wrong)])
     assert softmax.sealed in asked
-    assert not any(secret in text or str(seed) in text or softmax.stand_in in text for text in asked)
+    assert not any(secret in text or drawn in text or str(seed) in text or softmax.stand_in in text for text in asked)

@@ -133,9 +133,7 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert {"course/checking.py", "course/text/harbour.txt"} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
     engine = {str(path.relative_to(ROOT)) for path in (ROOT / "grading").rglob("*.py")}
-    templates = {
-        str(path.relative_to(ROOT)) for path in (ROOT / "grading" / "nbgrader_plugins" / "templates").iterdir()
-    }
+    templates = {str(path.relative_to(ROOT)) for path in (ROOT / "grading" / "judging" / "templates").iterdir()}
     assert names(wheels["grading"]) == engine | templates
 
 

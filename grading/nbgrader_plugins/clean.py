@@ -1,16 +1,16 @@
 """Makes what a student wrote harmless before nbgrader writes it to autograded/, whoever opens it there and with what.
 
 nbgrader's formgrader shows an autograded notebook on the teacher's own Jupyter server: what runs in it runs as the
-teacher. So this stands last in both of autograde's steps, since both write the notebook. Of a cell there is left:
+teacher. So a judge hands back nothing that has not been here. Of a cell there is left:
 
 text      Markdown of which every renderer makes harmless HTML (`markdown`); the lesson's own, unchanged, is trusted
 code      its source, of which only text is shown
-outputs   text, PNG and JPEG pictures, HTML as feedback cleans it, Markdown and LaTeX; of a judged cell the report
+outputs   text, PNG and JPEG pictures, HTML as feedback cleans it, Markdown and LaTeX
 pictures  beside a text: PNG, JPEG, GIF and WebP, by their bytes
 metadata  nbgrader's marks, tags of the known form, our own record
 
-and all of it within sizes, with a word on what was cut. Does not cover: files beside the notebook (`reading`), names
-of students (`reading`), the report (`grading.judge.present`, which escapes what it quotes).
+and all of it within sizes, with a word on what was cut. Does not cover: files beside the notebook (`exporter`), names
+of students (`exporter`), the report (`grading.judge.present`, which escapes what it quotes).
 """
 
 from __future__ import annotations
@@ -23,14 +23,12 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grading.cells import RECORD
+from grading.judge.graded import has_verdict, is_judged
 
 from . import markdown, markup
-from .execute import has_verdict, is_judged
-from .reading import one_line
-from .released import load_released
+from .place import one_line
 
 PICTURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -62,41 +60,28 @@ MAX_OUTPUTS = 8_000_000  # of one notebook's outputs and pictures
 MAX_COUNT = 1_000_000  # of executions
 
 
-class CleanSubmission(NbGraderPreprocessor):
-    """Last of autograde's sanitize preprocessors: code is left whole, since it is still to run."""
-
-    ran = False
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        ids = resources["nbgrader"]
-        coursedir = getattr(getattr(self.parent, "parent", None), "coursedir", None)
-        released = load_released(ids["db_url"], ids["assignment"], ids["notebook"], coursedir)
-        clean(nb, {cell.source for cell in released.order if cell.cell_type == "markdown"}, ran=self.ran)
-        return nb, resources
-
-
-class CleanGraded(CleanSubmission):
-    """Last of autograde's preprocessors, after the cells have run and were judged."""
-
-    ran = True
-
-
-def clean(nb: NotebookNode, trusted: Container[str] = (), *, ran: bool = True) -> None:
-    """Make a notebook of format 4.5 harmless, in place. trusted: the lesson's own Markdown; ran: no code runs again."""
-    code, prose, outputs = map(_Room, (MAX_CODES, MAX_PROSE, MAX_OUTPUTS))
+def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: Rooms | None = None) -> None:
+    """Make a notebook of format 4.5 harmless, in place. trusted: the lesson's own Markdown."""
+    rooms = rooms or Rooms()
     for cell in nb.cells:
         cell.metadata = _metadata_of_cell(cell.metadata)
         if cell.cell_type == "code":
-            if ran:
-                cell.source = code.text(cell.source, MAX_CODE, cut="# … cut")
-            _clean_run(cell, ran, outputs, prose)
+            cell.source = rooms.code.text(cell.source, MAX_CODE, cut="# … cut")
+            clean_run(cell, rooms)
         else:
-            _clean_text(cell, trusted, prose, outputs)
+            _clean_text(cell, trusted, rooms.prose, rooms.outputs)
     nb.metadata = _metadata_of_notebook(nb.metadata)
 
 
+class Rooms:
+    """What is left of a notebook's sizes."""
+
+    def __init__(self) -> None:
+        self.code, self.prose, self.outputs = map(_Room, (MAX_CODES, MAX_PROSE, MAX_OUTPUTS))
+
+
 class _Room:
-    """What is left of a notebook's size."""
+    """What is left of one size."""
 
     def __init__(self, left: int) -> None:
         self.left = left
@@ -114,12 +99,13 @@ class _Room:
         return fits
 
 
-def _clean_run(cell: NotebookNode, ran: bool, outputs: _Room, prose: _Room) -> None:
+def clean_run(cell: NotebookNode, rooms: Rooms) -> None:
+    """Make what a code cell gave harmless, in place."""
     cell.execution_count = _count(cell.get("execution_count"))
-    if ran and is_judged(cell) and has_verdict(cell):
+    if is_judged(cell) and has_verdict(cell):
         cell.outputs = [_report(output) for output in cell.outputs]
     else:
-        made = (_output(output, outputs, prose) for output in cell.outputs)
+        made = (_output(output, rooms.outputs, rooms.prose) for output in cell.outputs)
         cell.outputs = [output for output in made if output is not None]
 
 

@@ -1,42 +1,41 @@
-"""The execute step of `nbgrader autograde`: the learner's cells run in their kernel, the judge decides outside it.
+"""The execute step of `nbgrader autograde`, as the coordinator does it: a judge's verdicts are waited for and saved.
 
-What stands above a grade cell's hidden lines may run in the kernel; the hidden lines never do. A grade cell's outputs
-are replaced by ours: the report, then one finite plain float, which is all that nbgrader reads.
+Nothing runs here, and nothing that a student wrote is read: of each cell a judge hands back its outputs, cleaned, or
+its verdict (`grading.judging.submission`). A grade cell's outputs are ours, made from the verdict: the report, then
+one finite plain float, which is all that nbgrader reads. A judge that ran over leaves what has no verdict to a person;
+one that was lost by our fault leaves the submission ungraded, as an error that nbgrader tells, and the batch goes on.
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import torch
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
-from nbgrader import utils
 from nbgrader.preprocessors import Execute, SaveAutoGrades
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode, Union
 
-from grading.cells import RECORD, check_call, exercise_of, grade_id, visible
-from grading.judge.exercise import Exercise
-from grading.judge.lesson import Lesson, load_lesson
-from grading.judge.present import present
-from grading.judge.source import Source
-from grading.judge.verdict import MIME, ExerciseVerdict, needs_a_person
-from grading.sandbox import SandboxUnavailable
-from grading.seeds import course_seed, name_of, seed_of
+from grading.cells import RECORD, exercise_of, grade_id
+from grading.judge.graded import has_verdict, is_judged, points_of, verdict_of, write_verdict
+from grading.judge.verdict import ExerciseVerdict, needs_a_person
+from grading.judging.client import GRADERS, POLICY, RanOver, Work
+from grading.sandbox.policy import Policy, describe
+from grading.seeds import course_seed, lesson_seed, name_of
 
-from .notebook_run import NotebookRun
-from .session import Limits, Session
+from . import markdown
+from .released import ReleasedNotebook
 
-SANDBOX = "attention-sandbox"
+PATIENCE = 10  # times that a judge's wait for its kernel and its own work may take by the clock on the wall
+ROUNDING = 1e-6  # of a sum of points
+MAX_TEXT = 20_000  # characters of a verdict's sentence
+MAX_LISTED = 100  # criteria, notes and names of a verdict
+DIAGNOSED = ("partly right", "wrong", "not allowed")  # verdicts for which the known mistakes are looked at
+diagnosed: defaultdict[str, set[str]] = defaultdict(set)
+"""Folders of graders, with the exercises in which an answer was wrong: the next judges find their mistakes ready."""
 
 
 class JudgedExecute(Execute):
@@ -46,6 +45,9 @@ class JudgedExecute(Execute):
         False, help="Run student code in an ordinary kernel, which can do all that you can. Marked on every grade."
     ).tag(config=True)
     limits = Dict({}, help="Limits of the sandbox: fields of grading.sandbox.Policy.").tag(config=True)
+    judge_limits = Dict({}, help="Limits of the judge of a notebook: fields of grading.sandbox.Policy.").tag(
+        config=True
+    )
     seed = Union(
         [Unicode(), Int()],
         default_value="",
@@ -58,70 +60,57 @@ class JudgedExecute(Execute):
         config=True
     )
 
+    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Work:
+        """What a judge of one submission is to do; without `released`, what is to be made ready for many."""
+        root, policy = self._root(), Policy(**{**describe(POLICY), **self.judge_limits})
+        graders = str(root / GRADERS / lesson)
+        seed = lesson_seed(self._secret, lesson)
+        about = {"graders": graders, "seed": seed, "mistaken": sorted(diagnosed[graders])}
+        request = {
+            "root": str(root),
+            "lesson": lesson,
+            "graders": graders,
+            "seed": seed,
+            "device": self._device,
+            "sandboxed": not self.unsandboxed,
+            "limits": dict(self.limits),
+            "cell_seconds": float(self.timeout or 30),
+            "notebook_seconds": self.notebook_seconds,
+            "released": released.to_json() if released else None,
+        }
+        wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
+        sandboxed = not self.unsandboxed
+        return Work("submission", root, request, about, sandboxed, sandboxed, policy, wall)
+
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        name = resources["nbgrader"]["notebook"]
-        grade_cells = [cell for cell in nb.cells if is_judged(cell)]
-        unreadable = nb.metadata.get(RECORD, {}).get("unreadable")
-        if unreadable:
-            for cell in grade_cells:
-                write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), unreadable))
-            return nb, resources
-        try:
-            with _one_thread():
-                lesson = load_lesson(self._root() / "grader_tests" / name)
-                self._grade(nb, lesson, resources)
-        except SandboxUnavailable:
-            raise  # nothing is graded without the sandbox, unless that is asked for
-        except Exception as error:
-            # Ours, not the student's: what has no verdict yet waits for a person, and the batch goes on
-            self.log.error("%s could not be judged: %s", name, traceback.format_exc())
-            why = f"{type(error).__name__}: {error}"
-            for cell in grade_cells:
-                if not has_verdict(cell):
-                    write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), why))
+        """Fill in what the exporter's judge hands back. Raises NotGraded, SandboxUnavailable."""
+        record = nb.metadata.setdefault(RECORD, {})
+        why = record.get("unreadable", "")
+        if not why:
+            record.update(sandboxed=not self.unsandboxed, device=self._device)
+            cells = {cell.id: cell for cell in nb.cells if cell.cell_type == "code"}
+            why = self._judged(cells, diagnosed[str(self._root() / GRADERS / resources["nbgrader"]["notebook"])])
+        for cell in nb.cells:
+            if is_judged(cell) and not has_verdict(cell):
+                _write(cell, needs_a_person(exercise_of(cell), points_of(cell), why, sandboxed=not self.unsandboxed))
         return nb, resources
 
-    def _grade(self, nb: NotebookNode, lesson: Lesson, resources: ResourcesDict) -> None:
-        notes = nb.metadata.setdefault(RECORD, {})
-        sandboxed = not self.unsandboxed
-        notes.update(sandboxed=sandboxed, device=self._device)
-        given, demos = self._own_cells(lesson.name)
-        with self._working_directory(lesson.name) as cwd:
-            kernel = nb.metadata.get("kernelspec", {}).get("name", "python3")
-            provisioner = {"provisioner_name": "local-provisioner", "config": {}}
-            if sandboxed:
-                config = {"device": self._device, "hidden": [str(self._root())], **self.limits}
-                provisioner = {"provisioner_name": SANDBOX, "config": config}
-            limits = Limits(cell=float(self.timeout or 30))
-            with Session(kernel, provisioner, cwd, limits) as session:
-                run = NotebookRun(session, self.notebook_seconds, given)
-                judged: list[tuple[Exercise, ExerciseVerdict]] = []
-                for cell in nb.cells:
-                    if cell.cell_type != "code":
-                        continue
-                    if is_judged(cell):
-                        verdict = self._judge(cell, lesson, run, judged)
-                        verdict.sandboxed, verdict.seed = sandboxed, name_of(self._secret)
-                        write_verdict(cell, verdict)
-                    elif cell.source.strip() not in demos:
-                        run.cell(cell)
-                    else:
-                        cell.outputs, cell.execution_count = [], None
-
-    def _judge(
-        self, cell: NotebookNode, lesson: Lesson, run: NotebookRun, judged: list[tuple[Exercise, ExerciseVerdict]]
-    ) -> ExerciseVerdict:
-        exercise = lesson.exercises.get(exercise_of(cell))
-        if exercise is None:
-            return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name}.py does not have it")
-        shown = visible(cell.source).strip()
-        if shown != check_call(exercise.name):  # check is for the learner's eyes: what it shows would be replaced
-            run.code(shown, given=True)
-        source = Source([ran.code for ran in run.cells], lesson.exercises)
-        seed = seed_of(self._secret, lesson.name, exercise.name)
-        verdict = run.judge(exercise, source, seed=seed, device=self._device, earlier=judged)
-        judged.append((exercise, verdict))
-        return verdict
+    def _judged(self, cells: dict[str, NotebookNode], wrong: set[str]) -> str:
+        """Take what the judge says of these cells, by their ids; add to `wrong`; why one may be without a verdict."""
+        judge = getattr(self.parent, "judge", None)
+        if judge is None:
+            return "it was not judged"
+        try:
+            for message in judge.messages():
+                cell = cells.get(message.get("cell", ""))
+                if cell is not None:
+                    wrong |= _take(cell, message, name_of(self._secret))
+        except RanOver as error:
+            self.log.error("The judge %s: what it had not judged is left to a person.", error)
+            return f"the judge {error}"
+        finally:
+            self.parent.let_go()
+        return "it was not judged"
 
     @cached_property
     def _secret(self) -> str:
@@ -129,47 +118,17 @@ class JudgedExecute(Execute):
 
     @cached_property
     def _device(self) -> str:
-        if self.device == "cuda" and not torch.cuda.is_available():
-            self.log.warning("There is no GPU here: answers are judged on the CPU.")
-            return "cpu"
+        if self.device == "cuda":
+            import torch  # slow to import, and of no other use here
+
+            if not torch.cuda.is_available():
+                self.log.warning("There is no GPU here: answers are judged on the CPU.")
+                return "cpu"
         return str(self.device)
 
     def _root(self) -> Path:
         converter = getattr(getattr(self, "parent", None), "parent", None)
         return Path(converter.coursedir.root if converter is not None else ".").resolve()
-
-    def _own_cells(self, name: str) -> tuple[set[str], set[str]]:
-        """Sources of the lesson's own cells: those that run, and the demonstrations, which do not.
-
-        A picture that the student left as it was need not be drawn again.
-        """
-        path = self._root() / "source" / name / f"{name}.ipynb"
-        if not path.exists():
-            return set(), set()
-        cells = nbformat.read(path, as_version=4).cells
-        own = [c for c in cells if c.cell_type == "code" and not utils.is_solution(c)]
-        demos = {c.source.strip() for c in own if "demo" in c.metadata.get("tags", [])}
-        return {c.source.strip() for c in own} - demos, demos
-
-    @contextmanager
-    def _working_directory(self, name: str) -> Iterator[Path]:
-        """An empty directory with the release's support files, never the submission's own."""
-        with tempfile.TemporaryDirectory(prefix="grading-") as made:
-            release = self._root() / "release" / name
-            if release.is_dir():
-                shutil.copytree(release, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
-            yield Path(made)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """torch without threads: references are small, and threads that wait for a busy machine take ten times longer."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class SaveVerdicts(SaveAutoGrades):
@@ -177,7 +136,7 @@ class SaveVerdicts(SaveAutoGrades):
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         if is_judged(cell) and not has_verdict(cell):
-            write_verdict(cell, needs_a_person(exercise_of(cell), points_of(cell), "it was not judged"))
+            _write(cell, needs_a_person(exercise_of(cell), points_of(cell), "it was not judged"))
         super()._add_score(cell, resources)
         if is_judged(cell) and verdict_of(cell).status == "needs a person":
             grade = self.gradebook.find_grade(grade_id(cell), self.notebook_id, self.assignment_id, self.student_id)
@@ -185,34 +144,41 @@ class SaveVerdicts(SaveAutoGrades):
             self.gradebook.db.commit()
 
 
-def is_judged(cell: NotebookNode) -> bool:
-    """Whether nbgrader takes this code cell's grade from its output."""
-    return cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell)
+def _take(cell: NotebookNode, message: dict[str, Any], seed: str) -> set[str]:
+    """Fill a cell in; the exercise, where its known mistakes were looked at. seed: the name of the course's secret."""
+    if not is_judged(cell):
+        cell.outputs = [nbformat.from_dict(output) for output in message["outputs"]]
+        cell.execution_count = message["count"]
+        return set()
+    verdict = _verdict(message.get("verdict"), cell)
+    if verdict is None:
+        return set()
+    verdict.seed = seed
+    _write(cell, verdict)
+    return {verdict.exercise} if verdict.status in DIAGNOSED else set()
 
 
-def points_of(cell: NotebookNode) -> float:
-    return float(cell.metadata["nbgrader"]["points"])
+def _write(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
+    """The verdict with its report, whose formulas, quoted from the student, make no links."""
+    write_verdict(cell, verdict)
+    data = cell.outputs[0].data
+    data["text/html"] = markdown.without_commands(data["text/html"])
 
 
-def has_verdict(cell: NotebookNode) -> bool:
-    return any(MIME in output.get("data", {}) for output in cell.outputs)
+def _verdict(said: Any, cell: NotebookNode) -> ExerciseVerdict | None:
+    """A judge's verdict on this cell within bounds; None for what is none."""
+    try:
+        verdict = ExerciseVerdict.from_json(_bounded(said))
+        sound = 0 <= verdict.earned <= points_of(cell) + ROUNDING and verdict.exercise == exercise_of(cell)
+        return verdict if sound else None  # NaN is none
+    except (TypeError, ValueError, KeyError):
+        return None
 
 
-def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
-    """The verdict in an autograded cell. Raises LookupError where there is none."""
-    for output in cell.outputs:
-        if MIME in output.get("data", {}):
-            return ExerciseVerdict.from_json(output["data"][MIME])
-    raise LookupError(f"no verdict in {grade_id(cell)}")
-
-
-def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
-    """Replace a grade cell's outputs by the report and one plain float."""
-    shown = present(verdict)
-    data: dict[str, Any] = {"text/html": shown.to_html(), "text/plain": shown.to_text(), MIME: verdict.to_json()}
-    score = repr(round(float(verdict.earned), 4))
-    cell.execution_count = 1
-    cell.outputs = [
-        new_output("display_data", data=data),
-        new_output("execute_result", data={"text/plain": score}, execution_count=1),
-    ]
+def _bounded(value: Any) -> Any:
+    """JSON data with texts and lists of a size for a page."""
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}… cut"
+    if isinstance(value, list):
+        return [_bounded(item) for item in value[:MAX_LISTED]]
+    return {str(key): _bounded(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -20,9 +20,8 @@ from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, Submitted
 from nbgrader.plugins import ExportPlugin
 
 from grading.cells import exercise_named, grade_id
+from grading.judge.graded import has_verdict, is_judged, verdict_of
 from grading.judge.verdict import ExerciseVerdict
-
-from .execute import has_verdict, is_judged, verdict_of
 
 DESTINATION = "exercises.csv"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula

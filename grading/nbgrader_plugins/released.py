@@ -1,19 +1,14 @@
 """The cells of a lesson as the course released them: what a submission is held against.
 
-The gradebook is the authority for the marked cells (source, points, checksum). The lesson's own notebook, where it is
-at hand, adds what the gradebook does not keep: the order of the cells, their ids, and the cells without marks.
+Does not cover: where they come from (`gradebook`, which a judge does not reach; it is handed them as plain data).
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
-
-from grading.cells import exercise_named, grade_id, visible
+from grading.cells import exercise_named, visible
 
 PYTHON = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -102,57 +97,14 @@ class ReleasedNotebook:
         same = (c.tags for c in self.plain if (c.cell_type, c.source.strip()) == wanted)
         return next(same, ())
 
+    def to_json(self) -> dict[str, Any]:
+        cells = [{"marked": isinstance(cell, MarkedCell), **asdict(cell)} for cell in self.order]
+        return {"order": cells, "kernelspec": self.kernelspec}
 
-def load_released(
-    db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None
-) -> ReleasedNotebook:
-    """The notebook as the gradebook and, if it can be found, the lesson's own file know it."""
-    with Gradebook(db_url) as gradebook:
-        known = gradebook.find_notebook(notebook, assignment)
-        points = {cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]}
-        grades, tasks = {c.name for c in known.grade_cells}, {c.name for c in known.task_cells}
-        solutions = {cell.name for cell in known.solution_cells}
-        kernelspec = json.loads(known.kernelspec or "{}") or dict(PYTHON)
-        marked = {
-            cell.name: MarkedCell(
-                name=cell.name,
-                cell_type=cell.cell_type,
-                source=cell.source or "",
-                locked=bool(cell.locked),
-                grade=cell.name in grades,
-                solution=cell.name in solutions,
-                task=cell.name in tasks,
-                points=points.get(cell.name, 0.0),
-                checksum=cell.checksum or "",
-            )
-            for cell in known.source_cells
-        }
-    raw = _own_cells(coursedir, assignment, notebook)
-    return ReleasedNotebook(_in_order(marked, raw), kernelspec)
-
-
-def _own_cells(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
-    if coursedir is None:
-        return []
-    for step in (coursedir.source_directory, coursedir.release_directory):
-        path = f"{coursedir.format_path(step, '.', assignment)}/{notebook}.ipynb"
-        try:
-            with open(path, encoding="utf-8") as file:
-                return list(json.load(file)["cells"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return []
-
-
-def _in_order(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[MarkedCell | PlainCell]:
-    order: list[MarkedCell | PlainCell] = []
-    rest = dict(marked)
-    for cell in raw:
-        name = grade_id(cell)
-        about = {"cell_id": cell.get("id", ""), "tags": tuple(cell["metadata"].get("tags", ()))}
-        if name in rest:
-            order.append(MarkedCell(**{**vars(rest.pop(name)), **about}))
-        elif name not in marked:
-            source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-            order.append(PlainCell(cell_type=cell["cell_type"], source=source, **about))
-    return order + list(rest.values())
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ReleasedNotebook:
+        order: list[MarkedCell | PlainCell] = []
+        for cell in data["order"]:
+            about = {**cell, "tags": tuple(cell["tags"])}
+            order.append((MarkedCell if about.pop("marked") else PlainCell)(**about))
+        return cls(order, data["kernelspec"])

@@ -1,6 +1,6 @@
 """Gives every cell of a submission the marks that the lesson gave it, whatever the student's editor made of them.
 
-First of autograde's sanitize preprocessors. A cell belongs to an exercise by its grade_id, else by its cell id, else
+A judge does this first. A cell belongs to an exercise by its grade_id, else by its cell id, else
 by its content; all that nbgrader goes by then comes from the gradebook and nothing from the student. Missing cells
 are put back, changed checks restored, copies resolved, checks moved below what they judge; the student's own cells
 stay where they were. Every repair is told in plain words in `nb.metadata["attention_course"]["repairs"]` and logged.
@@ -11,18 +11,18 @@ like a file that could not be read: a person decides, and nothing is run.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from nbformat.notebooknode import NotebookNode, from_dict
-from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Unicode
 
 from grading.cells import RECORD, bound_names, defines, grade_id, parse, same_code
 
-from .released import MarkedCell, PlainCell, ReleasedNotebook, load_released
+from .released import MarkedCell, PlainCell, ReleasedNotebook
 
+LANGUAGE = "python"  # that the lessons are written in
+LOG = logging.getLogger(__name__)
 SENTENCES = {
     "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
     "no check": "The check was missing and was put back: {}.",
@@ -48,49 +48,32 @@ MISSING_ANSWER = "# The cell for {} was missing from the notebook that was hande
 MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in another cell."
 
 
-class RepairSubmission(NbGraderPreprocessor):
-    """See the module. Needs the ids that nbgrader puts into the resources, and finds the course directory itself."""
+def repair(nb: NotebookNode, released: ReleasedNotebook) -> None:
+    """Put a notebook that was read in order, in place; what was repaired is in its record."""
+    record = {"repairs": [], **nb.metadata.get(RECORD, {})}
+    notes, cells = Notes(), nb.cells
+    if "unreadable" in record:
+        nb.cells = [*cells, *_Repair([], released, Notes()).cells]
+    else:
+        try:
+            made = _Repair(cells, released, notes)
+            nb.cells = made.cells
+            if not made.found:
+                notes, record["unreadable"] = Notes(), NOTHING_FOUND
+        except Exception as error:  # a submission must never stop the batch: it goes to a person
+            LOG.exception("The repair itself failed")
+            record["unreadable"] = FAILED.format(type(error).__name__)
+            nb.cells = _Repair([], released, Notes()).cells
+    _ask_for_python(nb, notes)
+    record["repairs"] = [*record["repairs"], *notes.sentences()]
+    nb.metadata = from_dict({"kernelspec": released.kernelspec, "language_info": {"name": LANGUAGE}, RECORD: record})
 
-    language = Unicode("python", help="The language that the lessons are written in.").tag(config=True)
 
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        ids = resources["nbgrader"]
-        released = load_released(ids["db_url"], ids["assignment"], ids["notebook"], self._coursedir())
-        record = {"repairs": [], **(resources.get(RECORD) or {})}
-        notes = Notes()
-        cells = nb.cells
-        if "unreadable" in record:
-            nb.cells = [*cells, *_Repair([], released, Notes()).cells]
-        else:
-            try:
-                repair = _Repair(cells, released, notes)
-                nb.cells = repair.cells
-                if not repair.found:
-                    notes, record["unreadable"] = Notes(), NOTHING_FOUND
-            except Exception as error:  # a submission must never stop the batch: it goes to a person
-                self.log.exception("The repair itself failed on %s", ids)
-                record["unreadable"] = FAILED.format(type(error).__name__)
-                nb.cells = _Repair([], released, Notes()).cells
-        self._ask_for_python(nb, notes)
-        record["repairs"] = [*record["repairs"], *notes.sentences()]
-        for sentence in record["repairs"]:
-            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
-        metadata = {"kernelspec": released.kernelspec, "language_info": {"name": self.language}}
-        nb.metadata = from_dict({**metadata, RECORD: record})
-        return nb, resources
-
-    def _ask_for_python(self, nb: NotebookNode, notes: Notes) -> None:
-        spec = nb.metadata.get("kernelspec")
-        asked = spec.get("language") if isinstance(spec, dict) else None
-        if isinstance(asked, str) and asked and asked.lower() != self.language:
-            notes.add("language", asked[:40])
-
-    def _coursedir(self) -> Any:
-        """The converter's course directory; the converter is the exporter's parent, and the exporter is ours."""
-        owner = self.parent
-        while owner is not None and getattr(owner, "coursedir", None) is None:
-            owner = getattr(owner, "parent", None)
-        return getattr(owner, "coursedir", None)
+def _ask_for_python(nb: NotebookNode, notes: Notes) -> None:
+    spec = nb.metadata.get("kernelspec")
+    asked = spec.get("language") if isinstance(spec, dict) else None
+    if isinstance(asked, str) and asked and asked.lower() != LANGUAGE:
+        notes.add("language", asked[:40])
 
 
 class Notes:

@@ -17,6 +17,7 @@ import signal
 import socket
 import stat
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -74,12 +75,12 @@ def confine(policy: Policy, directories: list[int], keep: list[int], group: Grou
             _give(place, user)
     tree.show_kept()
     linux.mount("hidden", tree.KEPT, "tmpfs", _QUIET, _EMPTY)
-    _close_all_but(keep)
+    close_all_but(keep)
     with open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("1000")  # where the machine runs out of memory, this goes before the grader
     if user is None:
         linux.own_user_namespace()  # so that its processes are counted apart from the teacher's
-    _limit(policy)
+    limit(policy)
     linux.drop_privileges(user)
     devices = [*tree.DEVICES, tree.TERMINALS, *(tree.nvidia_devices() if policy.device == "cuda" else [])]
     filters.install_landlock((tree.WORK, tree.TEMPORARY, tree.SHARED), devices)
@@ -129,7 +130,8 @@ def _give(place: str, user: int) -> None:
             os.chown(path, user, user)
 
 
-def _close_all_but(keep: list[int]) -> None:
+def close_all_but(keep: Iterable[int]) -> None:
+    """Close every descriptor but these, and turn the standard ones to /dev/null."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -139,7 +141,8 @@ def _close_all_but(keep: list[int]) -> None:
         previous = descriptor
 
 
-def _limit(policy: Policy) -> None:
+def limit(policy: Policy) -> None:
+    """Set the resource limits of this process, and of all that it will start."""
     with open("/proc/self/statm") as stream:
         present = int(stream.read().split()[0]) * resource.getpagesize()
     limits = {

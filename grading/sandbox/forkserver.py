@@ -42,8 +42,31 @@ def main(descriptor: int) -> None:
     os.umask(0o022)
     control = socket.socket(fileno=descriptor)
     setup = json.loads(control.recv(_MESSAGE))
+    try:
+        groups = cgroups.make()
+        # Out of a namespace of control groups, no kernel could be put into one
+        apart(control, setup["directory"], linux.APART & ~linux.NEWCGROUP, groups)
+        run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
+        tree.build(setup["tree"], setup["directory"])
+        _preload(setup["tree"], run_kernel_module, setup["ahead"])
+        answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
+    except BaseException as error:
+        answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+    control.send(json.dumps(answer).encode())
+    if "ready" in answer:
+        with suppress(ConnectionError):
+            Server(control, groups).run()
+    os._exit(0)
+
+
+def apart(control: socket.socket, directory: str, namespaces: int, groups: cgroups.Groups | None = None) -> None:
+    """Go on as the first process of a new process namespace, and in new namespaces of the other kinds.
+
+    The process that was there before waits for this one, removes `directory` and `groups`, and ends; it ends also,
+    after it has told so at `control`, where the system refuses a process namespace. Raises OSError where it refuses
+    another.
+    """
     linux.fresh_keyring()
-    groups = cgroups.make()
     try:
         if os.geteuid() != 0:
             linux.own_user_namespace()
@@ -57,22 +80,10 @@ def main(descriptor: int) -> None:
         os.waitpid(inner, 0)
         if groups:
             groups.remove()
-        shutil.rmtree(setup["directory"], ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
         os._exit(0)
-    try:
-        linux.die_with_parent(signal.SIGKILL)
-        linux.unshare(linux.APART & ~linux.NEWCGROUP)  # out of a namespace of them, no kernel could be put into a group
-        run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
-        tree.build(setup["tree"], setup["directory"])
-        _preload(setup["tree"], run_kernel_module, setup["ahead"])
-        answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
-    except BaseException as error:
-        answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
-    control.send(json.dumps(answer).encode())
-    if "ready" in answer:
-        with suppress(ConnectionError):
-            Server(control, groups).run()
-    os._exit(0)
+    linux.die_with_parent(signal.SIGKILL)
+    linux.unshare(namespaces)
 
 
 def _read(name: str) -> Callable[[], Any]:

@@ -24,6 +24,7 @@ from typing import Any
 
 from . import tree
 from .policy import CHANNELS, Policy, SandboxUnavailable, describe
+from .system import trust
 
 #: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
@@ -225,6 +226,7 @@ def _readable(content: bytes, stack: ExitStack) -> int:
     return ours
 
 
+_lent: list[ForkServer] = []  # the one server that a child of `fork_lending` may ask
 _servers: dict[tuple[str, tuple[str, ...]], ForkServer] = {}
 _lock = threading.Lock()
 
@@ -235,6 +237,8 @@ def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkSer
     `hidden` names directories that kernels must not see, beside those that they never do; `ahead` modules
     to import once, in the server, beside those that every kernel needs.
     """
+    if _lent:
+        return _lent[0]
     arranged = tree.plan(hidden)
     kind = json.dumps(arranged), ahead  # what would not be seen anyway makes no difference
     with _lock:
@@ -264,3 +268,23 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+
+
+def fork_lending(running: ForkServer, directory: str) -> int:
+    """os.fork, for a child that may make no fork server: `server` gives it this one, whatever it asks for.
+
+    The sockets of the child's kernels will lie in `directory`, which only the child has to reach.
+    """
+    control = running.control.dup()  # what is this process's own is closed in the child
+    try:
+        pid = os.fork()
+    except OSError:
+        control.close()
+        raise
+    if pid:
+        control.close()
+        return pid
+    running.control, running.directory, running.count = control, directory, 0
+    _lent.append(running)
+    trust()
+    return 0

@@ -117,8 +117,8 @@ def _covered(path: str, shown: set[str], kept_out: set[str]) -> bool:
 def build(arranged: dict[str, Any], root: str) -> None:
     """Mount what `plan` arranged on the directory `root`, and make it this process's only tree.
 
-    The caller is in a mount namespace of its own and may mount. Everything but a /tmp for the
-    server itself is read-only afterwards; kernels mount their own places over the empty ones.
+    The caller is in a mount namespace of its own and may mount. Everything but a /tmp for the server itself, and what
+    `arranged` has under "as_it_is", is read-only afterwards; kernels mount their own places over the empty ones.
     """
     linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
     linux.mount("sandbox", root, "tmpfs", linux.NOSUID, "mode=755,size=16m")
@@ -141,7 +141,7 @@ def build(arranged: dict[str, Any], root: str) -> None:
         if any(_below(path, place) for place in (TEMPORARY, SHARED)):
             _show(root + os.path.realpath(path), root + KEPT + path)  # with what is hidden below it
             _kept.append(path)
-    for path in DEVICES:
+    for path in (*DEVICES, *arranged.get("as_it_is", ())):
         _show(path, root + path, device=True)
     for path in (*DEVICES, *gpu) if gpu else ():
         _show(path, root + WITH_GPU + path.removeprefix("/dev"), device=True)

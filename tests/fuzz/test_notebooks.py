@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import nbformat
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,12 +153,10 @@ notebooks = records(
 @tries(40)
 @given(st.one_of(st.binary(max_size=200), plain.map(as_json), notebooks.map(as_json)))
 def test_any_file_is_a_notebook_or_says_why_not(content):
-    with tempfile.TemporaryDirectory() as folder, bounded(len(content)):
-        path = Path(folder) / "x.ipynb"
-        path.write_bytes(content)
-        made = read_submission(path)
+    with bounded(len(content)):
+        made = read_submission(content)
         nbformat.validate(made)
-        clean(made, ran=False)
+        clean(made)
         nbformat.writes(made).encode()
 
 

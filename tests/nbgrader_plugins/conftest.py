@@ -20,6 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, PyFileConfigLoader
 
 from grading import seeds
+from grading.judging import client
 
 from ..conftest import SECRET
 from ..small import write_lesson
@@ -197,8 +198,12 @@ def course(released: Path, tmp_path: Path) -> SimpleNamespace:
 
 
 @pytest.fixture
-def sanitize(course: SimpleNamespace) -> Any:
-    """sanitize(notebook or bytes): what autograde's sanitize step, with our reader and repair, makes of a hand-in."""
+def sanitize(course: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """sanitize(notebook or bytes): what autograde's sanitize step, with our reader and repair, makes of a hand-in.
+
+    In this process, as where none can be forked: so nothing is run and judged that nobody waits for.
+    """
+    monkeypatch.setattr(client, "IN_PROCESS", True)
     config = course_config(course.root)
     converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
 
@@ -208,6 +213,7 @@ def sanitize(course: SimpleNamespace) -> Any:
         converter._init_preprocessors()
         resources = converter.init_single_notebook_resources(str(path))
         output, _ = converter.exporter.from_filename(str(path), resources=resources)
+        converter.exporter.let_go()
         return nbformat.reads(output, as_version=4)
 
     return sanitized

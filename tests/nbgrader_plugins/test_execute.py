@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from traitlets.config import Config
 
+from grading.judging import client
 from grading.nbgrader_plugins import session
 from grading.report import verdicts
 from grading.run.nbgrader import autograde, configuration, scores
@@ -65,6 +66,7 @@ def test_where_there_is_no_gpu_the_cpu_judges(classroom):
 
 
 def test_where_the_machine_keeps_the_kernel_from_running_a_person_decides(classroom, monkeypatch):
+    monkeypatch.setattr(client, "IN_PROCESS", True)  # where what is changed here is seen
     monkeypatch.setattr(session, "PATIENCE", 0.0)  # as if every wait had been ten times its limit
     monkeypatch.setattr(session, "LOOK_EVERY", 0.0)
     case = next(case for case in cases("right"))

@@ -17,8 +17,8 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
+from grading.judging.page import in_order
 from grading.nbgrader_plugins import markup
-from grading.nbgrader_plugins.feedback import in_order
 
 from ..pages import Elements, assert_harmless
 from .conftest import CLASS, LESSON, converted, course_config
@@ -66,18 +66,6 @@ def test_no_page_holds_a_hidden_test(student: str, page_of: Any) -> None:
     for line in ("HIDDEN TESTS", "grading.judge", "grade(double)", "grade(halve)"):
         assert line not in Elements(page).text
         assert line not in page
-
-
-def test_hidden_tests_are_taken_out_without_the_preprocessor_too(graded: Any, tmp_path: Path) -> None:
-    root = tmp_path / "course"
-    shutil.copytree(graded.root, root, symlinks=True)
-    config = course_config(root)
-    config.GenerateFeedback.preprocessors = []
-    config.CourseDirectory.student_id = "eve"
-    GenerateFeedback(coursedir=CourseDirectory(config=config), config=config).start()
-    page = (root / "feedback" / "eve" / LESSON / f"{LESSON}.html").read_text()
-    assert "HIDDEN TESTS" not in page
-    assert "grading.judge" not in page
 
 
 def test_page_says_points_status_and_mistake(page_of: Any) -> None:

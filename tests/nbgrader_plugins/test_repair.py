@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from grading.cells import CHECK, RECORD, exercise_of, grade_id, parse
-from grading.nbgrader_plugins.released import load_released
+from grading.nbgrader_plugins.gradebook import load_released
 from grading.nbgrader_plugins.repair import NOTHING_FOUND
 
 from .conftest import DOUBLE, HALVE, LESSON

@@ -72,4 +72,3 @@ def from_the_generator(seen, exact):
     if one.unique().numel() < 6:  # 40 draws of 60 hold fewer than 6 different tokens with a probability below 1e-36
         return "the tokens of a text depend on each other, where the model says that they do not"
     return None
-

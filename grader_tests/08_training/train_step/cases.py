@@ -7,9 +7,7 @@ from grading.judge.exercise import SUBJECT, Script, helper, method, ref
 from ..common import window_state, windowed
 
 
-def stepping(
-    draw, kind="SGD", *, sharpness=1.0, steps=1, layout=torch.Tensor.contiguous, **chosen
-):
+def stepping(draw, kind="SGD", *, sharpness=1.0, steps=1, layout=torch.Tensor.contiguous, **chosen):
     """A script with a model in eval mode, an optimizer and `steps` steps; "loss" is that of the last."""
     ids = [draw.integers(0, 6, 4, 3) for _ in range(2 * steps)]
     model = windowed(window_state(draw, sharpness=sharpness))
