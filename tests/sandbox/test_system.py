@@ -112,6 +112,13 @@ def test_doctor_tells_what_is_granted() -> None:
     enough = all(grant.granted for grant in grants() if grant.required)
     assert ("Grading is sandboxed on this machine." in text) is enough
     assert ("Nothing is graded here" in text) is not enough
+    if enough:  # and whether the system counts for all processes of a kernel, or we do
+        from grading.sandbox.launch import server  # which needs Linux
+
+        told = text.partition("What all processes of a kernel use together is counted\n")[2].splitlines()[:3]
+        for what, line in zip(("memory", "processes", "time"), told, strict=True):
+            assert line.split()[:2] == [what, "by"]
+            assert ("by a control group" in line) is (what in server().counted)
 
 
 @linux_only
