@@ -67,7 +67,7 @@ def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
 
     secret = "7e" * 16
     drawn = lesson_seed(secret, lesson.name)
-    source = Source(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"])
+    source = Source(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"], lesson.exercises)
     wrong = examine(softmax, ask, seed=seed_of(drawn, softmax.name))
     seed = seed_of(drawn, log_softmax.name)
     examine(log_softmax, ask, seed=seed, source=source, earlier=[(softmax, wrong)])
