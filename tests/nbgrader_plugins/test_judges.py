@@ -221,10 +221,9 @@ def test_a_judge_reaches_no_gradebook_nobody_else_and_no_network(
 # What a judge may use, and what becomes of the others
 
 
-def many_lists(solved: dict[str, Any]) -> bytes:
-    """A notebook file of some forty megabytes that takes more than a gigabyte to read."""
-    whole = json.dumps(solved)
-    return (whole[:-1] + ', "x": [' + "[]," * 13_000_000 + "[]]}").encode()
+def long_text(solved: dict[str, Any]) -> bytes:
+    """A notebook file of sixty megabytes that takes half a gigabyte to read: one letter makes all of them wide."""
+    return (json.dumps(solved)[:-1] + ', "x": "' + "a" * 60_000_000 + '\N{GRINNING FACE}"}').encode()
 
 
 def slow_texts(solved: dict[str, Any]) -> bytes:
@@ -237,7 +236,7 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
 @pytest.mark.parametrize(
     ("make", "limits", "said"),
     [
-        (many_lists, {"memory": 500 * 2**20}, "ran out of memory"),
+        (long_text, {"memory": 300 * 2**20}, "ran out of memory"),
         (slow_texts, {"cpu_seconds": 6}, "used up its processor time"),
     ],
 )
