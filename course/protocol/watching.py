@@ -6,7 +6,7 @@ notes for torch's profiler: by the operator's name, whether it was called from P
 operator of another name.
 
 Does not cover: what the submitted source says before it runs (the judge reads it for itself); other threads and other
-processes; code that takes the watch apart.
+processes; code that takes the watch apart; the dispatcher of a torch without this profiler.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from functools import lru_cache
 from types import FrameType, TracebackType
 
 import torch
-from torch._C import _autograd, _profiler
 from torch.overrides import TorchFunctionMode, resolve_name
 
 
@@ -46,10 +45,11 @@ class Watch(TorchFunctionMode):
         super().__init__()
         self.patterns = tuple(patterns)
         self.used: list[str] = []
+        self.noting = False
 
     def __enter__(self) -> Watch:
         _active.append(self)
-        _note_operators()
+        self.noting = _note_operators()
         super().__enter__()  # type: ignore[no-untyped-call]  # torch has no types for it
         return self
 
@@ -71,7 +71,10 @@ class Watch(TorchFunctionMode):
 
     def take_operators(self) -> None:
         """End the dispatcher's notes, and keep what matters of them."""
-        for name in {event.name() for thread in _autograd._disable_profiler_legacy() for event in thread}:
+        if not self.noting:
+            return
+        self.noting = False
+        for name in {event.name() for thread in torch._C._autograd._disable_profiler_legacy() for event in thread}:
             space, _, plain = name.partition("::")
             if plain and space != "autograd" and _matches(plain, self.patterns):
                 self._note(f"torch.ops.{space}.{plain}")
@@ -85,11 +88,17 @@ class Watch(TorchFunctionMode):
 _active: list[Watch] = []
 
 
-def _note_operators() -> None:
-    """Have the dispatcher note every operator that this thread calls from here on."""
-    options = _profiler._ExperimentalConfig()
-    how = _profiler.ProfilerConfig(_profiler.ProfilerState.CPU, False, False, False, False, False, options)
-    _autograd._enable_profiler_legacy(how)
+def _note_operators() -> bool:
+    """Have the dispatcher note every operator that this thread calls from here on; whether this torch can."""
+    try:
+        profiler = torch._C._profiler
+        how = profiler.ProfilerConfig(
+            profiler.ProfilerState.CPU, False, False, False, False, False, profiler._ExperimentalConfig()
+        )
+        torch._C._autograd._enable_profiler_legacy(how)
+    except (AttributeError, TypeError):  # none of these is public: a learner's torch may be another than ours
+        return False
+    return True
 
 
 @contextmanager
@@ -101,8 +110,8 @@ def unwatched() -> Iterator[None]:
         with torch._C.DisableTorchFunction():
             yield
     finally:
-        if _active:
-            _note_operators()
+        for watch in _active[-1:]:
+            watch.noting = _note_operators()
 
 
 def _around(frame: FrameType | None) -> Iterator[str]:

@@ -118,3 +118,10 @@ def test_what_a_stand_in_uses_is_not_noted_and_what_comes_after_it_is():
 )
 def test_names_are_compared_without_underscores_and_case(name, found):
     assert is_forbidden(name, FORBIDDEN) == found
+
+
+def test_without_the_dispatchers_notes_calls_from_python_are_seen_still(monkeypatch):
+    """A learner's torch may be another than the one that was tested."""
+    monkeypatch.delattr(torch._C._autograd, "_enable_profiler_legacy")
+    assert used_by(lambda x: torch.softmax(x, -1))
+    assert not used_by(lambda x: x.exp())
