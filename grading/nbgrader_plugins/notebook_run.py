@@ -22,8 +22,8 @@ from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 from grading.judge.wire import NoAnswer
 
-from .collecting import CellRun
 from .needed import Cell, cells_needed, names_needed
+from .outputs import CellRun
 from .session import KernelDied, Session
 
 MAX_RESTARTS = 8  # for one exercise

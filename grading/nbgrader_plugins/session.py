@@ -1,7 +1,7 @@
 """One student's kernel while a notebook is graded: runs cells, asks for observations, survives what the code does.
 
 Covers: time limits (by `Stopwatch`) with an interrupt and then a kill, a kernel that dies, floods of output (cut while
-they run), malformed and foreign messages, of which no more is read than is asked for (`zmtp`, `collecting`). Does not
+they run), malformed and foreign messages, of which no more is read than is asked for (`zmtp`, `outputs`). Does not
 cover: isolation (the provisioner's), what to run (`execute.py`).
 """
 
@@ -24,7 +24,7 @@ from grading.judge import wire
 from grading.judge.wire import NoAnswer
 
 from . import zmtp
-from .collecting import CellRun, Collector, parsed
+from .outputs import CellRun, Collector, parsed
 from .stopwatch import Stopwatch
 
 MAX_MESSAGE = wire.MAX_TEXT + 2**20  # bytes; more at once ends the connection
