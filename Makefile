@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test test-fast test-ordinary test-browser fuzz bench wheels clean
+.PHONY: help setup build release demo grade feedback report lab check test test-fast test-ordinary test-browser fuzz coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the fe
 
 fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour: FUZZ=1000)
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest --timeout 0 tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
+
+coverage: setup  ## which branches of judge and plugins tests take; fails where it is less than it was
+	$(BIN)/python -m pytest -n 2 --cov --cov-fail-under=COVERED tests/judge tests/nbgrader_plugins
 
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks

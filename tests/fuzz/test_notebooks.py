@@ -9,9 +9,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.cells import bound_names, defines, parse, same_code
 from grading.judge.source import Source
+from grading.judging.page import in_order
 from grading.nbgrader_plugins import markdown, markup
 from grading.nbgrader_plugins.clean import clean
-from grading.nbgrader_plugins.feedback import in_order
 from grading.nbgrader_plugins.needed import Cell, cells_needed, names_needed
 from grading.nbgrader_plugins.reading import read_submission
 
