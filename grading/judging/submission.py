@@ -165,7 +165,7 @@ def _judge(
 ) -> ExerciseVerdict:
     exercise = lesson.exercises.get(exercise_of(cell))
     if exercise is None:
-        return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name}.py does not have it")
+        return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name} does not have it")
     shown = visible(cell.source).strip()
     if shown != check_call(exercise.name):  # check is for the learner's eyes: what it shows would be replaced
         run.code(shown, given=True)
