@@ -63,7 +63,7 @@ fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest --timeout 0 tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
 
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
-	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-fail-under=85 tests/judge tests/nbgrader_plugins tests/course tests/fuzz
+	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
 
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks

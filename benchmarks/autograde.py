@@ -31,8 +31,8 @@ from jupyter_client.manager import KernelManager
 from grading.build import build_lesson
 from grading.judge.lesson import load_lesson
 from grading.judging import client
-from grading.nbgrader_plugins.notebook_run import NotebookRun
-from grading.nbgrader_plugins.session import Session
+from grading.judging.kernel.notebook_run import NotebookRun
+from grading.judging.kernel.session import Session
 from grading.run.nbgrader import autograde
 from grading.sample import hand_in, right, write_answers
 

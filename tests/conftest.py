@@ -16,6 +16,8 @@ from grading import seeds
 from grading.build import build_lesson, lessons
 from grading.run.nbgrader import release
 
+pytest_plugins = ["tests.halves"]  # fixtures that several folders use
+
 ROOT = Path(__file__).parents[1]
 LESSONS = lessons(ROOT)
 SECRET = "5eed" * 8  # of courses that tests make: what fails once fails again

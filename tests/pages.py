@@ -7,7 +7,7 @@ from typing import Any
 
 import html5lib
 
-from grading.nbgrader_plugins import markup
+from grading.judging.notebook import markup
 
 PAGE = {"section", "header", "main", "html", "head", "body", "meta", "title", "style"}
 

@@ -5,5 +5,5 @@
      class list     notebook, verdicts     names, cleans, renders
 
 `client` is the coordinator's side, `server` the warm process that judges are forked from, `confine` what a judge may
-not; `submission` and `page` are what judges do.
+not; `submission` and `page` are what judges do, `notebook/` and `kernel/` what they do it with.
 """

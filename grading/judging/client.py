@@ -14,7 +14,6 @@ import json
 import logging
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -28,11 +27,12 @@ from typing import Any
 
 import course
 import grading
-from grading.nbgrader_plugins.place import Unreadable, one_line
+from grading.sandbox import servers
 from grading.sandbox.policy import Policy, SandboxUnavailable, describe
 from grading.sandbox.system import require
 
 from . import frames
+from .notebook.place import Unreadable, one_line
 
 IN_PROCESS = not hasattr(os, "fork")
 POLICY = Policy(memory=2 * 2**30, cpu_seconds=300, processes=64)
@@ -219,9 +219,7 @@ class _Server:
 
     @property
     def alive(self) -> bool:
-        hung_up = select.poll()
-        hung_up.register(self.control, 0)
-        return not hung_up.poll(0)
+        return servers.is_there(self.control)
 
     def serves(self, work: Work) -> bool:
         """Whether its judges can do this work, and by the graders as they are now."""
@@ -234,13 +232,7 @@ class _Server:
 
     def close(self) -> None:
         """End the server and what it started."""
-        self.control.close()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        servers.end(self.control, self.process, self.directory)
 
 
 _running: list[_Server] = []  # one at most

@@ -25,10 +25,10 @@ from grading.cells import RECORD, check_call, exercise_named, grade_id, visible
 from grading.judge.graded import has_verdict, is_judged, marks_of, verdict_of
 from grading.judge.present import present
 from grading.judge.verdict import ExerciseVerdict
-from grading.nbgrader_plugins import markup
-from grading.nbgrader_plugins.place import UNREADABLE
 
 from .known import Grade, Known
+from .notebook import markup
+from .notebook.place import UNREADABLE
 
 TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
 HEADING = re.compile(r"<(/?)h([1-6])\b")

@@ -30,11 +30,11 @@ from threading import Thread
 from types import ModuleType
 from typing import Any
 
-from grading.nbgrader_plugins.place import Unreadable, unopened
 from grading.sandbox import processes
 from grading.sandbox.policy import Policy, SandboxUnavailable
 
 from . import frames
+from .notebook.place import Unreadable, unopened
 
 MESSAGE = 1 << 16
 LOOK_EVERY = 0.2  # seconds between two looks at what a judge uses

@@ -35,13 +35,14 @@ from grading.judge.references import missed_by
 from grading.judge.references import prepare as prepare_references
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict, needs_a_person
-from grading.nbgrader_plugins.clean import Rooms, clean, clean_run
-from grading.nbgrader_plugins.notebook_run import NotebookRun
-from grading.nbgrader_plugins.reading import read_submission
-from grading.nbgrader_plugins.released import ReleasedNotebook
-from grading.nbgrader_plugins.repair import repair
-from grading.nbgrader_plugins.session import Limits, Session
 from grading.seeds import seed_of
+
+from .kernel.notebook_run import NotebookRun
+from .kernel.session import Limits, Session
+from .notebook.clean import Rooms, clean, clean_run
+from .notebook.reading import read_submission
+from .notebook.released import ReleasedNotebook
+from .notebook.repair import repair
 
 SANDBOX = "attention-sandbox"
 

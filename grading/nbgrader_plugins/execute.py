@@ -23,11 +23,10 @@ from grading.cells import RECORD, exercise_of, grade_id
 from grading.judge.graded import has_verdict, is_judged, points_of, verdict_of, write_verdict
 from grading.judge.verdict import ExerciseVerdict, needs_a_person
 from grading.judging.client import GRADERS, POLICY, RanOver, Work
+from grading.judging.notebook import markdown
+from grading.judging.notebook.released import ReleasedNotebook
 from grading.sandbox.policy import Policy, describe
 from grading.seeds import course_seed, lesson_seed, name_of
-
-from . import markdown
-from .released import ReleasedNotebook
 
 PATIENCE = 10  # times that a judge's wait for its kernel and its own work may take by the clock on the wall
 ROUNDING = 1e-6  # of a sum of points

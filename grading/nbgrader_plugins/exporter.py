@@ -21,12 +21,12 @@ from traitlets import Bool, Integer
 
 from grading.cells import RECORD
 from grading.judging.client import Judge, RanOver, make_ready
+from grading.judging.notebook.place import MAX_BYTES, Unreadable, is_file_within, locate, one_line, unreadable_notebook
+from grading.judging.notebook.released import ReleasedNotebook
+from grading.judging.notebook.repair import repair
 
 from .execute import JudgedExecute
 from .gradebook import load_released
-from .place import MAX_BYTES, Unreadable, is_file_within, locate, one_line, unreadable_notebook
-from .released import ReleasedNotebook
-from .repair import repair
 
 BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # of files that the formgrader may show
 STRANGE = re.compile(r"""[<>"\\]""")  # what gets out of a text or a string: nbgrader's pages hold names as they are

@@ -15,10 +15,10 @@ from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 
 from grading.judging.client import Judge, NotGraded, RanOver, Work
+from grading.judging.notebook.place import MAX_BYTES, Unreadable, locate
 from grading.sandbox import SandboxUnavailable, require
 
 from .gradebook import known_to_gradebook
-from .place import MAX_BYTES, Unreadable, locate
 
 
 class FeedbackExporter(Exporter):

@@ -15,8 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grading.cells import grade_id
 from grading.judging.known import Grade, Known
-
-from .released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
+from grading.judging.notebook.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
 
 def known_to_gradebook(ids: dict[str, Any]) -> Known:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import select
 import shutil
 import socket
 import struct
@@ -22,7 +21,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from . import tree
+from . import servers, tree
 from .policy import CHANNELS, Policy, SandboxUnavailable, describe
 from .system import trust
 
@@ -99,9 +98,7 @@ class ForkServer:
     @property
     def alive(self) -> bool:
         """Whether it takes requests: its end of the socket closes before anything else of it ends."""
-        hung_up = select.poll()
-        hung_up.register(self.control, 0)
-        return not hung_up.poll(0)
+        return servers.is_there(self.control)
 
     def launch(
         self, policy: Policy, key: str, scheme: str, files: str | None = None, directory: str | None = None
@@ -149,13 +146,7 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server and every kernel of it, and remove what it used."""
-        self.control.close()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        servers.end(self.control, self.process, self.directory)
 
 
 class Kernel:

@@ -9,11 +9,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.cells import bound_names, defines, parse, same_code
 from grading.judge.source import Source
+from grading.judging.kernel.needed import Cell, cells_needed, names_needed
+from grading.judging.notebook import markdown, markup
+from grading.judging.notebook.clean import clean
+from grading.judging.notebook.reading import read_submission
 from grading.judging.page import in_order
-from grading.nbgrader_plugins import markdown, markup
-from grading.nbgrader_plugins.clean import clean
-from grading.nbgrader_plugins.needed import Cell, cells_needed, names_needed
-from grading.nbgrader_plugins.reading import read_submission
 
 from .bounds import bounded, tries
 from .strategies import as_json, plain, records, texts

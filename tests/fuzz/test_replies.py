@@ -17,8 +17,8 @@ from course.protocol.program import Observation
 from grading.judge.examine import examine
 from grading.judge.lesson import load_lesson
 from grading.judge.wire import Malformed, NoAnswer, read
-from grading.nbgrader_plugins.outputs import CellRun, Collector, parsed
-from grading.nbgrader_plugins.zmtp import GREETING, NULL, Broken, Incoming
+from grading.judging.kernel.outputs import CellRun, Collector, parsed
+from grading.judging.kernel.zmtp import GREETING, NULL, Broken, Incoming
 
 from ..corpus import ROOT
 from .bounds import TIMES, bounded, tries

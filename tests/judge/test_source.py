@@ -7,7 +7,7 @@ import pytest
 import grading.cells as cells_module
 import grading.judge.source as source_module
 from grading.judge.source import Source
-from grading.nbgrader_plugins.needed import Cell, cells_needed, names_needed
+from grading.judging.kernel.needed import Cell, cells_needed, names_needed
 
 FORBIDDEN = ("log_?softmax", "softmax", "matmul", "distributions")
 

@@ -6,7 +6,7 @@ import pytest
 from traitlets.config import Config
 
 from grading.judging import client
-from grading.nbgrader_plugins import session
+from grading.judging.kernel import session
 from grading.report import verdicts
 from grading.run.nbgrader import autograde, configuration, scores
 

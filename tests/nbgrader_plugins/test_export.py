@@ -15,7 +15,7 @@ from nbgrader.apps import ExportApp
 from grading.seeds import name_of
 
 from ..conftest import SECRET
-from .conftest import CLASS, LESSON, course_config
+from ..halves import CLASS, LESSON, course_config
 
 EXPORTER = "grading.nbgrader_plugins.export.ExercisesCsvExporter"
 

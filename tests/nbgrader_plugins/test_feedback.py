@@ -17,11 +17,11 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
+from grading.judging.notebook import markup
 from grading.judging.page import in_order
-from grading.nbgrader_plugins import markup
 
+from ..halves import CLASS, LESSON, converted, course_config
 from ..pages import Elements, assert_harmless
-from .conftest import CLASS, LESSON, converted, course_config
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grading.nbgrader_plugins.session import KernelDied
+from grading.judging.kernel.session import KernelDied
 from grading.sandbox import Policy
 from grading.sandbox.launch import ForkServer, server
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from nbgrader.apps import ZipCollectApp
 
-from ..conftest import LESSON, course_config
+from ...halves import LESSON, course_config
 
 Files = dict[str, bytes] | Iterable[tuple[str, bytes]]  # by name; as pairs where a name may come twice
 

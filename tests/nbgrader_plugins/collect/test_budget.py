@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from ..conftest import LESSON, ROOT, hand_in
+from ...halves import LESSON, ROOT, hand_in
 from .conftest import moodle, notebook, submitted, tarred, zipped
 
 MINE = f"{LESSON}.ipynb"

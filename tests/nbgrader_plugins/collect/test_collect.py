@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook
 
 from grading.nbgrader_plugins.collect.names import Owner, outermost, slug, which_notebook
 
-from ..conftest import LESSON
+from ...halves import LESSON
 from .conftest import moodle, notebook, tarred, zipped
 
 LESSONS = ["02_softmax"]

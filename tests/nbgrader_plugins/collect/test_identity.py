@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from ..conftest import LESSON, hand_in
+from ...halves import LESSON, hand_in
 from .conftest import moodle, notebook, submitted, tarred, zipped
 
 FORGED = {

@@ -9,9 +9,9 @@ import pytest
 from markdown_it import MarkdownIt
 from nbconvert.filters import markdown2html, strip_files_prefix
 
-from grading.nbgrader_plugins import markdown
+from grading.judging.notebook import markdown
 
-from ..pages import Elements
+from ...pages import Elements
 
 WRITTEN = """<|>|"|'|`|``|```|~~~|\\|\\\\|$|$$|[|]|(|)|](|]:|![|*|_|**|&|;|&lt;|&#60;|&#x3c;|&colon;|&Tab;|#|-|+|1.
 img|src=x|onerror=x()|<img src=x onerror=x()>|<script>|</script>|x()|javascript:|JaVaScRiPt:|data:text/html,|/|%

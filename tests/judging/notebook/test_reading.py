@@ -14,10 +14,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading.cells import RECORD, grade_id
-from grading.nbgrader_plugins.place import Unreadable, locate
-from grading.nbgrader_plugins.reading import read_submission
+from grading.judging.notebook.place import Unreadable, locate
+from grading.judging.notebook.reading import read_submission
 
-from .conftest import CLASS, DOUBLE, HALVE, LESSON, answered
+from ...halves import CLASS, DOUBLE, HALVE, LESSON, answered
 
 EXERCISES = ["check_double", "check_halve", "double", "halve"]
 

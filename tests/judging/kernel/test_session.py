@@ -12,7 +12,7 @@ import pytest
 from course.protocol.packing import Node
 from course.protocol.program import Program
 from grading.judge.wire import NoAnswer
-from grading.nbgrader_plugins.session import KernelDied, Limits, Session
+from grading.judging.kernel.session import KernelDied, Limits, Session
 from grading.sandbox import SandboxUnavailable, require
 
 pytestmark = pytest.mark.slow

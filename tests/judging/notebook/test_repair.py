@@ -15,10 +15,10 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from grading.cells import CHECK, RECORD, exercise_of, grade_id, parse
+from grading.judging.notebook.repair import NOTHING_FOUND
 from grading.nbgrader_plugins.gradebook import load_released
-from grading.nbgrader_plugins.repair import NOTHING_FOUND
 
-from .conftest import DOUBLE, HALVE, LESSON
+from ...halves import DOUBLE, HALVE, LESSON
 
 ANSWERS = {"double": DOUBLE, "halve": HALVE}
 

@@ -13,7 +13,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output, output_from_msg
 
-from .reading import plain
+from ..notebook.reading import plain
 
 OUTPUTS = ("stream", "display_data", "execute_result", "error")
 MAX_MARKS = 10_000  # that part the values of a message; a reply is one text and little besides

@@ -6,14 +6,14 @@ import base64
 import html
 import random
 import re
-from pathlib import Path
 
 import pytest
 from markupsafe import Markup
 
-from grading.nbgrader_plugins import markup
+from grading.judging.notebook import markup
 
-from ..pages import assert_harmless
+from ...conftest import ROOT
+from ...pages import assert_harmless
 
 HOSTILE_MARKDOWN = [
     "<script>alert(1)</script>",
@@ -198,7 +198,7 @@ def test_figures_tables_and_details_are_kept() -> None:
 def test_every_equation_of_the_course_becomes_mathml() -> None:
     dollars = re.compile(r"(?<!\\)\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)\$", re.S)
     seen = 0
-    for text in sorted((Path(__file__).parents[2] / "source").glob("[0-9]*_*.py")):
+    for text in sorted((ROOT / "source").glob("[0-9]*_*.py")):
         prose = "\n".join(re.findall(r"^# %% \[markdown\].*?(?=^# %%|\Z)", text.read_text(), re.M | re.S))
         prose = re.sub(r"^# ?", "", re.sub(r"`[^`\n]*`", "", prose), flags=re.M)
         for display, inline in dollars.findall(prose):

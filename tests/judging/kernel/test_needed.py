@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grading.judge.source import Source
-from grading.nbgrader_plugins.needed import Cell, cells_needed, names_needed
+from grading.judging.kernel.needed import Cell, cells_needed, names_needed
 
 CELLS = [
     Cell("import torch\nbegin()", given=True),

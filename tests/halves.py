@@ -22,10 +22,10 @@ from traitlets.config import Config, PyFileConfigLoader
 from grading import seeds
 from grading.judging import client
 
-from ..conftest import SECRET
-from ..small import write_lesson
+from .conftest import SECRET
+from .small import write_lesson
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 LESSON = "02_halves"
 DOUBLE = 'def double(x):\n    """Twice x."""\n    return 2 * x'
 HALVE = 'def halve(x):\n    """Half of x."""\n    return x / 2'

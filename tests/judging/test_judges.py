@@ -36,8 +36,8 @@ from grading.nbgrader_plugins.gradebook import load_released
 from grading.report import verdicts
 from grading.sandbox import SandboxUnavailable, require
 
+from ..halves import DOUBLE, GRADER_TESTS, HALVE, LESSON, answered, converted, course_config, hand_in
 from ..small import write_lesson
-from .conftest import DOUBLE, GRADER_TESTS, HALVE, LESSON, answered, converted, course_config, hand_in
 
 pytestmark = pytest.mark.slow
 

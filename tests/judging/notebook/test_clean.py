@@ -17,11 +17,11 @@ from nbgrader.converters import Autograde
 
 from grading.judge.graded import write_verdict
 from grading.judge.verdict import needs_a_person
-from grading.nbgrader_plugins import markdown
-from grading.nbgrader_plugins.clean import MAX_CODE, MAX_CODES, MAX_OUTPUTS, MAX_PROSE, clean, is_picture
+from grading.judging.notebook import markdown
+from grading.judging.notebook.clean import MAX_CODE, MAX_CODES, MAX_OUTPUTS, MAX_PROSE, clean, is_picture
 
-from ..pages import Elements
-from .conftest import DOUBLE, HALVE, LESSON, answered, converted, hand_in
+from ...halves import DOUBLE, HALVE, LESSON, answered, converted, hand_in
+from ...pages import Elements
 from .test_markup import HOSTILE_MARKDOWN
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(64)).decode()

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from grading.nbgrader_plugins import session
-from grading.nbgrader_plugins.session import Limits, Session, Starved
-from grading.nbgrader_plugins.stopwatch import Stopwatch
+from grading.judging.kernel import session
+from grading.judging.kernel.session import Limits, Session, Starved
+from grading.judging.kernel.stopwatch import Stopwatch
 from grading.sandbox import SandboxUnavailable, require
 
 pytestmark = pytest.mark.slow

@@ -11,12 +11,12 @@ import pytest
 from grading.judge.lesson import Lesson, load_lesson
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
-from grading.nbgrader_plugins import notebook_run
-from grading.nbgrader_plugins.notebook_run import NotebookRun
-from grading.nbgrader_plugins.session import GRACE, Limits, Session
+from grading.judging.kernel import notebook_run
+from grading.judging.kernel.notebook_run import NotebookRun
+from grading.judging.kernel.session import GRACE, Limits, Session
 from grading.sandbox import SandboxUnavailable, require
 
-from .conftest import DOUBLE, HALVE, LESSON
+from ...halves import DOUBLE, HALVE, LESSON
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from grading.nbgrader_plugins.zmtp import (
+from grading.judging.kernel.zmtp import (
     COMMAND,
     GREETING,
     LONG,
