@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check test test-fast test-ordinary test-browser fuzz coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report lab check strength test test-fast test-ordinary test-browser fuzz coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ lab: setup  ## JupyterLab, with the release open
 
 check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
 	$(BIN)/grading check $(LESSONS)
+
+strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
+	$(BIN)/grading strength $(LESSONS)
 
 test: setup  ## the whole test suite, contracts, lint and types
 	$(BIN)/python -m pytest -n 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,8 +20,9 @@ from torch.overrides import resolve_name
 
 from . import ready_made
 from .protocol.comparing import Finding, Reference, compare, leaves
-from .protocol.diagnosing import explain
+from .protocol.diagnosing import Diagnosis, Known, diagnose
 from .protocol.errors import describe, not_written
+from .protocol.forms import in_form
 from .protocol.packing import Node, PackingError, unpack
 from .protocol.program import Observation, Program
 from .protocol.running import observe
@@ -197,8 +198,10 @@ def _report(f: Any) -> Report:
         text = f"Not allowed in this exercise: {', '.join(used)}. Write it yourself."
         return Report(name, "not allowed", 0.0, points, rows, headline=text)
     earned = points * findings.count(None) / len(findings)
-    found = _mistake(seen, [i for i, finding in enumerate(findings) if finding], data["mistakes"])
-    headline, see = (found["text"], found["see"] or data["see"]) if found else ("", data["see"])
+    found = _diagnosed(seen, findings, references, data["mistakes"])
+    mistakes = {one["name"]: one for one in data["mistakes"]}
+    headline = found.in_words({name: one["text"] for name, one in mistakes.items()})
+    see = (mistakes[found.names[0]]["see"] if found.names else "") or data["see"]
     status = "partly right" if earned else "wrong"
     return Report(name, status, round(earned, 2), points, rows, headline=headline, see=see)
 
@@ -231,13 +234,23 @@ def _observed(programs: list[Program], names: dict[str, Any]) -> list[Observatio
     return seen
 
 
-def _mistake(seen: list[Observation], failing: list[int], mistakes: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The known mistake that explains all failing examples, else the one that explains most of them one by one."""
-    outcomes = {mistake["name"]: [Observation(**one) for one in mistake["outcomes"]] for mistake in mistakes}
-    named = [explain(seen, [i], outcomes) for i in failing]
-    mostly = next((name for name in named if name and 2 * named.count(name) > len(failing)), None)
-    name = explain(seen, failing, outcomes) or mostly
-    return next((mistake for mistake in mistakes if mistake["name"] == name), None)
+def _diagnosed(
+    seen: list[Observation],
+    findings: list[Finding | None],
+    references: list[Reference],
+    mistakes: list[dict[str, Any]],
+) -> Diagnosis:
+    """What known mistakes explain, as in grading; here every example is a criterion of its own."""
+
+    def formed(outcomes: Iterable[Observation]) -> list[Observation]:
+        return [one if r.form else in_form(one, r.native) for one, r in zip(outcomes, references, strict=True)]
+
+    known = [
+        Known(mistake["name"], formed(Observation(**one) for one in given["outcomes"]), frozenset(given["misses"]))
+        for mistake in mistakes
+        for given in mistake["each"]
+    ]
+    return diagnose(formed(seen), findings, [[i] for i in range(len(seen))], known)
 
 
 def _details(case: dict[str, Any], seen: Observation, reference: Reference, finding: Finding) -> list[str]:
@@ -279,6 +292,8 @@ def _reference(case: dict[str, Any]) -> Reference:
         case["wrong"],
         case["pure"],
         frozenset(case["mutates"]),
+        case["form"],
+        case["size"],
     )
 
 

@@ -23,15 +23,20 @@ from torch import Tensor, nn
 Attention = Callable[[Tensor], Tensor]
 
 
-def mixture(matrix: Tensor, features: Tensor | None = None, normalised: bool = False) -> Attention:
+def mixture(
+    matrix: Tensor, features: Tensor | None = None, normalised: bool = False, even: Tensor | None = None
+) -> Attention:
     """x (T, D) -> matrix @ x, for a matrix (T, T): output i holds input j `matrix[i, j]` times.
 
+    With `even` (T, T) output i holds the square of input j `even[i, j]` times beside, whatever the sign of that input.
     `features` (D, D) makes it matrix @ x @ features. With `normalised` each output is brought to mean 0 and variance 1
     over its D features, as by a layer norm; the sum of its features is then 0 whatever the input is.
     """
 
     def mix(x: Tensor) -> Tensor:
         mixed = torch.einsum("ts,sd->td", matrix.to(x), x)
+        if even is not None:
+            mixed = mixed + torch.einsum("ts,sd->td", even.to(x), x.square())
         if features is not None:
             mixed = torch.einsum("td,de->te", mixed, features.to(x))
         return _finish(mixed, normalised)

@@ -24,15 +24,16 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
+from course.protocol.diagnosing import same_outcome
 from course.protocol.packing import Node, PackingError, pack, unpack
 from course.protocol.program import Observation
 from course.protocol.running import observe
 
 from .cells import check_of, grade_id
 from .judge.case import Case, in_words, program
-from .judge.exercise import Exercise
+from .judge.exercise import Exercise, Mistake
 from .judge.lesson import load_lesson
-from .judge.references import prepare_case
+from .judge.references import Prepared, judge_case, prepare_case
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 EXAMPLE_SEED = 0
@@ -167,15 +168,12 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
                 "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None,
                 "pure": r.pure,
                 "mutates": sorted(r.mutates),
+                "form": r.form,
+                "size": r.size,
             }
         )
     mistakes = [
-        {
-            "name": m.name,
-            "text": m.text,
-            "see": m.see,
-            "outcomes": [_outcome(observe(p.program(()), {exercise.name: m.answer})) for _, p in prepared],
-        }
+        {"name": m.name, "text": m.text, "see": m.see, "each": _given(m, [p for _, p in prepared])}
         for m in exercise.mistakes
     ]
     return {
@@ -185,6 +183,23 @@ def _exported(exercise: Exercise) -> dict[str, Any]:
         "cases": cases,
         "mistakes": mistakes,
     }
+
+
+def _given(mistake: Mistake, prepared: list[Prepared]) -> list[dict[str, Any]]:
+    """What a mistake gives on the visible cases, and which of them it misses; once where several values of its
+    constant give the same."""
+    found: list[list[Observation]] = []
+    for answer in mistake.each:
+        given = [observe(p.program(()), {answer.subject: answer.answer}) for p in prepared]
+        if not any(all(map(same_outcome, given, other)) for other in found):
+            found.append(given)
+    return [
+        {
+            "outcomes": list(map(_outcome, given)),
+            "misses": [i for i, (p, one) in enumerate(zip(prepared, given, strict=True)) if judge_case(p, one)],
+        }
+        for given in found
+    ]
 
 
 def _outcome(seen: Observation) -> dict[str, Any]:

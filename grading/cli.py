@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .proof.gate import Found
 
 UNSANDBOXED = (
     "`grading grade --unsandboxed` grades without the sandbox. Student code can then do all that you can, and every "
@@ -27,6 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
         ("grade", "autograde all that was handed in"),
         ("feedback", "write feedback for all that is graded"),
         ("check", "prove the graders: solutions, stubs, alternatives, mistakes, mutants"),
+        (
+            "strength",
+            "prove the graders, measure them over many seeds, and write docs/strength.md",
+        ),
     ):
         verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
@@ -43,7 +51,14 @@ def main(arguments: list[str] | None = None) -> int:
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
+    check.add_argument(
+        "--survivors", action="store_true", help="only print mutants that lose nothing, as equivalent.toml has them"
+    )
     check.add_argument("-v", "--verbose", action="store_true", help="show the report of every known mistake")
+
+    verbs.choices["strength"].add_argument(
+        "--seeds", type=int, default=100, help="fresh seeds to measure with (default 100; 0: proofs only)"
+    )
 
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
@@ -67,17 +82,29 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _build(options: argparse.Namespace) -> int:
     from .build import build_lesson
+    from .proof import mistakes
 
     for name in options.lessons:
         print(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
+    if mistakes.write(options.root):
+        print("docs/mistakes.md: written")
     return 0
 
 
 def _release(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from .proof.gate import check, unproved
     from .run.classroom import release_lessons
 
+    if left := unproved(options.root, options.lessons):
+        print(f"Not proved as they are now: {', '.join(left)}. Proving them first.", flush=True)
+        if any(one.problems for one in check(options.root, left)):
+            print(
+                "grading: nothing was released. Mend what is told above; `grading check` tells it again.",
+                file=sys.stderr,
+            )
+            return 1
     release_lessons(options.root, options.lessons, Console())
     return 0
 
@@ -132,12 +159,25 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from .proof import prove_all
+    from .proof.gate import check, survivors
 
-    problems = prove_all(
-        options.root, options.lessons, options.exercise, mutate=not options.no_mutants, verbose=options.verbose
-    )
-    print(f"{problems} problem{'s' * (problems != 1)}" if problems else "all proved")
+    if options.survivors:
+        survivors(options.root, options.lessons, options.exercise)
+        return 0
+    mutate, verbose = not options.no_mutants, options.verbose
+    return _told(check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose))
+
+
+def _strength(options: argparse.Namespace) -> int:
+    from .proof.publish import publish
+
+    return _told(publish(options.root, options.lessons, options.seeds))
+
+
+def _told(found: list[Found]) -> int:
+    """Say how many problems there are; the exit status."""
+    problems = sum(len(one.problems) for one in found)
+    print(f"{problems} problem{'s' * (problems != 1)}" if problems else "all proved", file=sys.stderr)
     return 1 if problems else 0
 
 

@@ -65,9 +65,13 @@ def _of(path: Path) -> list[ExerciseVerdict] | None:
 
 
 def frequent_mistakes(graded: list[Graded]) -> list[tuple[int, str, str, str, str]]:
-    """(how many students, lesson, exercise, name, where to look), the most frequent first."""
-    made = [(g.lesson, g.verdict) for g in graded if g.verdict.mistake]
-    counts = Counter((lesson, v.exercise, v.mistake, v.see) for lesson, v in made)
+    """(how many students, lesson, exercise, name, where to look), the most frequent first.
+
+    Of two that were made at once each counts; what is only likely (`sure` is False) does not.
+    """
+    sure = [(g.lesson, g.verdict) for g in graded if g.verdict.sure]
+    made = [(lesson, v.exercise, *one) for lesson, v in sure for one in ((v.mistake, v.see), (v.also, v.also_see))]
+    counts = Counter(one for one in made if one[2])
     return [(count, *which) for which, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 

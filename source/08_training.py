@@ -266,7 +266,7 @@ figures.show(
 #
 # Logits are $(B, T, N)$ and may be as large as 10,000: do not compute a probability first and take its logarithm then
 # (lesson 2 has shown why). PyTorch's `cross_entropy` and `nll_loss` are not allowed; `log_softmax` is. If every target
-# is ignored, the loss is 0.
+# is ignored, the loss is 0, and `backward()` works all the same.
 #
 # **On paper.** Two places and two tokens, both with the logits $(\log 3, 0)$: probabilities $\tfrac34$ and $\tfrac14$.
 # The targets are 0 and 1. The surprises are $\log\tfrac43 = 0.288$ and $\log 4 = 1.386$, the loss is their mean, 0.837.

@@ -13,6 +13,7 @@ import pytest
 from course.protocol.helpers import HELPERS
 from grading import cli
 from grading.judge import exercise
+from grading.proof import mistakes
 from grading.sandbox import Policy
 
 from .conftest import ROOT
@@ -105,6 +106,10 @@ def authors_tables() -> dict[str, str]:
         "exercise": listed(public),
         "helpers": listed(HELPERS),
     }
+
+
+def test_teachers_are_told_the_mistakes_that_there_are():
+    assert text(ROOT / "docs" / "mistakes.md") == mistakes.page(ROOT), "run `make build`"
 
 
 @pytest.mark.parametrize("of", ["case", "draw", "exercise", "helpers"])

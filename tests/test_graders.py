@@ -1,6 +1,6 @@
 """Every grader is proved: the solution and every alternative are right, every known mistake loses and is named.
 
-Here with one of the seeds, drawn for each run of the tests; `grading check` takes all.
+Here with one of the seeds and a few of the mutants, drawn for each run of the tests; `grading check` takes all.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 
 from grading.judge.lesson import load_lesson
 from grading.proof import SEEDS, Prover
+from grading.proof.equivalents import read_equivalents
 from grading.run.nbgrader import autograde, scores
 from grading.sample import hand_in, right, write_answers
 
@@ -37,6 +38,24 @@ def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
     assert not proof.problems, str(proof)
     assert proof.named == len(proof.exercise.mistakes)
     assert compact(proof) == recorded(lesson, seed)[name]
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_a_mutant_loses_something_or_stands_among_the_equivalents(lesson, name):
+    found = prover(lesson, random.choice(SEEDS))
+    exercise = found.lesson.exercises[name]
+    listed, made = read_equivalents(ROOT / "grader_tests" / lesson / name), found.mutants(exercise)
+    few = [mutant for mutant in random.sample(made, 5) if str(mutant) not in listed]
+    assert not found.tried(exercise, few).survivors
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
+    found = prover(lesson, SEEDS[0])
+    listed = read_equivalents(ROOT / "grader_tests" / lesson / name)
+    gone = listed.keys() - set(map(str, found.mutants(found.lesson.exercises[name])))
+    assert not gone, "`grading check --survivors` writes the list anew"
+    assert all(len(why.split()) >= 4 for why in listed.values())
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -115,6 +115,16 @@ def test_the_three_most_frequent_mistakes_are_told_with_their_text(tmp_path):
     assert text.count(" × ") == 3
 
 
+def test_of_two_mistakes_at_once_both_count_and_of_a_likely_one_none(tmp_path):
+    two = verdict("wrong", "squares", see="To double", also="loses_the_gradient", also_see="Gradients")
+    graded(tmp_path, "ada", "01_double", two)
+    graded(tmp_path, "bob", "01_double", verdict("wrong", "squares", sure=False))
+    assert frequent_mistakes(list(verdicts(tmp_path))) == [
+        (1, "01_double", "double", "loses_the_gradient", "Gradients"),
+        (1, "01_double", "double", "squares", "To double"),
+    ]
+
+
 def test_what_needs_a_person_is_starred_and_listed(tmp_path):
     graded(tmp_path, "ada", "01_one", verdict(), verdict("needs a person", exercise="halve"))
     graded(tmp_path, "bob", "01_one", verdict())

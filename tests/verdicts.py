@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from grading.proof import SEEDS, Proof, Prover
+from grading.proof.prover import SEEDS, Proof, Prover
 
 from .conftest import LESSONS, ROOT
 

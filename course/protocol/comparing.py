@@ -9,15 +9,16 @@ Comparisons are written so that NaN loses, nothing is broadcast and nothing is c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from .errors import in_words, names_argument
+from .forms import in_form
 from .packing import Node
 from .program import Observation
-from .tolerance import TOLERANCES, Tolerance, allowed_error
+from .tolerance import TOLERANCES, Tolerance, allowed_error, rounding
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Reference:
     wrong      for a call that must raise ValueError: argument name -> its value
     pure       whether changing an argument in place is judged here, rather than in a criterion of its own
     mutates    inputs that the exercise exists to change
+    form       whether dtype and type are judged here, rather than in a criterion of their own (see `forms.py`)
+    size       the largest magnitude among the numbers that go in (see `tolerance.py`)
     """
 
     exact: Observation
@@ -48,6 +51,8 @@ class Reference:
     wrong: dict[str, Any] = field(default_factory=dict)
     pure: bool = False
     mutates: frozenset[str] = frozenset()
+    form: bool = True
+    size: float = 0.0
 
 
 def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
@@ -56,6 +61,9 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         return _compare_error(seen, reference)
     if seen.raised is not None:
         return Finding("raised", in_words(seen.raised))
+    if not reference.form:
+        reference = replace(reference, tolerance=_room(seen, reference))
+        seen = in_form(seen, reference.native)
     pairs = []
     for name, expected in reference.native.values.items():
         finding = _compare_structure(seen.values.get(name), expected, "the result")
@@ -67,7 +75,7 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
     if elsewhere := wrong_device(seen, device):
         return elsewhere
     for (where, found), (_, native), (_, exact) in pairs:
-        finding = _compare_leaf(found, native, exact, where, reference.tolerance)
+        finding = _compare_leaf(found, native, exact, where, reference)
         if finding:
             return finding
     if reference.exact.gradients is not None:
@@ -78,6 +86,19 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         if name.split(".")[0].split("[")[0] not in reference.mutates:
             return Finding("unchanged", f"the call changed its argument `{name}` in place; work on a new tensor")
     return None
+
+
+def _room(seen: Observation, reference: Reference) -> Tolerance:
+    """Where form is not judged: float32's tolerance, in which working in float32 is no error, or the case's own; wider
+    where the result's dtype is coarser than a right one's."""
+    others = _dtypes(seen) - _dtypes(reference.native)
+    rooms = [reference.tolerance or TOLERANCES[torch.float32], *map(Tolerance.of, others)]
+    return Tolerance(max(room.rtol for room in rooms), max(room.atol for room in rooms))
+
+
+def _dtypes(seen: Observation) -> set[torch.dtype]:
+    values = (value for _, value in leaves(seen.values))
+    return {v.dtype for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()}
 
 
 def wrong_device(seen: Observation, device: str) -> Finding | None:
@@ -143,23 +164,38 @@ def _compare_structure(found: Any, expected: Any, where: str) -> Finding | None:
         same = isinstance(found, torch.Tensor)
     if not same:
         hint = "; is the `return` missing?" if found is None else ""
-        return Finding("type", f"{where} is {kind(found)}, and must be {kind(expected)}{hint}")
+        module = isinstance(expected, Node) and expected.kind == "module"  # whose class is the oracle's own
+        wanted = "an nn.Module" if module else kind(expected)
+        return Finding("type", f"{where} is {kind(found)}, and must be {wanted}{hint}")
     return None
 
 
-def _compare_leaf(found: Any, native: Any, exact: Any, where: str, tolerance: Tolerance | None) -> Finding | None:
+def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Reference) -> Finding | None:
+    tolerance = reference.tolerance
     if isinstance(native, torch.Tensor):
         if found.shape != native.shape:
             return Finding("shape", f"{where} has shape {tuple(found.shape)}, and must have {tuple(native.shape)}")
         if found.dtype != native.dtype:
             return Finding("dtype", f"{where} has dtype {_short(found.dtype)}, and must have {_short(native.dtype)}")
-        return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype))
+        floor = rounding(native.dtype, reference.size) if native.is_floating_point() else 0.0
+        return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
     if isinstance(native, float):
         one, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
-        return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32])
+        floor = rounding(torch.float32, reference.size)
+        return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
-    return None if found == native else Finding("values", f"{where} is not right")
+    return None if found == native else Finding("values", f"{where} is {_answered(found, native)}")
+
+
+def _answered(found: Any, right: Any) -> str:
+    """A wrong answer, and what may be said of it: the other one of two tells itself, a number in which direction."""
+    if isinstance(right, bool):
+        return f"{found}, and must be {right} here"
+    if isinstance(right, int):
+        shown = str(found) if found.bit_length() < 100 else "a number of many digits"
+        return f"{shown}, which is too {'small' if found < right else 'large'}"
+    return f"{found[:80]!r}, which is not what it must be"
 
 
 def _compare_tensors(
@@ -168,6 +204,7 @@ def _compare_tensors(
     native: torch.Tensor,
     where: str,
     tolerance: Tolerance,
+    floor: float,
     rung: str = "values",
 ) -> Finding | None:
     if not exact.is_floating_point():
@@ -177,7 +214,7 @@ def _compare_tensors(
         first = tuple(wrong.nonzero()[0].tolist())
         return Finding(rung, f"{where}: {_share(wrong)} are wrong, the first at {first}")
     found = found.double()
-    allowed = allowed_error(exact, native, tolerance)
+    allowed = allowed_error(exact, native, tolerance, floor)
     bad = ~torch.isfinite(found) & ~((found == exact) & torch.isinf(exact))
     if bad.any():
         first = tuple(bad.nonzero()[0].tolist())
@@ -227,6 +264,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
             torch.where(judged, near, zero),
             f"the gradient for `{name}`",
             reference.tolerance or Tolerance.of(got.dtype),
+            rounding(got.dtype, max(reference.size, 1.0)),  # cotangents are about 1
             "gradient",
         )
         if finding:

@@ -39,6 +39,11 @@ def not_written(raised: dict[str, Any] | None) -> bool:
     return not raised["line"] or bool(re.search(r"\braise\b", raised["line"]))
 
 
+def mixes_devices(message: str) -> bool:
+    """Whether an error's message says that tensors of two devices were put together."""
+    return bool(re.search("expected device|same device|to have meta Device", message))
+
+
 def in_words(raised: dict[str, Any]) -> str:
     if not_written(raised):
         return "not started yet: it raises NotImplementedError"

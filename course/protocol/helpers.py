@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import re
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from .errors import mixes_devices
 
 
 def parameters_by_name(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
@@ -145,7 +146,7 @@ def _elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             with mode:
                 return function(*args, **kwargs)
         except (RuntimeError, TypeError) as error:
-            if "meta" not in str(error) or re.search("expected device|same device", str(error)):
+            if "meta" not in str(error) or mixes_devices(str(error)):
                 raise
     return None
 

@@ -101,7 +101,7 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
         seen.used = watch.used
     outputs: list[torch.Tensor] = []
     seen.values = {name: _outcome(builder.known[name], seen.devices, outputs) for name in program.observe}
-    seen.changed = {path: leaf.detach().cpu() for path, leaf in builder.leaves.items()}
+    seen.changed = {path: leaf.detach().cpu() for path, leaf in builder.leaves.items() if not leaf.is_meta}
     if program.cotangents is not None:
         _differentiate(program, builder, outputs, seen)
 
@@ -191,7 +191,9 @@ class _Builder:
         from .. import specimens
 
         made = getattr(specimens, node.name)(**self.build(node.kwargs))
-        return load_weights(made.to(self.device), node.state) if node.state is not None else made
+        if isinstance(made, torch.nn.Module):
+            made = made.to(self.device)
+        return load_weights(made, self.build(node.state)) if node.state is not None else made
 
 
 def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any:
@@ -215,7 +217,11 @@ def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any
         return Node("module", {"type": type(value).__name__, "training": value.training})
     kind = type(value)
     same_name = hasattr(builtins, kind.__name__) and kind.__module__ != "builtins"  # numpy's bool is no bool
-    return Node("other", {"type": f"{kind.__module__}.{kind.__name__}" if same_name else kind.__name__})
+    fields: dict[str, Any] = {"type": f"{kind.__module__}.{kind.__name__}" if same_name else kind.__name__}
+    if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:  # one number
+        plain = value.item()
+        fields |= {"value": plain} if type(plain) in (bool, int, float) else {}
+    return Node("other", fields)
 
 
 class _Nowhere(io.TextIOBase):

@@ -1,4 +1,10 @@
-"""How far a number may be from the reference, with the reason for each part of it."""
+"""How far a number may be from the reference, with the reason for each part of it.
+
+Where the exact result is zero throughout, no share of it says how far rounding may reach. There the floor is sixteen
+units in the last place of the largest input (`rounding`): what was added and subtracted on the way to nothing was of
+that size, and the result is as much off. It counts nowhere else: a result that is small without being zero is held to a
+share of itself, and a mistake such as `+ 1e-8` with it.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +40,17 @@ TOLERANCES = {
 NOISE_FACTOR = 16.0
 
 
-def allowed_error(exact: torch.Tensor, native: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
-    """Largest error allowed in each element, float64, shape of `exact` (see Tolerance)."""
+def rounding(dtype: torch.dtype, size: float) -> float:
+    """What rounding may leave of a difference of numbers of this size that is zero on paper."""
+    return NOISE_FACTOR * torch.finfo(dtype).eps * size
+
+
+def allowed_error(exact: torch.Tensor, native: torch.Tensor, tolerance: Tolerance, floor: float = 0.0) -> torch.Tensor:
+    """Largest error allowed in each element, float64, shape of `exact` (see Tolerance). `floor`: where all is zero."""
     size = exact.abs().nan_to_num(0.0, 0.0, 0.0)
     largest = size.max() if size.numel() else size.sum()
     moved = (native.double() - exact).abs()
     moved = torch.where(torch.isfinite(moved), moved, 0.0)
     # A reference that is itself useless in this dtype must not open the door to anything
     noise = torch.clamp(moved.max() if moved.numel() else moved.sum(), max=1e-2 * largest)
-    return tolerance.rtol * size + tolerance.atol * largest + NOISE_FACTOR * noise + 1e-300
+    return tolerance.rtol * size + tolerance.atol * largest + NOISE_FACTOR * noise + (0.0 if largest > 0 else floor)

@@ -1,8 +1,8 @@
 """Lesson 02: softmax, its logarithm, its temperature, and the entropy of what comes out.
 
-Scores far from zero that lie close together stay below a few hundred, or get a wider tolerance:
-`x - (m + log(sum))` is a legal order of operations, and rounds to the precision of the scores
-themselves. Mutants of the solutions that survive `grading check` are equivalent: any number above
-0 may stand in for a weight of 0 inside the logarithm, since 0 is multiplied by it."""
+`softmax` and `log_softmax` are right for scores of any size, so `x - (m + log(sum))`, which rounds to the
+precision of the scores themselves, is a known mistake there. With a temperature such scores stay below
+a few hundred. Mutants of the solutions that survive `grading check` are equivalent: any number above 0
+may stand in for a weight of 0 inside the logarithm, since 0 is multiplied by it."""
 
 EXERCISES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")

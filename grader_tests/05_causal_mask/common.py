@@ -4,9 +4,11 @@ import torch
 
 
 def some_open(draw, *shape):
-    """A random mask in which every row has an open key and a blocked one."""
+    """A random mask, of two keys or more, in which every row has an open key and a blocked one."""
     mask = draw.chance(0.4, *shape)
-    mask[..., 1], mask[..., -1] = False, True
+    mask[..., -2], mask[..., -1] = False, True
+    assert not mask.all(-1).any()
+    assert mask.any(-1).all()
     return mask
 
 

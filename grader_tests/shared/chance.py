@@ -2,6 +2,10 @@
 
 import math
 
+import torch
+
+from grading.judge.exercise import tagged
+
 
 def within_chance(count, n, p):
     """Whether `count` of `n` independent events of probability `p` is a number that chance can give.
@@ -22,3 +26,30 @@ def too_many_or_few(dropped, p):
     if within_chance(count, n, p):
         return None
     return f"dropout is {p:.2f}, and {count} of {n} weights were dropped: that is not to be expected"
+
+
+def dropped_otherwise(text, given, clean, p):
+    """A finding on dropout of probability `p`, with a tag where the weights tell what was done instead.
+
+    given, clean  weights in training mode, 0 where dropped, and what they are without dropout; of one shape
+    """
+    dropped = given == 0
+    count, n = int(dropped.sum()), dropped.numel()
+    sizes = given[~dropped] / clean[~dropped]
+    size = float(sizes.median()) if len(sizes) else 0.0
+    return tagged(_way_of_dropping(count, n, size, bool(((sizes - size).abs() <= 1e-3 * size).all()), given, p), text)
+
+
+def _way_of_dropping(count, n, size, of_one_size, given, p):
+    if count == 0:
+        return "nothing is dropped" if of_one_size and abs(size - 1) < 1e-3 else ""
+    if within_chance(count, n, 1 - p) and not within_chance(count, n, p):
+        return "what was to be kept is dropped"
+    if not of_one_size:
+        full = given.sum(-1)[(given != 0).any(-1)]
+        return "rows sum to 1 again" if torch.allclose(full, torch.ones_like(full), rtol=1e-3) else ""
+    if within_chance(count, n, p):
+        return (
+            "survivors keep their size" if abs(size - 1) < 1e-3 else "divided by p" if abs(size * p - 1) < 1e-3 else ""
+        )
+    return "another share is dropped" if size > 1 and within_chance(count, n, 1 - 1 / size) else ""

@@ -69,6 +69,10 @@ def _in_the_heads(right: Right, wrong: Sequence[str], cutting: str, maps: str) -
     right.mistake("ReturnsTheOutputAlone", {"(output), weights": "(output)"}, shows=wrong).says(
         "You return the output alone; the weights belong to it: (output, weights)."
     )
+    right.mistake("AddsTheInput", {"self.W_o(output), weights": "x + self.W_o(output), weights"}, shows=wrong).says(
+        "x itself is added to the output. That sum stands round the module, where it is used; here the output alone is "
+        "asked for."
+    )
     right.mistake("HasBiases", {", bias=False": ""}, shows="its parameters").says(
         "Your projections have a bias. Make them with `bias=False`."
     )
@@ -96,6 +100,15 @@ def _in_the_weights(right: Right, wrong: Sequence[str]) -> None:
         "Your softmax runs over the queries: it is the keys, the last dimension, that share the weight."
     )
 
+    right.mistake("DividesThePower", {"/ query.shape[-1] ** 0.5": "* query.shape[-1] ** -1 / 2"}, shows=wrong).says(
+        "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K. Compare it "
+        "with `math.sqrt` for K = 16."
+    )
+    right.mistake("ReshapesTheKeys", {"key.mT": "key.reshape(*key.shape[:-2], *key.shape[:-3:-1])"}, shows=wrong).says(
+        "You reshape the keys where they should be transposed. The shape comes out right, and the numbers stay in "
+        "their old order, so that a column of the result holds pieces of several keys."
+    )
+
 
 def _in_the_mask(right: Right) -> None:
     everything, a_row = ("masks", "a fully"), "a fully"
@@ -105,6 +118,13 @@ def _in_the_mask(right: Right) -> None:
     right.mistake(
         "IgnoresTheMask", {"torch.tensor(False) if mask is None else mask": "torch.tensor(False)"}, shows=everything
     ).says("The mask changes nothing.")
+    right.mistake(
+        "MakesAMaskOnAnotherDevice",
+        {"torch.tensor(False)": "torch.zeros(scores.shape[-2:], dtype=torch.bool)"},
+        shows="float64",
+    ).says(
+        "Without a mask you make one on PyTorch's default device. x may lie elsewhere: name its device, or do without."
+    )
     right.mistake("MasksAfterTheSoftmax", {"scores.masked_fill(blocked, -torch.inf)": "scores"}, shows="masks").says(
         "You set blocked weights to 0 after the softmax, and so the others no longer sum to 1. Block the scores."
     )
@@ -134,11 +154,21 @@ def _in_the_mask(right: Right) -> None:
         "A row that is blocked throughout gets equal weights: all its scores are the same large negative number. Its "
         "weights must be 0."
     )
-    right.mistake("FillsWithAFixedNumber", {"-torch.inf": "-1e9"}, shows="scores").says(
+    right.mistake("FillsWithAFixedNumber", {"-torch.inf": "FILL"}, shows="scores").for_each(
+        FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)
+    ).says(
         "You set blocked scores to a fixed number such as −1e9. Real scores can be lower than that, and then it is the "
         "blocked ones that win."
     )
     right.mistake("TurnsTheMaskRoundInPlace", {"else mask": "else ~mask.logical_not_()"}, shows="float64").says(
         "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with "
         "`~mask`."
+    )
+    right.mistake(
+        "FillsWithNextToNothing",
+        {"-torch.inf": "FILL", "weights.masked_fill(blocked, 0.0)": "weights"},
+        shows=everything,
+    ).for_each(FILL=(-1e-12, 0.0)).says(
+        "Blocked scores become 0, or a number near it such as -1e-12 (was 1e12 meant?). A score of 0 is a vote like "
+        "any other: look at the weight that a blocked key gets."
     )

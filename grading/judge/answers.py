@@ -107,6 +107,17 @@ def patched(code: str, patch: str) -> str:
     return _replaced(code, spans)
 
 
+def filled(code: str, word: str, value: object) -> str:
+    """`code` with `value` wherever the placeholder `word` stands: text as it is, anything else by its repr.
+
+    Raises EditError where it stands nowhere, or is no word in capitals.
+    """
+    places = re.compile(rf"\b{re.escape(word)}\b")
+    if not word.isupper() or not places.search(code):
+        raise EditError(f"{word!r} must be a word in capitals that stands in the text:\n{code}")
+    return places.sub(lambda _: value if isinstance(value, str) else repr(value), code)
+
+
 def _line_span(code: str, old: list[str], new: list[str]) -> tuple[int, int, str]:
     lines, found = code.splitlines(keepends=True), []
     for first in range(len(lines) - len(old) + 1):

@@ -13,10 +13,13 @@ from typing import Any
 
 import torch
 
+from course.protocol.comparing import Finding
+from course.protocol.diagnosing import Tagged
 from course.protocol.packing import Node
 from course.protocol.program import Observation, Program
 from course.protocol.tolerance import Tolerance
 
+Judge = Callable[[Observation, Observation], str | Finding | None]
 SUBJECT = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
 
 
@@ -55,13 +58,20 @@ def device() -> Node:
     return Node("device")
 
 
+def tagged(tag: str, text: str) -> Finding:
+    """What a judge found, in words, and a tag for it: mistakes that are known `when` it is found are named by it."""
+    return Tagged("values", text, tag)
+
+
 @dataclass(eq=False)
 class Case:
     """One program and how its outcome is judged. Made by `call` or `Script.case`; changed by the methods here.
 
-    holds: instead of comparing numbers, `holds(seen, exact) -> str | None` names what is wrong, None if nothing is.
+    holds: instead of comparing numbers, `holds(seen, exact)` says what is wrong, None if nothing is.
     Types, shapes and dtypes are not compared then.
     accepts: nothing is asked but that there is no ValueError.
+    form: dtype and type are judged; False where the exercise has another criterion for them.
+    elsewhere: inputs are on the device "meta", and nothing is judged but the device of what comes out.
     """
 
     inputs: dict[str, Any]
@@ -73,8 +83,10 @@ class Case:
     tolerance: Tolerance | None = None
     pure: bool = False
     mutates: frozenset[str] = frozenset()
-    holds: Callable[[Observation, Observation], str | None] | None = None
+    holds: Judge | None = None
     accepts: bool = False
+    form: bool = True
+    elsewhere: bool = False
     text: str = ""
     exact_dtype: torch.dtype = torch.float64
     seconds: float = 5.0
@@ -105,9 +117,13 @@ class Case:
         """Inputs that this exercise exists to change."""
         return replace(self, mutates=frozenset(names))
 
-    def holding(self, judge: Callable[[Observation, Observation], str | None]) -> Case:
-        """Judge by `judge(seen, exact)` instead of comparing numbers: what is wrong in words, or None."""
+    def holding(self, judge: Judge) -> Case:
+        """Judge by `judge(seen, exact)` instead of comparing numbers: what is wrong in words (or `tagged`), or None."""
         return replace(self, holds=judge)
+
+    def on_another_device(self) -> Case:
+        """Judge only whether tensors that the answer makes lie where its inputs do (see `course.protocol.places`)."""
+        return replace(self, elsewhere=True)
 
     def described(self, text: str) -> Case:
         """A sentence for the report, instead of the one made from the shapes. Must not hold expected values."""
@@ -199,6 +215,8 @@ def cast(value: Any, dtype: torch.dtype) -> Any:
 
 def in_words(case: Case) -> str:
     """The case for a report: shapes and plain arguments, no numbers of tensors."""
+    if case.elsewhere:
+        return f"{in_words(replace(case, elsewhere=False))}, on another device than PyTorch's default"
     if case.text:
         return case.text
 
@@ -278,9 +296,12 @@ class Draw:
 
 
 def non_contiguous(tensor: torch.Tensor) -> torch.Tensor:
-    """The same values with other strides: the last two dimensions swapped in memory, or every second element."""
-    if tensor.ndim >= 2:
+    """The same values with other strides: the last two dimensions swapped in memory, or every second element.
+
+    Raises ValueError for a tensor of fewer than two elements, which is contiguous whatever its strides.
+    """
+    if tensor.numel() < 2:
+        raise ValueError(f"a tensor of shape {tuple(tensor.shape)} is always contiguous")
+    if tensor.ndim >= 2 and min(tensor.shape[-2:]) > 1:
         return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
-    wide = tensor.new_zeros(2 * tensor.shape[0])
-    wide[::2] = tensor
-    return wide[::2]
+    return torch.stack([tensor, torch.zeros_like(tensor)], dim=-1)[..., 0]

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.protocol.comparing import Finding
-from course.protocol.diagnosing import Likeness, explain
+from course.protocol.diagnosing import Diagnosis, diagnose
 from course.protocol.errors import not_written
 from course.protocol.program import Observation
 from course.protocol.running import observe, settled
 
 from .case import in_words
 from .exercise import Exercise
-from .references import Prepared, judge_case, missed_by, misses, mistaken, prepare
+from .references import Prepared, formed, judge_case, known, misses, mistaken, prepare
 from .source import Source
 from .verdict import CriterionVerdict, ExerciseVerdict
 from .wire import Ask, NoAnswer
@@ -85,7 +85,6 @@ class _Outcomes:
     seen: list[Observation] = field(default_factory=list)
     findings: list[Finding | None] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
-    likeness: Likeness = field(default_factory=dict)
 
     def failing(self, criterion: int) -> list[int]:
         """The cases of a criterion, by number, that are wrong."""
@@ -135,8 +134,8 @@ def _ask_all(
 
 
 def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
-    exercise = found.exercise
-    criteria = [_criterion(found, index, seed) for index in range(len(exercise.criteria))]
+    exercise, diagnosis = found.exercise, _diagnosed(found, seed)
+    criteria = [_criterion(found, index, diagnosis) for index in range(len(exercise.criteria))]
     earned = sum(c.earned for c in criteria)
     verdict = ExerciseVerdict(exercise.name, exercise.points, earned, "partly right", criteria, seed=seed)
     failing = [i for i, f in enumerate(found.findings) if f]
@@ -147,7 +146,7 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     elif earned == 0:
         verdict.status = "wrong"
     if failing and verdict.status != "not started":
-        _diagnose(exercise, verdict, _explained(found, failing, seed))
+        _name(exercise, verdict, diagnosis)
     if found.used and verdict.status != "not started":
         for criterion in criteria:
             criterion.earned = 0.0
@@ -156,7 +155,7 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     return verdict
 
 
-def _criterion(found: _Outcomes, index: int, seed: int) -> CriterionVerdict:
+def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionVerdict:
     criterion, failing = found.exercise.criteria[index], found.failing(index)
     if not failing:
         return CriterionVerdict(criterion.name, criterion.points, criterion.points, "right")
@@ -169,27 +168,28 @@ def _criterion(found: _Outcomes, index: int, seed: int) -> CriterionVerdict:
         in_words(found.prepared[failing[0]].case),
         findings[0].rung,
         findings[0].text,
-        _explained(found, failing, seed) or "",
+        diagnosis.explains[index] if diagnosis.explains else "",
     )
 
 
-def _explained(found: _Outcomes, failing: list[int], seed: int) -> str | None:
-    """The known mistake that gives what was seen in these cases: only one that is wrong in all of them explains them,
-    however near it comes to what was seen."""
-    if found.untouched:
-        return None
-    missed = missed_by(found.exercise, seed)
-    outcomes = {name: o for name, o in mistaken(found.exercise, seed).items() if missed[name].issuperset(failing)}
-    return explain(found.seen, failing, outcomes, found.likeness)
+def _diagnosed(found: _Outcomes, seed: int) -> Diagnosis:
+    """What known mistakes explain; they are looked at only where something was written, and is wrong."""
+    if found.untouched or not any(found.findings):
+        return Diagnosis()
+    criteria = range(len(found.exercise.criteria))
+    groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
+    seen = list(map(formed, found.prepared, found.seen))
+    return diagnose(seen, found.findings, groups, known(found.exercise, seed))
 
 
-def _diagnose(exercise: Exercise, verdict: ExerciseVerdict, whole: str | None) -> None:
-    """Name the mistake that explains all that failed, else the one that explains most criteria on its own."""
-    named = [c.mistake for c in verdict.criteria if c.mistake]
-    name = whole or (max(named, key=named.count) if named else "")
-    for mistake in exercise.mistakes:
-        if mistake.name == name:
-            verdict.mistake, verdict.explanation, verdict.see = name, mistake.text, mistake.see
+def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:
+    """Say in the verdict what was diagnosed, and where in the lesson to look."""
+    mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
+    named = [mistakes[name] for name in diagnosis.names]
+    verdict.mistake, verdict.also = ([m.name for m in named] + ["", ""])[:2]
+    verdict.see, verdict.also_see = ([m.see for m in named] + ["", ""])[:2]
+    verdict.sure = diagnosis.sure
+    verdict.explanation = diagnosis.in_words({m.name: m.text for m in named})
     verdict.see = verdict.see or exercise.see
 
 

@@ -13,13 +13,13 @@ import inspect
 import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from course.protocol.sealing import seal
 
-from .answers import Answer, EditError, block, edited, patched
+from .answers import Answer, EditError, block, edited, filled, patched
 from .case import (
     SUBJECT,
     Case,
@@ -35,6 +35,7 @@ from .case import (
     ref,
     specimen,
     student,
+    tagged,
 )
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "ref",
     "specimen",
     "student",
+    "tagged",
 ]
 
 Cases = Callable[[Draw], Iterable[Case]]
@@ -64,6 +66,7 @@ class Criterion:
     name: str
     points: float
     draw: Cases
+    form: bool = False
 
 
 @dataclass(eq=False)
@@ -72,37 +75,68 @@ class Example:
 
     name: str
     make: Callable[[], Iterable[Case]]
+    form: bool = False
 
 
 @dataclass(eq=False)
 class Mistake(Answer):
     """A wrong answer that people give, and what to tell them.
 
-    shows  the criteria that it must lose
-    text   tells the learner what is wrong and what to look at, not the solution
-    see    heading of the lesson where to look
+    shows   the criteria that it must lose
+    when    the tag of a judge's finding (see `tagged`) that means this mistake, whatever the numbers are
+    text    tells the learner what is wrong and what to look at, not the solution
+    see     heading of the lesson where to look
+    others  the same mistake with other values of a constant (see `for_each`)
+    of      the right answer that it is an edit of; None: it is written out whole
+    edits   what makes it of that answer's text, one after the other
     """
 
     shows: tuple[str, ...] = ()
+    when: str = ""
     text: str = ""
     see: str = ""
+    others: list[Answer] = field(default_factory=list)
+    of: Right | None = None
+    edits: list[Callable[[str], str]] = field(default_factory=list)
+
+    @property
+    def each(self) -> list[Answer]:
+        """All answers that go by this name: itself, and it with other values of its constant."""
+        return [self, *self.others]
 
     def patch(self, lines: str) -> Mistake:
         """Make it of the right answer by a patch of whole lines (see `answers.patched`)."""
-        try:
-            self.code = patched(self.code, lines)
-        except EditError as error:
-            raise EditError(f"mistake {self.name} of {self.subject}: {error}") from None
-        return self
+        return self._edit(partial(patched, patch=lines))
 
     def whole(self, code: str) -> Mistake:
         """Write it out whole, where it is another algorithm."""
         self.code = block(code)
         return self
 
+    def for_each(self, **values: Iterable[object]) -> Mistake:
+        """A word in capitals of its text stands for a constant, `FILL=(-1e9, -1e4)`: with each of these values it is
+        the same mistake. Text stands for itself, anything else for its repr."""
+        ((word, among),) = values.items()
+        first, *others = among
+        with_placeholder = self.code
+        self._edit(partial(filled, word=word, value=first))
+        self.others = [
+            Answer(self.subject, f"{self.name} ({word}={value})", filled(with_placeholder, word, value))
+            for value in others
+        ]
+        return self
+
     def says(self, text: str, see: str = "") -> None:
         """What the learner is told; `see` where it is another heading than the exercise's."""
         self.text, self.see = text, see or self.see
+
+    def _edit(self, edit: Callable[[str], str]) -> Mistake:
+        try:
+            self.code = edit(self.code)
+        except EditError as error:
+            raise EditError(f"mistake {self.name} of {self.subject}: {error}") from None
+        self.edits.append(edit)
+        return self
 
 
 @dataclass(eq=False)
@@ -111,18 +145,18 @@ class Right(Answer):
 
     exercise: Exercise | None = None
 
-    def mistake(self, name: str, edit: Mapping[str, str] | None = None, *, shows: str | Iterable[str]) -> Mistake:
+    def mistake(
+        self, name: str, edit: Mapping[str, str] | None = None, *, shows: str | Iterable[str], when: str = ""
+    ) -> Mistake:
         """A known mistake: this text with every key of `edit` replaced by its value, or patched (`Mistake.patch`).
 
         shows  the criteria that it must lose, each by the first words of its name
+        when   the tag of a judge's finding that means this mistake
         """
         assert self.exercise is not None
-        made = self.exercise.mistake(name, shows=shows)
-        try:
-            made.code = edited(self.code, edit or {})
-        except EditError as error:
-            raise EditError(f"mistake {name} of {self.subject}: {error}") from None
-        return made
+        made = self.exercise.mistake(name, shows=shows, when=when)
+        made.code, made.of = self.code, self
+        return made._edit(partial(edited, edit=edit)) if edit else made
 
 
 @dataclass(eq=False)
@@ -149,18 +183,24 @@ class Exercise:
         self.answer = answer
         return answer
 
-    def criterion(self, name: str, *, points: float) -> Callable[[Cases], Cases]:
-        """Points that are earned where every case that the decorated generator yields is right."""
+    def criterion(self, name: str, *, points: float, form: bool = False) -> Callable[[Cases], Cases]:
+        """Points that are earned where every case that the decorated generator yields is right.
+
+        form  it judges dtype and type: all other criteria of the exercise then compare values alone
+        """
 
         def add(draw: Cases) -> Cases:
-            self.criteria.append(Criterion(name, points, draw))
+            self.criteria.append(Criterion(name, points, draw, form))
             return draw
 
         return add
 
-    def example(self, name: str, *cases: Case) -> Callable[[Callable[[], Iterable[Case]]], Any]:
-        """Visible cases, with numbers small enough for paper: given here, or yielded by the decorated generator."""
-        made = Example(name, lambda: cases)
+    def example(self, name: str, *cases: Case, form: bool = False) -> Callable[[Callable[[], Iterable[Case]]], Any]:
+        """Visible cases, with numbers small enough for paper: given here, or yielded by the decorated generator.
+
+        form  it judges dtype and type, as the criterion of that kind does
+        """
+        made = Example(name, lambda: cases, form)
         self.examples.append(made)
 
         def add(make: Callable[[], Iterable[Case]]) -> Any:
@@ -182,12 +222,12 @@ class Exercise:
         self.bases.append(right)
         return right
 
-    def mistake(self, name: str, *, shows: str | Iterable[str]) -> Mistake:
+    def mistake(self, name: str, *, shows: str | Iterable[str], when: str = "") -> Mistake:
         """A known mistake that is no edit of a right answer; `Mistake.whole` gives its text."""
         if any(known.name == name for known in self.mistakes):
             raise ValueError(f"{self.name}: two mistakes are called {name}")
         starts = (shows,) if isinstance(shows, str) else tuple(shows)
-        made = Mistake(self.name, name, "", tuple(map(self._criterion, starts)), see=self.see)
+        made = Mistake(self.name, name, "", tuple(map(self._criterion, starts)), when, see=self.see)
         self.mistakes.append(made)
         return made
 
@@ -203,13 +243,14 @@ class Exercise:
     def stand_in(self) -> str:
         """Source that defines a right answer under the exercise's own name: the oracle's, which must stand alone.
 
-        No alternative would do: what is exact enough for this exercise may not be for one that is built on it.
+        It has no other name, which an error that a wrong call of it raises would tell. No alternative would do: what is
+        exact enough for this exercise may not be for one that is built on it.
         """
         tree = ast.parse(textwrap.dedent(inspect.getsource(self.answer)))
         for made in tree.body:
             if isinstance(made, (ast.FunctionDef, ast.ClassDef)):
-                made.decorator_list = []
-        return f"{ast.unparse(tree)}\n\n{self.name} = {self.answer.__name__}"
+                made.decorator_list, made.name = [], self.name
+        return ast.unparse(tree)
 
     @cached_property
     def sealed(self) -> str:
@@ -219,14 +260,18 @@ class Exercise:
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""
         return [
-            (c, [bind(case, self.name, self.answer) for case in c.draw(Draw(mix(seed, self.name, c.name)))])
-            for c in self.criteria
+            (c, [self._bound(case, c) for case in c.draw(Draw(mix(seed, self.name, c.name)))]) for c in self.criteria
         ]
 
     def visible(self) -> Iterator[tuple[str, Case]]:
         for example in self.examples:
             for case in example.make():
-                yield example.name, bind(case, self.name, self.answer)
+                yield example.name, self._bound(case, example)
+
+    def _bound(self, case: Case, of: Criterion | Example) -> Case:
+        """The case as part of a criterion or an example: form is judged there, or where there is no such criterion."""
+        form = of.form or not any(c.form for c in self.criteria)
+        return replace(bind(case, self.name, self.answer), form=form)
 
 
 def exercise(

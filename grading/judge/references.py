@@ -15,7 +15,10 @@ from typing import Any
 import torch
 
 from course.protocol.comparing import Finding, Reference, compare, leaves, wrong_device
+from course.protocol.diagnosing import Known
 from course.protocol.errors import in_words as said
+from course.protocol.forms import in_form
+from course.protocol.places import META, compare_place
 from course.protocol.program import Observation, Program
 from course.protocol.running import observe
 
@@ -41,7 +44,7 @@ class Prepared:
             cotangents=self.cotangents,
             forbidden=list(forbidden),
             stand_ins=stand_ins or {},
-            device=device,
+            device=META if self.case.elsewhere else device,
             seed=self.seed,
         )
 
@@ -67,7 +70,17 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     exact = observe(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
     native = observe(program(case, cotangents=cotangents, seed=seed), names)
     wrong = {name: case.inputs[name] for name in case.wrong}
-    reference = Reference(_wide(exact), native, case.undefined, case.tolerance, wrong, case.pure, case.mutates)
+    reference = Reference(
+        _wide(exact),
+        native,
+        case.undefined,
+        case.tolerance,
+        wrong,
+        case.pure,
+        case.mutates,
+        case.form,
+        _magnitude(case),
+    )
     if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
     return Prepared(criterion, case, seed, cotangents, reference)
@@ -75,9 +88,11 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 
 @lru_cache(maxsize=256)
 def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
-    """What every known mistake gives on the same cases; what is not allowed is not watched for."""
+    """What every known mistake gives on the same cases, by name and, in a family, by value (`Mistake.each`); what is
+    not allowed is not watched for."""
     programs = [p.program(()) for p in prepare(exercise, seed)]
-    return {m.name: [observe(one, {exercise.name: m.answer}) for one in programs] for m in exercise.mistakes}
+    answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
+    return {a.name: [observe(one, {exercise.name: a.answer}) for one in programs] for a in answers}
 
 
 @lru_cache(maxsize=256)
@@ -88,9 +103,24 @@ def misses(exercise: Exercise, seed: int) -> dict[str, list[Finding | None]]:
 
 
 @lru_cache(maxsize=256)
-def missed_by(exercise: Exercise, seed: int) -> dict[str, frozenset[int]]:
-    """The cases, by number, that every known mistake gets wrong."""
-    return {name: frozenset(i for i, f in enumerate(found) if f) for name, found in misses(exercise, seed).items()}
+def known(exercise: Exercise, seed: int) -> list[Known]:
+    """All that is known of the mistakes, for `diagnose`."""
+    given, missed, prepared = mistaken(exercise, seed), misses(exercise, seed), prepare(exercise, seed)
+    return [
+        Known(
+            mistake.name,
+            [formed(p, seen) for p, seen in zip(prepared, given[one.name], strict=True)],
+            frozenset(i for i, f in enumerate(missed[one.name]) if f),
+            mistake.when,
+        )
+        for mistake in exercise.mistakes
+        for one in mistake.each
+    ]
+
+
+def formed(prepared: Prepared, seen: Observation) -> Observation:
+    """What was seen, in a right answer's form where form is not judged."""
+    return seen if prepared.case.form else in_form(seen, prepared.reference.native)
 
 
 def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
@@ -108,6 +138,8 @@ def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Fi
 
 def _judged(prepared: Prepared, seen: Observation, device: str) -> Finding | None:
     case, reference = prepared.case, prepared.reference
+    if case.elsewhere:
+        return compare_place(seen)
     if case.accepts:
         refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
         return Finding("raised", f"these arguments are right: {said(seen.raised or {})}") if refused else None
@@ -117,8 +149,15 @@ def _judged(prepared: Prepared, seen: Observation, device: str) -> Finding | Non
         return compare(seen, reference, device)
     if elsewhere := wrong_device(seen, device):
         return elsewhere
-    problem = case.holds(seen, reference.exact)
-    return Finding("values", problem) if problem else None
+    problem = case.holds(formed(prepared, seen), reference.exact)
+    return Finding("values", problem) if isinstance(problem, str) and problem else problem or None
+
+
+def _magnitude(case: Case) -> float:
+    """The largest finite magnitude among all floating-point tensors that the case hands in, 0 where there are none."""
+    given = [value for _, value in leaves([case.inputs, [[args, kwargs] for *_, args, kwargs in case.steps]])]
+    numbers = [v.detach().abs() for v in given if isinstance(v, torch.Tensor) and v.is_floating_point() and v.numel()]
+    return max((float(n[n.isfinite()].max()) for n in numbers if n.isfinite().any()), default=0.0)
 
 
 def _wide(seen: Observation) -> Observation:

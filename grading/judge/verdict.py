@@ -38,12 +38,20 @@ class ExerciseVerdict:
     mistake: str = ""  # name of the known mistake
     explanation: str = ""  # what the report says about it
     see: str = ""
+    sure: bool = True  # False: that mistake is said to be one thing that may be wrong
+    also: str = ""  # name of a second known mistake, where two at once explain the answer
+    also_see: str = ""
     not_allowed: list[str] = field(default_factory=list)
     followed_through: list[str] = field(default_factory=list)
     internal: str = ""
     notes: list[str] = field(default_factory=list)
     seed: int | str = 0  # the number that cases were drawn from, or the name of the course's secret
     sandboxed: bool = True
+
+    @property
+    def named(self) -> str:
+        """What is named, in short: `mistake`, `mistake?` where it is only likely, or `mistake + also`."""
+        return f"{self.mistake} + {self.also}" if self.also else self.mistake + "?" * (not self.sure)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -31,7 +31,7 @@ from grading.cells import RECORD, check_call, exercise_of, parse, visible
 from grading.judge.exercise import Exercise
 from grading.judge.graded import is_judged, marks_of, points_of
 from grading.judge.lesson import Lesson, load_lesson
-from grading.judge.references import missed_by
+from grading.judge.references import known
 from grading.judge.references import prepare as prepare_references
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict, needs_a_person
@@ -63,7 +63,7 @@ def warm(about: dict[str, Any]) -> None:
         seed = seed_of(about["seed"], exercise.name)
         prepare_references(exercise, seed)
         if exercise.name in about["mistaken"]:
-            missed_by(exercise, seed)
+            known(exercise, seed)
 
 
 @lru_cache(maxsize=1)

@@ -135,7 +135,7 @@ def _complete(row: CsvRow, grade: Any, verdict: ExerciseVerdict | None, problem:
         row.status, row.reason = (NOT_GRADED, "") if problem == NOT_GRADED else (NO_VERDICT, problem)
         row.points = "" if grade.auto_score is None and grade.manual_score is None else grade.score
     else:
-        row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.mistake
+        row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.named
         row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
         row.followed_through = ", ".join(verdict.followed_through)
         row.not_allowed = ", ".join(verdict.not_allowed)

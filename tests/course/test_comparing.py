@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -208,3 +209,144 @@ def test_the_value_of_a_tensor_names_it_as_well_as_its_shape():
     expected = reference(refuses(""), X, wrong={"x": X})
     assert compare(seen(refuses("x is {x}"), X), expected) is None
     assert compare(seen(refuses("x is not {x.ndim}"), X), expected).rung == "message"
+
+
+def shares(x):
+    return right(x)
+
+
+def largest(x):
+    return x.argmax(-1)
+
+
+def is_large(x):
+    return x > 0
+
+
+def count(x):
+    return x.numel()
+
+
+def mean(x):
+    return float(x.mean())
+
+
+def positive(x):
+    return bool(x.sum() > 0)
+
+
+def total(x):
+    return x.sum()
+
+
+SLIPS = [
+    (shares, "dtype", lambda x: shares(x).double()),
+    (shares, "dtype", lambda x: shares(x).half()),
+    (shares, "dtype", lambda x: shares(x).bfloat16()),
+    (largest, "dtype", lambda x: largest(x).int()),
+    (largest, "dtype", lambda x: largest(x).double()),
+    (is_large, "dtype", lambda x: is_large(x).float()),
+    (is_large, "dtype", lambda x: is_large(x).to(torch.uint8)),
+    (count, "type", lambda x: np.int64(count(x))),
+    (count, "type", lambda x: torch.tensor(count(x))),
+    (count, "type", lambda x: float(count(x))),
+    (mean, "type", lambda x: np.float32(mean(x))),
+    (mean, "type", lambda x: x.mean()),
+    (positive, "type", lambda x: np.bool_(positive(x))),
+    (positive, "type", lambda x: x.sum() > 0),
+    (positive, "type", lambda x: int(positive(x))),
+    (total, "type", lambda x: total(x).item()),
+    (total, "type", lambda x: np.float64(x.numpy().sum()) * np.float32(1)),
+]
+
+
+@pytest.mark.parametrize(("function", "rung", "slip"), SLIPS)
+def test_a_slip_of_form_is_found_where_form_is_judged_and_nowhere_else(function, rung, slip):
+    assert compare(seen(slip, X), reference(function, X)).rung == rung
+    assert compare(seen(slip, X), reference(function, X, form=False)) is None
+
+
+@pytest.mark.parametrize("function", [shares, largest, is_large, count, mean, positive, total])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: None,
+        lambda x: str(x),
+        lambda x: x.numpy(),
+        lambda x: [x],
+        lambda x: x[0],
+        lambda x: 7 * x,
+        lambda x: np.float64(0.4),
+        lambda x: np.int64(-3),
+        lambda x: np.str_("right"),
+        lambda x: np.float64("nan") * np.float32(1),
+        lambda x: np.datetime64("2020-01-01"),
+        lambda x: 2**200,
+        lambda x: math.inf,
+        lambda x: torch.tensor(torch.nan),
+        lambda x: torch.tensor(1j),
+        lambda x: np.add,
+    ],
+)
+def test_what_is_more_than_a_slip_of_form_is_found_everywhere(function, wrong):
+    assert compare(seen(wrong, X), reference(function, X, form=False)) is not None
+
+
+def test_a_slip_of_form_is_compared_with_the_tolerance_of_the_coarser_dtype():
+    def rounding(x):
+        return shares(x.float() + 100)
+
+    x = X.double() / 0.3
+    by_float32 = reference(shares, x, form=False)
+    assert compare(seen(rounding, x), by_float32) is None
+    assert compare(seen(lambda x: rounding(x).double(), x), by_float32) is None
+    assert compare(seen(lambda x: rounding(x).double(), x), reference(shares, x)).rung == "values"
+    assert compare(seen(lambda x: shares(x) + 1e-3, x), by_float32).rung == "values"
+    assert compare(seen(lambda x: shares(x).half() + 0.1, X), reference(shares, X, form=False)).rung == "values"
+
+
+def test_the_gradient_through_a_result_of_another_dtype_is_judged():
+    exact = reference(shares, X, gradients=True, form=False)
+    assert compare(seen(lambda x: shares(x).double(), X, gradients=True), exact) is None
+    other = seen(lambda x: shares(x).double().detach() + 0 * x, X, gradients=True)
+    assert compare(other, exact).rung == "gradient"
+    assert compare(seen(lambda x: x.sum().item(), X), reference(total, X, form=False)) is None
+
+
+def test_forms_are_put_right_within_tuples_and_dicts():
+    def both(x):
+        return {"a": (shares(x), count(x))}
+
+    other = seen(lambda x: {"a": [shares(x).double(), np.int64(count(x))]}, X)
+    assert compare(other, reference(both, X, form=False)) is None
+    assert compare(other, reference(both, X)).rung == "type"
+    assert compare(seen(lambda x: {"a": (shares(x),)}, X), reference(both, X, form=False)).rung == "structure"
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "told"),
+    [
+        (True, False, "the result is True, and must be False here"),
+        (7, 12, "the result is 7, which is too small"),
+        (-3, -12, "the result is -3, which is too large"),
+        pytest.param(2**20000, 3, "the result is a number of many digits, which is too large", id="large"),
+        ("left", "right", "the result is 'left', which is not what it must be"),
+    ],
+)
+def test_a_wrong_answer_of_one_word_is_told(found, wanted, told):
+    finding = compare(seen(lambda x: found, X), reference(lambda x: wanted, X))
+    assert (finding.rung, finding.text) == ("values", told)
+
+
+def test_where_all_is_zero_the_size_of_the_inputs_says_how_far_rounding_may_reach():
+    def nothing(x):
+        return x.sum() * 0
+
+    off = [lambda x, by=by: nothing(x) + by for by in (1e-6, 1e-5)]
+    found = [compare(seen(one, X), reference(nothing, X, size=4.0)) for one in off]
+    assert found[0] is None
+    assert found[1].rung == "values"
+    assert compare(seen(off[0], X), reference(nothing, X, size=0.0)).rung == "values"
+    in_float64 = [compare(seen(one, X.double()), reference(nothing, X.double(), size=4.0)) for one in off]
+    assert [finding.rung for finding in in_float64] == ["values", "values"]
+    assert compare(seen(lambda x: x.sum() * 1e-8 + 1e-6, X), reference(lambda x: x.sum() * 1e-8, X, size=4.0))

@@ -34,6 +34,7 @@ def attentions():
     yield "mixture", specimens.mixture(matrix)
     yield "mixture of features", specimens.mixture(matrix, features=tokens(D, D, seed=2))
     yield "normalised mixture", specimens.mixture(matrix, normalised=True)
+    yield "mixture of squares", specimens.mixture(matrix, even=matrix.roll(1, 1))
     yield "attention", specimens.biased_attention(bias(), positions=tokens(seed=3), normalised=True)
     yield "turned attention", specimens.turned_attention(torch.stack([tokens(D, D, seed=t) for t in range(T)]))
     yield "gated attention", specimens.biased_attention(bias(ahead=1), gate=torch.ones(T, T).tril())
@@ -91,6 +92,12 @@ def test_attentions_take_one_sentence_of_one_width_and_keep_nothing(name):
     assert attention(x).shape == (T, D)
     with pytest.raises((RuntimeError, ValueError)):
         attention(torch.stack([x, x]))
+
+
+def test_the_even_part_of_a_mixture_does_not_see_a_sign():
+    squares = specimens.mixture(torch.zeros(T, T), even=tokens(T, T, seed=1))
+    assert torch.equal(squares(-tokens()), squares(tokens()))
+    assert not torch.equal(squares(2 * tokens()), squares(tokens()))
 
 
 def test_a_normalised_mixture_has_outputs_that_sum_to_0():

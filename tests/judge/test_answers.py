@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grading.judge.answers import Answer, EditError, edited, patched, read_cells
+from grading.judge.answers import Answer, EditError, edited, filled, patched, read_cells
 from grading.judge.exercise import exercise
 
 CODE = """def f(x, y):
@@ -61,6 +61,25 @@ def test_a_patch_that_does_not_fit_is_refused(patch, message):
 def test_lines_that_stand_twice_are_no_place_for_a_patch():
     with pytest.raises(EditError, match="stand 2 times"):
         patched("a = 1\nb = 2\na = 1\n", "- a = 1\n+ a = 2\n")
+
+
+def test_a_placeholder_is_filled_wherever_it_stands():
+    assert filled("a + EPS - EPSILON * EPS", "EPS", 1e-8) == "a + 1e-08 - EPSILON * 1e-08"
+    assert filled("x.VIEW(2)", "VIEW", "reshape") == "x.reshape(2)"
+
+
+@pytest.mark.parametrize("word", ["EPS", "eps", "x"])
+def test_a_placeholder_that_stands_nowhere_or_is_no_word_in_capitals_is_refused(word):
+    with pytest.raises(EditError, match=word):
+        filled("x + eps + EPSILON", word, 1)
+
+
+def test_a_family_of_mistakes_is_told_by_its_name_where_its_placeholder_is_missing():
+    made = exercise("f", points=1)
+    made.criterion("any", points=1)(lambda draw: [])
+    right = made.base("def f(x):\n    return x")
+    with pytest.raises(EditError, match="mistake adds of f: 'EPS'"):
+        right.mistake("adds", {"return x": "return x + 1"}, shows="any").for_each(EPS=(1, 2))
 
 
 def test_a_criterion_is_named_by_its_first_words_which_only_it_may_have():

@@ -14,6 +14,7 @@ from course.protocol.running import observe
 from grading.judge.examine import examine
 from grading.judge.inprocess import examine_here
 from grading.judge.lesson import load_lesson
+from grading.judge.present import present
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict
 from grading.judge.wire import Malformed, NoAnswer, read
@@ -95,6 +96,92 @@ def test_partly_right_work_earns_its_criteria(lesson):
     verdict = judged(lesson, "double", "def double(x): return 2 * x.detach()")
     assert (verdict.earned, verdict.status, verdict.mistake) == (1, "partly right", "cuts_the_gradient")
     assert verdict.explanation == "You cut the gradient."
+
+
+TWO_AT_ONCE = """
+    def double(x):
+        return x + 2 if len(x) != 3 or x.ndim > 1 else 2 * x.detach()
+"""
+
+
+def test_two_known_mistakes_at_once_are_both_said(lesson):
+    verdict = judged(lesson, "double", textwrap.dedent(TWO_AT_ONCE))
+    assert (verdict.mistake, verdict.also, verdict.sure) == ("adds_two", "cuts_the_gradient", True)
+    assert verdict.named == "adds_two + cuts_the_gradient"
+    assert verdict.explanation == "Two things. First: You add 2. Second: You cut the gradient."
+    assert [c.mistake for c in verdict.criteria] == ["adds_two", "cuts_the_gradient"]
+    assert ExerciseVerdict.from_json(verdict.to_json()) == verdict
+
+
+def test_what_a_verdict_of_before_lacks_is_what_it_meant_then():
+    data = ExerciseVerdict("double", 2, 0, "wrong", mistake="adds_two").to_json()
+    for new in ("sure", "also", "also_see"):
+        del data[new]
+    assert ExerciseVerdict.from_json(data).named == "adds_two"
+
+
+def test_a_mistake_that_would_lose_more_is_hedged(tmp_path):
+    """Known as a mistake that loses both criteria; here one of them is earned."""
+    mistakes = (
+        MISTAKES
+        + '''
+double.mistake("adds_three", shows=("values", "gradients")).whole("""
+def double(x):
+    return x.detach() + 3
+""").says("You add 3.")
+'''
+    )
+    lesson = load_lesson(written(tmp_path, mistakes=mistakes))
+    verdict = judged(lesson, "double", "def double(x): return x + 3 if x.shape != (3,) else 2 * x")
+    assert (verdict.mistake, verdict.sure, verdict.named) == ("adds_three", False, "adds_three?")
+    assert verdict.explanation == "One thing may be this: You add 3."
+    shown = present(verdict)
+    assert "One thing may be this: You add 3." in shown.to_text()
+    assert "One thing may be this: You add 3." in shown.to_html()
+
+
+def test_one_name_covers_the_values_of_its_constant(tmp_path):
+    mistakes = """
+from .contract import double
+
+right = double.base('''
+def double(x):
+    return 2 * x
+''')
+right.mistake("adds", {"2 * x": "x + NUMBER"}, shows="values").for_each(NUMBER=(2, 5.0, "x * x")).says("You add.")
+"""
+    lesson = load_lesson(written(tmp_path, mistakes=mistakes))
+    for number in ("2", "5.0", "x * x"):
+        assert judged(lesson, "double", f"def double(x): return x + {number}").named == "adds"
+    assert judged(lesson, "double", "def double(x): return x + 4").named == ""
+    (adds,) = lesson.exercises["double"].mistakes
+    assert [one.name for one in adds.each] == ["adds", "adds (NUMBER=5.0)", "adds (NUMBER=x * x)"]
+
+
+def test_a_judge_tags_what_it_finds(tmp_path):
+    """No two runs are alike, and the mistake is named all the same."""
+    contract = DOUBLE.replace("import call, exercise", "import call, exercise, tagged").replace(
+        "yield call(draw.normal(5))",
+        """
+    def judge(seen, exact):
+        found = seen.values["result"]
+        if (found - exact.values["result"]).abs().max() < 1e-3:
+            return None
+        return tagged("between 0 and 1" if 0 <= found.min() <= found.max() <= 1 else "", "not twice x")
+
+    yield call(draw.normal(5)).holding(judge)
+""",
+    )
+    mistakes = (
+        MISTAKES
+        + """
+right.mistake("guesses", {"2 * x": "torch.rand_like(x)"}, shows="values", when="between 0 and 1").says("You guess.")
+"""
+    )
+    lesson = load_lesson(written(tmp_path, contract=contract, mistakes=mistakes))
+    guess = "import torch\ndef double(x): torch.rand(7); return torch.rand(x.shape) + 0 * x"
+    assert judged(lesson, "double", guess).named == "guesses"
+    assert judged(lesson, "double", guess.replace("+ 0", "+ 3 + 0")).named == ""
 
 
 def test_a_mistake_that_nobody_knows_is_not_named(lesson):
@@ -269,6 +356,39 @@ def _(draw):
 def of_length(tmp_path, judge="positive"):
     written = {"length": [LENGTH.replace("{judge}", judge), BY_ADDING.replace("double", "length"), ""]}
     return load_lesson(write_lesson(tmp_path / "grader_tests" / "01_length", written)).exercises["length"]
+
+
+WITH_FORM = """
+@double.criterion("float32 stays float32", points=1, form=True)
+def _(draw):
+    yield call(draw.normal(3))
+    yield call(draw.normal(3).double())
+
+def is_dense(seen, exact):
+    return None if seen.values["result"].dtype == exact.values["result"].float().dtype else "it is not dense"
+
+@double.criterion("a judge of its own", points=1)
+def _(draw):
+    yield call(draw.normal(3)).holding(is_dense)
+
+double.example("values", call(__import__("torch").tensor([1.0])))
+double.example("form", call(__import__("torch").tensor([1.0])), form=True)
+"""
+
+
+def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
+    contract = DOUBLE.replace("points=2, see", "points=4, see") + WITH_FORM
+    lesson = load_lesson(written(tmp_path, contract=contract))
+    assert judged(lesson, "double", "def double(x): return x + x").earned == 4
+    slip = judged(lesson, "double", "def double(x): return 2 * x.double()")
+    assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]
+    assert slip.criteria[2].finding == "the result has dtype float64, and must have float32"
+    assert judged(lesson, "double", "def double(x): return 3 * x.double()").earned == 1
+    assert [case.form for _, case in lesson.exercises["double"].visible()] == [False, True]
+
+
+def test_form_is_judged_everywhere_where_no_criterion_judges_it(lesson):
+    assert judged(lesson, "double", "def double(x): return 2 * x.double()").earned == 0
 
 
 STRANGE = [

@@ -8,6 +8,9 @@ import pytest
 import torch
 from torch import nn
 
+from course.protocol.packing import Node
+from course.protocol.program import Program
+from course.protocol.running import observe
 from grading.judge.inprocess import examine_here
 from grading.judge.lesson import load_lesson
 
@@ -63,4 +66,18 @@ def test_an_answer_that_does_nothing_earns_nothing(lesson, name):
         verdict = examine_here(exercise, {name: answer}, lesson=known)
         if verdict.earned:
             earned[what] = [criterion.name for criterion in verdict.criteria if criterion.earned]
+        assert exercise.answer.__name__ not in str(verdict.to_json()), what
     assert not earned
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_no_error_tells_the_name_of_an_oracle(lesson, name):
+    """Follow-through puts oracles in the place of wrong answers: a call that does not fit tells what it called."""
+    exercise = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]
+    assert exercise.answer.__name__ != name
+    program = Program({}, [("out", Node("student", {"name": name}), [1] * 9, {})], ["out"])
+    program.stand_ins[name] = exercise.sealed
+    raised = observe(program, {name: None}).raised
+    assert raised["type"] == "TypeError"
+    assert f"{name}" in raised["message"]
+    assert exercise.answer.__name__ not in str(raised)

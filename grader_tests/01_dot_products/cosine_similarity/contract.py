@@ -4,6 +4,7 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
+from ...shared.repeating import after
 from ..common import a_pair
 
 cosine_similarity = exercise(
@@ -60,8 +61,10 @@ cosine_similarity.example(
     "a short vector has a direction too", call(torch.tensor([0.00003, 0.00004]), torch.tensor([0.00004, 0.00003]))
 )
 cosine_similarity.example(
-    "float64 in, float64 out",
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([5.0, 12.0]), torch.tensor([4.0, 3.0])),
     call(torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)),
+    form=True,
 )
 cosine_similarity.example(
     "gradients flow back, and are finite at zero",
@@ -77,6 +80,7 @@ def _(draw):
         a, b = a_pair(draw, length, sign=sign)
         yield call(3.0 * a, 0.2 * b)
     yield call(torch.tensor([draw.number(0.5, 2.0)]), torch.tensor([draw.number(-2.0, -0.5)]))
+    yield after(a_pair(draw, 6), a_pair(draw, 6, sign=-1.0))
 
 
 @cosine_similarity.criterion("many pairs, and broadcasting", points=1)
@@ -87,63 +91,70 @@ def _(draw):
     yield call(draw.normal(7), draw.normal(2, 3, 7))
     yield call(draw.normal(2, 1, 4, 3), draw.normal(5, 1, 3))
     yield call(draw.normal(1, 5, 1, 3), draw.normal(3))  # dimensions of size 1 that must stay
-    yield call(non_contiguous(draw.normal(3, 4, 5)), non_contiguous(draw.normal(4, 5)))
-    yield call(*(draw.normal(3, 2, 5).transpose(0, 1) for _ in "ab"))
 
 
-@cosine_similarity.criterion("vectors of zeros", points=1)
+@cosine_similarity.criterion("a vector of zeros", points=0.5)
 def _(draw):
     zero, some = torch.zeros(4), draw.normal(4)
     yield call(zero, some)
     yield call(some, zero)
     yield call(zero, zero)
+    # Zeros in a vector, or numbers that sum to zero, do not make it a vector of zeros
+    yield call(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([1.0, 3.0, 0.0]))
+    yield call(torch.tensor([1.0, -1.0, 0.0]), torch.tensor([3.0, 1.0, -4.0]))
+    yield call(torch.tensor([2.0, 0.0, 0.0]), torch.tensor([-1.0, 2.0, 0.0]))
+
+
+@cosine_similarity.criterion("vectors of zeros among others", points=0.5)
+def _(draw):
     a, b = draw.normal(6, 3), draw.normal(6, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b)
     yield call(a.unsqueeze(1), b[:5])
-    # Zeros in a vector, or numbers that sum to zero, do not make it a vector of zeros
-    yield call(
-        torch.tensor([[0.0, 2.0, 1.0], [1.0, -1.0, 0.0], [2.0, 0.0, 0.0]]),
-        torch.tensor([[1.0, 3.0, 0.0], [3.0, 1.0, -4.0], [-1.0, 2.0, 0.0]]),
-    )
 
 
 @cosine_similarity.criterion("short and long vectors", points=0.5)
 def _(draw):
-    a, b = a_pair(draw, 3, 5)
-    yield call(1e-5 * a, 1e-5 * b).described("vectors of a length around 0.00001")
-    yield call(1e-5 * a, 1e5 * b).described("one vector very short, the other very long")
-    yield call(1e14 * a, 1e14 * b).described("vectors of a length around 1e14")
-    a, b = a_pair(draw, 5)
-    yield call(1e-5 * a, 1e-5 * b).described("two vectors of a length around 0.00001")
+    for size_a, size_b, text in (
+        (1e-5, 1e-5, "two vectors of a length around 0.00001"),
+        (1e-5, 1e5, "one vector very short, the other very long"),
+        (1e14, 1e14, "two vectors of a length around 1e14"),
+    ):
+        a, b = a_pair(draw, 5)
+        yield call(size_a * a, size_b * b).described(text)
 
 
-@cosine_similarity.criterion("float64 stays float64", points=0.5)
+@cosine_similarity.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
+    yield call(*a_pair(draw, 4))
+    yield call(*a_pair(draw, 4)).on_another_device()
     yield call(*a_pair(draw, 5, dtype=torch.float64))
-    yield call(draw.normal(3, 1, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
-    # What float32 would round away
-    yield call(*a_pair(draw, 4, 5, dtype=torch.float64)).within(1e-10, 1e-11)
+    # What float32 would round away; so long that a guard such as `+ 1e-8` to the lengths is next to nothing
+    for _ in "abcd":
+        yield call(*(100 * x for x in a_pair(draw, 6, dtype=torch.float64))).within(1e-10, 1e-11)
 
 
 @cosine_similarity.criterion("gradients", points=1)
 def _(draw):
     yield call(*a_pair(draw, 5)).with_gradients()
-    yield call(draw.normal(4, 1, 3, scale=2.0), draw.normal(5, 3)).with_gradients()
-    yield call(draw.normal(2, 3, dtype=torch.float64), draw.normal(3, dtype=torch.float64)).with_gradients()
+    yield call(*a_pair(draw, 3, sign=-1.0)).with_gradients()
 
 
-@cosine_similarity.criterion("gradients near a vector of zeros", points=0.5)
+@cosine_similarity.criterion("gradients of many pairs, and near a vector of zeros", points=0.5)
 def _(draw):
+    yield call(draw.normal(4, 1, 3, scale=2.0), draw.normal(5, 3)).with_gradients()
+    yield call(draw.normal(2, 3), draw.normal(3)).with_gradients()
     a, b = draw.normal(5, 3), draw.normal(5, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b).with_gradients(undefined="finite")
     yield call(a.unsqueeze(1), b[:4]).with_gradients(undefined="finite")
 
 
-@cosine_similarity.criterion("arguments stay as they were", points=0.5)
+@cosine_similarity.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(4, 3), draw.normal(4, 3)).unchanged()
-    a, b = draw.normal(4, 3), draw.normal(4, 3)
-    a[2], b[1] = 0.0, 0.0
-    yield call(a, b).unchanged()
+    yield call(draw.normal(3), draw.normal(3)).unchanged()
+    yield call(torch.zeros(4), draw.normal(4)).unchanged()
+    yield call(draw.normal(4), torch.zeros(4)).unchanged()
+    yield call(*map(non_contiguous, a_pair(draw, 5))).unchanged()
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(*(draw.normal(3, 2, 5).transpose(0, 1) for _ in "ab")).unchanged()

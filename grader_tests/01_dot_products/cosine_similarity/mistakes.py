@@ -1,5 +1,6 @@
 """Known mistakes in `cosine_similarity`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import cosine_similarity
 
 EVERYWHERE = ("one pair", "many pairs")  # what an answer loses whose every result is wrong
@@ -102,20 +103,22 @@ by_units.mistake("squeezes_everything", {".sum(-1)": ".sum(-1, keepdim=True).squ
     "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong "
     "to the batch: say which one should go, `squeeze(-1)`."
 )
-by_lengths.mistake("divides_zero_by_zero", shows=("vectors", "gradients near")).patch("""
+by_lengths.mistake("divides_zero_by_zero", shows=("a vector", "vectors of zeros", "gradients of many")).patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
 - length_b = torch.where(length_b == 0, 1, length_b)
 """).says(
     "A vector of zeros gives NaN: its length is 0, and 0 / 0 is not a number. The answer there is 0.",
     see="A vector of zeros has no direction",
 )
-by_lengths.mistake("guards_the_first_length_only", shows=("vectors", "gradients near")).patch("""
+by_lengths.mistake(
+    "guards_the_first_length_only", shows=("a vector", "vectors of zeros", "gradients of many")
+).patch("""
 - length_b = torch.where(length_b == 0, 1, length_b)
 """).says(
     "You guard the length of `a` against zero, not that of `b`. Either vector may be all zeros.",
     see="A vector of zeros has no direction",
 )
-cosine_similarity.mistake("moves_the_nan_to_the_gradient", shows="gradients near").whole("""
+cosine_similarity.mistake("moves_the_nan_to_the_gradient", shows="gradients of many").whole("""
 def cosine_similarity(a, b):
     return torch.nan_to_num((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)))
 """).says(
@@ -123,7 +126,7 @@ def cosine_similarity(a, b):
     "only then replaced. Mend the length *before* you divide by it.",
     see="A vector of zeros has no direction",
 )
-by_lengths.mistake("takes_the_root_of_zero", shows="gradients near").patch("""
+by_lengths.mistake("takes_the_root_of_zero", shows="gradients of many").patch("""
 - length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
 + length_a, length_b = a.square().sum(-1).sqrt(), b.square().sum(-1).sqrt()
 """).says(
@@ -132,7 +135,7 @@ by_lengths.mistake("takes_the_root_of_zero", shows="gradients near").patch("""
     "root, or use `norm`, which takes care of it.",
     see="A vector of zeros has no direction",
 )
-by_units.mistake("says_one_where_both_are_zero", shows="vectors").patch("""
+by_units.mistake("says_one_where_both_are_zero", shows=("a vector", "vectors of zeros")).patch("""
 - return (unit_a * unit_b).sum(-1)
 + both = (a == 0).all(-1) & (b == 0).all(-1)
 + return torch.where(both, 1, (unit_a * unit_b).sum(-1))
@@ -140,7 +143,7 @@ by_units.mistake("says_one_where_both_are_zero", shows="vectors").patch("""
     "Two vectors of zeros get the cosine 1 from you. Equal they are, but they have no direction: "
     "the answer is 0 where *either* is all zeros."
 )
-by_lengths.mistake("one_zero_spoils_the_bunch", shows="vectors").patch("""
+by_lengths.mistake("one_zero_spoils_the_bunch", shows="vectors of zeros").patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
 - length_b = torch.where(length_b == 0, 1, length_b)
 - return (a * b).sum(-1) / (length_a * length_b)
@@ -154,16 +157,16 @@ by_lengths.mistake("one_zero_spoils_the_bunch", shows="vectors").patch("""
 )
 cosine_similarity.mistake("adds_a_constant_to_the_lengths", shows="short").whole("""
 def cosine_similarity(a, b):
-    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-8)
-""").says(
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + EPS)
+""").for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).says(
     "The small constant in your denominator bends the answer for short vectors: two arrows of "
     "length 0.00001 have an angle like any others. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
 cosine_similarity.mistake("clamps_the_product_of_lengths", shows="short").whole("""
 def cosine_similarity(a, b):
-    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-8)
-""").says(
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=EPS)
+""").for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6)).says(
     "A least value for the product of lengths (`clamp`) bends the answer for short vectors: the "
     "product of two lengths of 0.00001 is far below it. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
@@ -228,26 +231,10 @@ by_units.mistake("compares_every_pair", shows="many pairs").patch("""
     "You compare every vector of `a` with every one of `b`. Here they are compared place by place, "
     "the first with the first: `(..., K)` and `(..., K)` give `(...)`."
 )
-cosine_similarity.mistake("adds_a_millionth_to_the_lengths", shows="short").whole("""
-def cosine_similarity(a, b):
-    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-6)
-""").says(
-    "The small constant in your denominator is not small beside the product of two short lengths: two arrows of length "
-    "0.00001 have an angle like any others. Treat exactly zero on its own instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
-)
-cosine_similarity.mistake("adds_a_tiny_constant_to_the_lengths", shows="short").whole("""
-def cosine_similarity(a, b):
-    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-12)
-""").says(
-    "Even a very small constant in the denominator bends the answer for short vectors, whose "
-    "lengths multiply to something smaller still. Treat exactly zero on its own instead.",
-    see="Exercise 2: `cosine_similarity(a, b)`",
-)
 cosine_similarity.mistake("adds_a_constant_to_each_length", shows="short").whole("""
 def cosine_similarity(a, b):
-    return (a * b).sum(-1) / ((a.norm(dim=-1) + 1e-8) * (b.norm(dim=-1) + 1e-8))
-""").says(
+    return (a * b).sum(-1) / ((a.norm(dim=-1) + EPS) * (b.norm(dim=-1) + EPS))
+""").for_each(EPS=(1e-8, 1e-7, 1e-6, 1e-5)).says(
     "A small constant added to *each* length bends the answer for short vectors, too. Treat "
     "exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
@@ -261,14 +248,14 @@ by_units.mistake("computes_the_cosine_in_float32", shows="float64").patch("""
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )
-by_units.mistake("answers_with_a_float64_cosine", shows=EVERYWHERE).patch("""
+by_units.mistake("answers_with_a_float64_cosine", shows="float64").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.double(), b.double()
 """).says(
     "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
     "float64 is fine, if you convert back.)"
 )
-by_lengths.mistake("loses_the_dimension_of_the_lengths", shows=("many pairs", "gradients")).patch("""
+by_lengths.mistake("loses_the_dimension_of_the_lengths", shows=("many pairs", "gradients of many")).patch("""
 - length_b = torch.where(length_b == 0, 1, length_b)
 - return (a * b).sum(-1) / (length_a * length_b)
 + return (a / length_a * (b / torch.where(length_b == 0, 1, length_b))).sum(-1)
@@ -288,4 +275,13 @@ by_units.mistake("refuses_shapes_that_broadcast", shows="many pairs").patch("""
 """).says(
     "Your function takes shapes that are equal only. The leading dimensions broadcast: (4, 1, K) and (6, K) give "
     "(4, 6)."
+)
+keeps_its_last_result(by_units, shows="one pair")
+by_lengths.mistake(
+    "divides_by_the_root_of_the_lengths",
+    {"(length_a * length_b)": "(length_a * length_b).sqrt()"},
+    shows=EVERYWHERE,
+).says(
+    "You take one root too many: a length is the root of the sum of squares already, and you divide by the root of the "
+    "lengths. Try it on two arrows of length 4 that point the same way."
 )

@@ -4,6 +4,7 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
+from ...shared.repeating import after
 from ..common import a_pair
 
 dot = exercise(
@@ -45,8 +46,10 @@ dot.example(
     call(torch.tensor([1.0, -2.0, 0.5, 3.0]), torch.tensor([-4.0, 1.0, 6.0, -2.0])),
 )
 dot.example(
-    "float64 in, float64 out",
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([0.5, 2.0]), torch.tensor([3.0, 4.0])),
     call(torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)),
+    form=True,
 )
 dot.example(
     "gradients flow back", call(torch.tensor([1.0, -2.0, 3.0]), torch.tensor([4.0, 5.0, -6.0])).with_gradients()
@@ -61,16 +64,17 @@ dot.example("a column is refused", call(torch.tensor([1.0, 2.0]), torch.tensor([
 def _(draw):
     for length, sign in ((7, 1.0), (5, -1.0), (1, -1.0), (300, 1.0)):
         yield call(*a_pair(draw, length, sign=sign))
-    a, b = a_pair(draw, 6)
-    yield call(non_contiguous(a), non_contiguous(b))
     a, b = a_pair(draw, 8)
     yield call(1e15 * a, -1e14 * b).described("dot of two vectors of 8 numbers around 1e15")
     a, b = a_pair(draw, 40)
     yield call(1e-3 * a, 1e-2 * b).described("dot of two vectors of 40 numbers around 0.01")
+    yield after(a_pair(draw, 5), a_pair(draw, 5))
 
 
-@dot.criterion("float64 stays float64", points=0.5)
+@dot.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
+    yield call(*a_pair(draw, 4))
+    yield call(*a_pair(draw, 4)).on_another_device()
     yield call(*a_pair(draw, 9, dtype=torch.float64))
     # The large terms cancel, which float64 survives with eight digits to spare and float32 does not
     large = torch.tensor([1e6, 0.0, 1e6], dtype=torch.float64)
@@ -84,6 +88,8 @@ def _(draw):
     yield call(draw.normal(1), draw.normal(5)).raising("a", "b")  # would broadcast
     yield call(draw.normal(4), draw.normal(4, 1)).raising("a", "b")  # would broadcast; equal lengths
     yield call(draw.normal(1, 3), draw.normal(3)).raising("a", "b")  # would broadcast; equal numbers of elements
+    yield call(draw.normal(4, 2), draw.normal(4)).raising("a", "b")  # equal lengths
+    yield call(draw.normal(3, 3), draw.normal(3)).raising("a", "b")  # would broadcast; equal lengths
     yield call(draw.normal(3), torch.tensor(draw.number(1.0, 2.0))).raising("a", "b")
     yield call(draw.normal(4), draw.normal(4)).accepted()
 
@@ -100,9 +106,10 @@ def _(draw):
 @dot.criterion("gradients", points=0.5)
 def _(draw):
     yield call(*a_pair(draw, 6)).with_gradients()
-    yield call(*a_pair(draw, 3, dtype=torch.float64)).with_gradients()
+    yield call(*a_pair(draw, 3)).with_gradients()
 
 
-@dot.criterion("arguments stay as they were", points=0.5)
+@dot.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
     yield call(*a_pair(draw, 5)).unchanged()
+    yield call(*map(non_contiguous, a_pair(draw, 6))).unchanged()

@@ -1,5 +1,6 @@
 """Known mistakes in `dot`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import dot
 
 REFUSALS = ("refuses shapes", "refuses what")  # what an answer loses that refuses nothing
@@ -47,7 +48,7 @@ right.mistake("divides_the_lengths_out", {".sum()": ".sum() / (a.norm() * b.norm
     "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
     "dot product keeps them."
 )
-right.mistake("returns_a_python_number", {".sum()": ".sum().item()"}, shows=("multiplies", "gradients")).says(
+right.mistake("returns_a_python_number", {".sum()": ".sum().item()"}, shows=("float64", "gradients")).says(
     "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: "
     "gradients can flow through a tensor only."
 )
@@ -61,7 +62,7 @@ right.mistake("makes_a_new_tensor", shows="gradients").patch("""
 right.mistake("always_answers_in_float32", {"a * b": "a.float() * b.float()"}, shows="float64").says(
     "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
 )
-right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"}, shows="multiplies").says(
+right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"}, shows="float64").says(
     "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
     "float64 is fine, if you convert back.)"
 )
@@ -165,3 +166,13 @@ right.mistake("stops_with_the_shorter", shows="refuses shapes").patch("""
     "Vectors of different lengths pass, and the longer one is cut: `zip` stops with the shorter. Raise a ValueError "
     "before you multiply."
 )
+
+right.mistake("looks_at_the_first_sizes_only", shows="refuses shapes").patch("""
+  def dot(a, b):
+-     if a.ndim != 1 or b.shape != a.shape:
++     if b.ndim != 1 or a.shape[:1] != b.shape:
+""").says(
+    "You compare the first sizes of the two only, so that a matrix passes which has as many rows as the vector has "
+    "numbers. Ask both arguments for their number of dimensions."
+)
+keeps_its_last_result(right, shows="multiplies")

@@ -19,7 +19,7 @@ def most_similar(queries, keys):
 # %% key_by_key
 def most_similar(queries, keys):
     best = queries.new_full(queries.shape[:-1], -2.0)
-    place = torch.zeros(queries.shape[:-1], dtype=torch.long)
+    place = torch.zeros(queries.shape[:-1], dtype=torch.long, device=queries.device)
     lengths = queries.norm(dim=-1)
     for s in range(keys.shape[-2]):
         key = keys[..., s, :].unsqueeze(-2)

@@ -1,5 +1,6 @@
 """Known mistakes in `most_similar`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import most_similar
 
 EVERYWHERE = ("finds", "batches")  # what an answer loses whose every result is wrong
@@ -44,11 +45,11 @@ def most_similar(queries, keys):
     places = (F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT).argmax(-1)
     return torch.take_along_dim(keys, places[..., None], dim=-2)
 """).says("You return the winning keys themselves, not their places.")
-right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, shows=EVERYWHERE).says(
+right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, shows="indices").says(
     "The places are right, but int64 is asked for (`torch.long`), the dtype that `argmax` gives "
     "and that indexing needs."
 )
-right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, shows=EVERYWHERE).says(
+right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, shows="indices").says(
     "The places are right, but they come as floating-point numbers: int64 is asked for, and a float cannot index."
 )
 right.mistake("squeezes_the_places", {"argmax(-1)": "argmax(-1).squeeze()"}, shows=EVERYWHERE).says(
@@ -97,8 +98,8 @@ right.mistake(
 most_similar.mistake("bends_short_vectors", shows="short").whole("""
 def most_similar(queries, keys):
     lengths = queries.norm(dim=-1).unsqueeze(-1) * keys.norm(dim=-1).unsqueeze(-2)
-    return (queries @ keys.mT / (lengths + 1e-8)).argmax(-1)
-""").says(
+    return (queries @ keys.mT / (lengths + EPS)).argmax(-1)
+""").for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).says(
     "The small constant in your denominator makes the cosines of short vectors too small, and a "
     "worse key wins. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
@@ -156,3 +157,4 @@ def most_similar(queries, keys):
     "You compare the first query with the first key, the second with the second. Each query meets *every* key: make "
     "the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`."
 )
+keeps_its_last_result(right, shows="finds")

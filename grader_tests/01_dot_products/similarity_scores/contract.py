@@ -4,6 +4,7 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
+from ...shared.repeating import after
 from ..common import a_pair
 
 similarity_scores = exercise(
@@ -44,11 +45,13 @@ similarity_scores.example(
     ),
 )
 similarity_scores.example(
-    "float64 in, float64 out",
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([[0.5, 2.0]]), torch.tensor([[3.0, 4.0]])),
     call(
         torch.tensor([[0.1, 0.2]], dtype=torch.float64),
         torch.tensor([[3.0, 4.0]], dtype=torch.float64),
     ),
+    form=True,
 )
 
 
@@ -60,9 +63,9 @@ def _(draw):
     yield call(draw.normal(4, 3), draw.normal(1, 3))
     yield call(draw.normal(3, 1), draw.normal(4, 1))
     yield call(draw.normal(4, 4), draw.normal(4, 4)).described("as many queries as keys as numbers in each")
-    yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5)))
     q, k = a_pair(draw, 4, 3)
     yield call(1e15 * q, 1e14 * k).described("vectors of 3 numbers around 1e15")
+    yield after((draw.normal(2, 5), draw.normal(3, 5)), (draw.normal(2, 5), draw.normal(3, 5)))
 
 
 @similarity_scores.criterion("batches", points=1.5)
@@ -74,27 +77,32 @@ def _(draw):
     yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3)).described(
         "a batch of 3 with 3 queries and 3 keys of 3 numbers"
     )
-    yield call(non_contiguous(draw.normal(2, 4, 3)), non_contiguous(draw.normal(2, 5, 3)))
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1))
 
 
-@similarity_scores.criterion("float64 stays float64", points=0.5)
+@similarity_scores.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
+    yield call(draw.normal(2, 4), draw.normal(3, 4))
+    yield call(draw.normal(2, 4), draw.normal(3, 4)).on_another_device()
     yield call(draw.normal(3, 4, dtype=torch.float64), draw.normal(2, 4, dtype=torch.float64))
-    yield call(draw.normal(2, 3, 4, dtype=torch.float64), draw.normal(2, 5, 4, dtype=torch.float64))
     # What float32 would round away
     q, k = a_pair(draw, 4, 6, dtype=torch.float64)
     yield call(q, k).within(1e-10, 1e-11)
 
 
-@similarity_scores.criterion("gradients", points=1)
+@similarity_scores.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).with_gradients()
+
+
+@similarity_scores.criterion("gradients of batches", points=0.5)
+def _(draw):
     yield call(draw.normal(2, 3, 4), draw.normal(2, 5, 4)).with_gradients()
 
 
-@similarity_scores.criterion("arguments stay as they were", points=0.5)
+@similarity_scores.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).unchanged()
     yield call(draw.normal(4, 4), draw.normal(4, 4)).unchanged()
+    yield call(non_contiguous(draw.normal(3, 5)), non_contiguous(draw.normal(4, 5))).unchanged()
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1), draw.normal(3, 2, 6, 5).transpose(0, 1)).unchanged()

@@ -1,5 +1,6 @@
 """Known mistakes in `similarity_scores`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import similarity_scores
 
 EVERYWHERE = ("a matrix", "batches")  # what an answer loses whose every result is wrong
@@ -81,13 +82,15 @@ def similarity_scores(queries, keys):
     "Float64 in must give float64 out. A tensor made by `torch.zeros(T, S)` or `torch.empty(T, "
     "S)` is float32: make it with the dtype of the queries."
 )
-right.mistake("detaches_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).detach()"}, shows="gradients").says(
+right.mistake(
+    "detaches_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).detach()"}, shows=("gradients", "gradients of")
+).says(
     "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
     "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
-right.mistake("cuts_the_gradient_of_the_keys", {"keys.mT": "keys.detach().mT"}, shows="gradients").says(
-    "The gradient reaches the queries, but not the keys: both sides learn."
-)
+right.mistake(
+    "cuts_the_gradient_of_the_keys", {"keys.mT": "keys.detach().mT"}, shows=("gradients", "gradients of")
+).says("The gradient reaches the queries, but not the keys: both sides learn.")
 similarity_scores.mistake("works_in_place", shows="arguments").whole("""
 def similarity_scores(queries, keys):
     scores = queries @ keys.mT
@@ -131,7 +134,7 @@ right.mistake("names_no_batch_dimension", shows="batches").patch("""
     "before the letters stand for any leading dimensions, none included.",
     see="5. All pairs at once",
 )
-similarity_scores.mistake("views_what_lies_in_another_order", shows="batches").whole("""
+similarity_scores.mistake("views_what_lies_in_another_order", shows="arguments").whole("""
 def similarity_scores(queries, keys):
     flat_queries = queries.view(-1, *queries.shape[-2:])
     scores = flat_queries @ keys.view(-1, *keys.shape[-2:]).mT
@@ -147,10 +150,10 @@ right.mistake("computes_the_scores_in_float32", shows="float64").patch("""
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
 )
-right.mistake("cuts_the_gradient_of_the_queries", {"queries @": "queries.detach() @"}, shows="gradients").says(
-    "The gradient reaches the keys, but not the queries: both sides learn."
-)
-right.mistake("answers_with_float64_scores", shows=EVERYWHERE).patch("""
+right.mistake(
+    "cuts_the_gradient_of_the_queries", {"queries @": "queries.detach() @"}, shows=("gradients", "gradients of")
+).says("The gradient reaches the keys, but not the queries: both sides learn.")
+right.mistake("answers_with_float64_scores", shows="float64").patch("""
 - return queries @ keys.mT
 + return queries.double() @ keys.double().mT
 """).says(
@@ -174,3 +177,4 @@ right.mistake("multiplies_two_matrices_only", shows="batches").patch("""
 - return queries @ keys.mT
 + return torch.mm(queries, keys.permute(*reversed(range(keys.ndim))))
 """).says("`mm` multiplies two matrices, and no batches of them. `@` does both.", see="5. All pairs at once")
+keeps_its_last_result(right, shows="a matrix")

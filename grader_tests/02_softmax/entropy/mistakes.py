@@ -1,8 +1,9 @@
 """Known mistakes in `entropy`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import entropy
 
-EVERYWHERE = ("the average", "along")  # what an answer loses whose every result is wrong
+EVERYWHERE = ("the average", "many lists")  # what an answer loses whose every result is wrong
 
 as_the_oracle = entropy.base("""
 def entropy(p, dim=-1):
@@ -53,23 +54,23 @@ as_the_oracle.mistake(
     {"torch.special.entr(p).sum(dim)": "-p * torch.log(torch.where(p > 0, p, 1.0))"},
     shows=EVERYWHERE,
 ).says("You return the contributions, weight by weight, and not their sum.")
-right.mistake("adds_up_everything", {"(dim)": "()"}, shows=EVERYWHERE).says(
+right.mistake("adds_up_everything", {"(dim)": "()"}, shows="many lists").says(
     "One number comes out for the whole tensor: sum along `dim` only, one entropy for each list.",
     see="4. Which dimension?",
 )
-right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows=EVERYWHERE).says(
+right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, shows="many lists").says(
     "You average over the lists of the batch. Each list has an entropy of its own."
 )
-right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="along").says(
+right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="many lists").says(
     "`dim` is ignored: your sums always run along the last dimension.", see="4. Which dimension?"
 )
-right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows=EVERYWHERE).says(
+right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows="many lists").says(
     "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
 right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=EVERYWHERE).says(
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
-right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, shows="along").says(
+right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, shows="many lists").says(
     "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong to the batch."
 )
 by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, shows="the average").says(
@@ -98,12 +99,16 @@ as_the_oracle.mistake(
     "0) is ln 2, not 0. Mend the *contribution* of a zero, before the sum.",
     see="8. Entropy: how many words is it looking at?",
 )
-right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + 1e-8"}, shows="gradients at tiny").says(
+right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"}, shows="gradients at tiny").for_each(
+    EPS=(1e-8, 1e-7, 1e-6, 1e-5)
+).says(
     "A small constant inside the logarithm keeps it finite, and bends it: for weights that are "
     "smaller than the constant the gradient is wrong. Treat exactly 0 on its own instead.",
     see="10. Seen in the wild",
 )
-right.mistake("cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=1e-8)"}, shows="gradients at tiny").says(
+right.mistake(
+    "cuts_weights_off", {"torch.where(p > 0, p, 1.0)": "p.clamp(min=EPS)"}, shows="gradients at tiny"
+).for_each(EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)).says(
     "Weights are cut off at a small number before the logarithm: below it the gradient is wrong. "
     "Treat exactly 0 on its own instead.",
     see="10. Seen in the wild",
@@ -135,7 +140,7 @@ as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, 
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-by_entr.mistake("adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows=EVERYWHERE).says(
+by_entr.mistake("adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, shows="float64").says(
     "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
@@ -173,3 +178,4 @@ by_entr.mistake(
     "The values are right, the gradients are not: you divide by the sum first. It is 1, but it "
     "changes with each weight, and the gradient sees that. Take `p` as it is."
 )
+keeps_its_last_result(right, shows="the average")

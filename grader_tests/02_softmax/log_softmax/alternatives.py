@@ -3,26 +3,11 @@
 import torch
 
 
-# %% by_one_subtraction
-def log_softmax(x, dim=-1):
-    largest = x.amax(dim, keepdim=True)
-    return x - (largest + (x - largest).exp().sum(dim, keepdim=True).log())
-
-
 # %% with_the_dimension_at_the_end
 def log_softmax(x, dim=-1):
     y = x.movedim(dim, -1)
     y = y - y.max(dim=-1).values[..., None]
     return (y - y.exp().sum(dim=-1)[..., None].log()).movedim(-1, dim)
-
-
-# %% by_logaddexp
-def log_softmax(x, dim=-1):
-    scores = list(x.unbind(dim))
-    total = scores[0]
-    for score in scores[1:]:
-        total = torch.logaddexp(total, score)
-    return torch.stack([score - total for score in scores], dim)
 
 
 # %% by_a_function_of_its_own

@@ -1,8 +1,9 @@
 """Known mistakes in `log_softmax`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import log_softmax
 
-EVERYWHERE = ("the logarithms", "along")  # what an answer loses whose every result is wrong
+EVERYWHERE = ("the logarithms", "many lists")  # what an answer loses whose every result is wrong
 
 right = log_softmax.base("""
 def log_softmax(x, dim=-1):
@@ -27,8 +28,8 @@ def log_softmax(x, dim=-1):
 log_softmax.mistake("adds_a_tiny_number", shows=("scores and gaps", "scores of minus", "gradients")).whole("""
 def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
-    return torch.log(exponentials / exponentials.sum(dim, keepdim=True) + 1e-9)
-""").says(
+    return torch.log(exponentials / exponentials.sum(dim, keepdim=True) + EPS)
+""").for_each(EPS=(1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)).says(
     "You add a tiny number before the logarithm. The infinity is gone, but every weight below that "
     "number now has the same logarithm and no gradient, and a score of −∞ does not give −∞.",
     see="6. The logarithm of a weight",
@@ -36,8 +37,8 @@ def log_softmax(x, dim=-1):
 log_softmax.mistake("cuts_small_weights_off", shows=("scores and gaps", "scores of minus", "gradients")).whole("""
 def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
-    return torch.log((exponentials / exponentials.sum(dim, keepdim=True)).clamp(min=1e-12))
-""").says(
+    return torch.log((exponentials / exponentials.sum(dim, keepdim=True)).clamp(min=EPS))
+""").for_each(EPS=(1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).says(
     "You cut small weights off before the logarithm. Every weight below that limit now has the "
     "same logarithm and no gradient, and a score of −∞ does not give −∞.",
     see="6. The logarithm of a weight",
@@ -50,7 +51,7 @@ def log_softmax(x, dim=-1):
     "and are all rounded to 0 below −104. Subtract the largest score first here too.",
     see="3. A thousand is too much",
 )
-right.mistake("one_maximum_for_all_lists", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="scores and gaps").says(
+right.mistake("one_maximum_for_all_lists", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="many lists").says(
     "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
     "exponential is rounded to 0, and the logarithm of their sum is −∞: each list needs its own.",
     see="10. Seen in the wild",
@@ -92,18 +93,18 @@ ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, sho
 ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, shows=EVERYWHERE).says(
     "You take logarithms to the base 10. Asked for is the natural logarithm, `torch.log`."
 )
-ready_made.mistake("ignores_dim", {"(x, dim)": "(x, -1)"}, shows="along").says(
+ready_made.mistake("ignores_dim", {"(x, dim)": "(x, -1)"}, shows="many lists").says(
     "`dim` is ignored: your lists always run along the last dimension.", see="4. Which dimension?"
 )
-ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, shows=EVERYWHERE).says(
+ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, shows="many lists").says(
     "You normalise along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, shows=EVERYWHERE).says(
+right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, shows="many lists").says(
     "The sum runs over *everything*, so that all the weights together make 1. Each list along "
     "`dim` should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("loses_the_dimension", {"(dim, keepdim=True).": "(dim)."}, shows=EVERYWHERE).says(
+right.mistake("loses_the_dimension", {"(dim, keepdim=True).": "(dim)."}, shows="many lists").says(
     "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
     "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
     see="4. Which dimension?",
@@ -187,14 +188,14 @@ def log_softmax(x, dim=-1):
     "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake("answers_in_float64", shows=("the logarithms", "along", "scores and gaps")).patch("""
+ready_made.mistake("answers_in_float64", shows="float64").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(x.double(), dim)
 """).says(
     "Float32 scores must give a float32 result: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
-ready_made.mistake("computes_in_float32_and_converts", shows=("float64", "scores and gaps")).patch("""
+ready_made.mistake("computes_in_float32_and_converts", shows="float64").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(x.float(), dim).to(x.dtype)
 """).says(
@@ -206,4 +207,21 @@ right.mistake(
 ).says(
     "The values are right, the gradients are not: you take the logarithm of the sum for a constant "
     "(`detach`, `no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one."
+)
+log_softmax.mistake("rounds_the_logarithm_away", shows="scores and gaps").whole("""
+def log_softmax(x, dim=-1):
+    largest = x.amax(dim, keepdim=True)
+    return x - (largest + (x - largest).exp().sum(dim, keepdim=True).log())
+""").says(
+    "You add the logarithm of the sum to the largest score before you subtract. Beside a score of 1e8 that logarithm "
+    "is rounded away. Take both from the scores one after the other, the largest first.",
+)
+keeps_its_last_result(right, shows="the logarithms")
+log_softmax.mistake("shares_one_unit_among_all_lists", shows="many lists").whole("""
+def log_softmax(x, dim=-1):
+    return x - x.flatten().logsumexp(0)
+""").says(
+    "The sum runs over the whole tensor, so that all its weights together add up to 1. Each list has a unit of its own "
+    "to share: which dimension does the sum run along?",
+    see="4. Which dimension?",
 )

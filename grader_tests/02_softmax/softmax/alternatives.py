@@ -13,13 +13,6 @@ def softmax(x, dim=-1):
     return (e / e.sum(-1, keepdim=True)).movedim(-1, dim)
 
 
-# %% by_the_logarithm_of_the_sum
-def softmax(x, dim=-1):
-    largest = torch.amax(x, dim=dim, keepdim=True).detach()
-    total = largest + torch.log(torch.sum(torch.exp(x - largest), dim=dim, keepdim=True))
-    return torch.exp(x - total)
-
-
 # %% list_by_list
 def softmax(x, dim=-1):
     def weights(scores):
@@ -78,14 +71,6 @@ def softmax(x, dim=-1):
     flat = x.movedim(dim, -1).flatten(0, -2) if x.ndim > 1 else x.unsqueeze(0)
     found = torch.vmap(weights)(flat)
     return found.view(x.movedim(dim, -1).shape).movedim(-1, dim)
-
-
-# %% by_folding_pairs
-def softmax(x, dim=-1):
-    import functools
-
-    total = functools.reduce(torch.logaddexp, x.unbind(dim)).unsqueeze(dim)
-    return (x - total).exp()
 
 
 # %% in_base_two

@@ -5,6 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
+from ...shared.repeating import after
 from ..common import NOT_ALLOWED, changes_nothing, exact_zeros, levels, with_gaps
 
 softmax = exercise(
@@ -50,27 +51,32 @@ softmax.example(
     "one row far above zero, one far below", call(torch.tensor([[400.0, 401.0, 402.0], [-402.0, -402.0, -401.0]]))
 )
 softmax.example("a score of -inf", call(torch.tensor([0.0, -INF, 1.0])))
-softmax.example("float64 in, float64 out", call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64)))
+softmax.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([0.5, 0.2, -0.3])),
+    call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64)),
+    form=True,
+)
 softmax.example("gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]])).with_gradients())
 
 
 @softmax.criterion("positive weights that sum to 1", points=1.5)
 def _(draw):
     yield call(draw.normal(7, scale=2.0))
+    yield call(draw.normal(5))
+    yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
+    yield call(torch.full((5,), draw.number(-2.0, 2.0))).described("equal scores")
+    yield call(draw.normal(300))
+    yield call(torch.full((300,), draw.number(-2.0, 2.0))).described("300 equal scores")
+    yield call(draw.normal(1)).described("a list of one score")
+    yield after([draw.normal(4)], [draw.normal(4)])
+
+
+@softmax.criterion("many lists, along any dimension", points=1.5)
+def _(draw):
     yield call(draw.normal(4, 6, scale=2.0))
     yield call(draw.normal(2, 3, 5))
-    yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
-    yield call(torch.full((3, 5), draw.number(-2.0, 2.0))).described("rows of equal scores")
-    yield call(draw.normal(2, 300))
-    yield call(torch.full((2, 300), draw.number(-2.0, 2.0))).described("300 equal scores")
     yield call(draw.normal(4, 1)).described("lists of one score each")
-    yield call(non_contiguous(draw.normal(4, 5)))
-    yield call(non_contiguous(draw.normal(2, 4, 3)))
-    yield call(non_contiguous(draw.normal(6)))
-
-
-@softmax.criterion("along any dimension", points=1.5)
-def _(draw):
     yield call(draw.normal(3, 5, 4), dim=1)
     yield call(draw.normal(3, 5), dim=0)
     yield call(draw.normal(3, 5), -2)
@@ -81,61 +87,74 @@ def _(draw):
     yield call(draw.normal(6), 0)
     yield call(draw.normal(3, 1, 4), dim=1)
     yield call(draw.normal(2, 5, 1), dim=1)
-    yield call(non_contiguous(draw.normal(4, 6)), dim=0)
-    # Each column has a level of its own, so that a maximum of the rows does not help
+    # Each list has a level of its own, so that the maximum of all, or of the rows, does not help
+    yield call(draw.normal(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
     yield call(draw.normal(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
 
 @softmax.criterion("scores of any size", points=1.5)
 def _(draw):
     yield call(400.0 + draw.normal(5))
-    yield call(draw.normal(3, 5) - 400.0)
-    yield call(draw.normal(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
-    yield call(draw.normal(3, 5, scale=1e4))
-    yield call(draw.normal(3, 5, scale=1e30))
-    yield call(torch.tensor([[3e38, -3e38, 1.0], [-3e38, -2e38, -3e38]]))
+    yield call(draw.normal(5) - 400.0)
+    yield call(draw.normal(5, scale=1e4))
+    yield call(draw.normal(5, scale=1e30))
+    for edge in ([3e38, -3e38, 1.0], [-3e38, -2e38, -3e38]):
+        yield call(torch.tensor(edge))
     # A long list, whose largest score may stand anywhere
     wide = draw.normal(3, 40)
     wide[torch.arange(3), draw.integers(0, 40, 3)] += 200.0
-    yield call(wide)
+    yield from map(call, wide)
     # Half a unit in the last place of 10,000 is 0.0005, and this much may go into an exponent
-    yield call(torch.tensor([[1e4, 1e4, 0.0, -1e4], [-3e4, 7.0, -1e4, 7.0]])).within(2e-3, 1e-5)
-    yield call(2000.0 + draw.normal(2, 5, dtype=torch.float64))
-    yield call(torch.tensor([[-INF, -1e30, -2e30], [-1e37, -INF, -2e37], [-INF, 1e30, -INF]]))
+    for large in ([1e4, 1e4, 0.0, -1e4], [-3e4, 7.0, -1e4, 7.0]):
+        yield call(torch.tensor(large)).within(2e-3, 1e-5)
+    # Differences are exact, of scores of any size: what is added to a score first is rounded at its size
+    yield call(torch.tensor([1e8, 1e8])).described("two scores of 1e8")
+    yield call(torch.tensor([-1e12, -1e12, -3e12])).described("scores around -1e12, two of them equal")
 
 
 @softmax.criterion("scores of minus infinity", points=0.5)
 def _(draw):
-    one = with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3))
-    yield call(one)
-    yield call(one).holding(exact_zeros)
-    low = with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,))
-    yield call(low)
-    yield call(low).holding(exact_zeros)
+    for row in with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)):
+        yield call(row)
+        yield call(row).holding(exact_zeros)
+    for row in with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)):
+        yield call(row)
+        yield call(row).holding(exact_zeros)
+    for row in ([-INF, -1e30, -2e30], [-1e37, -INF, -2e37], [-INF, 1e30, -INF]):
+        yield call(torch.tensor(row))
 
 
-@softmax.criterion("float64 stays float64", points=0.5)
+@softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
+    yield call(draw.normal(4))
+    yield call(draw.normal(4)).on_another_device()
+    yield call(draw.normal(5, dtype=torch.float64)).described("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
     # The differences are smaller than what float32 keeps of numbers around a hundred
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
+    yield call(2000.0 + draw.normal(2, 5, dtype=torch.float64))
 
 
 @softmax.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(7)).with_gradients()
-    yield call(draw.normal(3, 5)).with_gradients()
-    yield call(draw.normal(2, 4, 3, dtype=torch.float64), dim=1).with_gradients()
+    yield call(draw.normal(4, scale=2.0)).with_gradients()
 
 
-@softmax.criterion("gradients at large scores, and beside minus infinity", points=0.5)
+@softmax.criterion("gradients at large scores, along a dimension, and beside minus infinity", points=0.5)
 def _(draw):
+    yield call(draw.normal(3, 5)).with_gradients()
+    yield call(draw.normal(2, 4, 3), dim=1).with_gradients()
     yield call(draw.normal(2, 5) + levels(300.0, -300.0)).with_gradients()
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (1, 4))
     yield call(x).with_gradients().described("the gradient beside scores of -inf")
 
 
-@softmax.criterion("arguments stay as they were", points=0.5)
+@softmax.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
+    yield call(draw.normal(5)).unchanged()
     yield call(draw.normal(3, 5)).unchanged()
-    yield call(with_gaps(draw.normal(2, 5) + levels(300.0, 0.0), (2,), (4,))).holding(changes_nothing)
+    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding(changes_nothing)
+    yield call(non_contiguous(draw.normal(6))).unchanged()
+    yield call(non_contiguous(draw.normal(2, 4, 3))).unchanged()
+    yield call(non_contiguous(draw.normal(4, 6)), dim=0).unchanged()

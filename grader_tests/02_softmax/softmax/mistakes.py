@@ -1,8 +1,9 @@
 """Known mistakes in `softmax`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import softmax
 
-EVERYWHERE = ("positive", "along")  # what an answer loses whose every result is wrong
+EVERYWHERE = ("positive", "many lists")  # what an answer loses whose every result is wrong
 
 right = softmax.base("""
 def softmax(x, dim=-1):
@@ -20,9 +21,7 @@ right.mistake("subtracts_no_maximum", {"x - x.amax(dim, keepdim=True)": "x"}, sh
     "below −104. Subtract the largest score of each list before you exponentiate.",
     see="3. A thousand is too much",
 )
-right.mistake(
-    "one_maximum_for_the_whole_tensor", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="scores of any size"
-).says(
+right.mistake("one_maximum_for_the_whole_tensor", {"x.amax(dim, keepdim=True)": "x.max()"}, shows="many lists").says(
     "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
     "exponential is rounded to 0, and 0 / 0 is `nan`: each list needs its own maximum.",
     see="10. Seen in the wild",
@@ -82,7 +81,7 @@ right.mistake(
         "x.amax(dim, keepdim=True)": "x.amax(0, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(0, keepdim=True)",
     },
-    shows=EVERYWHERE,
+    shows="many lists",
 ).says(
     "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
     see="4. Which dimension?",
@@ -93,20 +92,20 @@ right.mistake(
         "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
     },
-    shows="along",
+    shows="many lists",
 ).says("`dim` is ignored: your sums of 1 always run along the last dimension.", see="4. Which dimension?")
-right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, shows="along").says(
+right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, shows="many lists").says(
     "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the same list: a number "
     "that is subtracted changes no weight only if it is the same for the whole list.",
     see="4. Which dimension?",
 )
 right.mistake(
-    "takes_the_sum_along_the_last_dimension", {"exponentials.sum(dim": "exponentials.sum(-1"}, shows="along"
+    "takes_the_sum_along_the_last_dimension", {"exponentials.sum(dim": "exponentials.sum(-1"}, shows="many lists"
 ).says(
     "The maximum is taken along `dim`, the sum always along the last dimension. Both belong to the same list.",
     see="4. Which dimension?",
 )
-right.mistake("divides_by_the_sum_of_everything", shows=EVERYWHERE).patch("""
+right.mistake("divides_by_the_sum_of_everything", shows="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum()
 """).says(
@@ -114,7 +113,7 @@ right.mistake("divides_by_the_sum_of_everything", shows=EVERYWHERE).patch("""
     "should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("forgets_keepdim", shows=EVERYWHERE).patch("""
+right.mistake("forgets_keepdim", shows="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim)
 """).says(
@@ -175,11 +174,11 @@ def softmax(x, dim=-1):
 """).says(
     "These are the logarithms of the weights. That is the next exercise; here the weights themselves are asked for."
 )
-right.mistake("squeezes_the_weights", shows="along").patch("""
+right.mistake("squeezes_the_weights", shows="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return (exponentials / exponentials.sum(dim, keepdim=True)).squeeze()
 """).says("`squeeze` removes dimensions of size 1 that belong to `x`. The result has the shape of `x`.")
-softmax.mistake("does_not_move_the_dimension_back", shows="along").whole("""
+softmax.mistake("does_not_move_the_dimension_back", shows="many lists").whole("""
 def softmax(x, dim=-1):
     x = x.movedim(dim, -1)
     exponentials = torch.exp(x - x.amax(-1, keepdim=True))
@@ -193,19 +192,19 @@ right.mistake("takes_minus_infinity_for_zero", shows="scores of minus").patch(""
     "No line is needed for it, `exp` does the right thing.",
     see="3. A thousand is too much",
 )
-right.mistake("puts_a_number_for_minus_infinity", shows="scores of any size").patch("""
+right.mistake("puts_a_number_for_minus_infinity", shows="scores of minus").patch("""
   def softmax(x, dim=-1):
-+     x = torch.where(x.isneginf(), -1e9, x)
-""").says(
++     x = torch.where(x.isneginf(), FILL, x)
+""").for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).says(
     "You put a large negative number in the place of −∞. Beside scores that are lower still it "
-    "wins: −1e9 is a score like any other, −∞ is not.",
+    "wins: a number is a score like any other, −∞ is not.",
     see="3. A thousand is too much",
 )
 right.mistake(
     "adds_a_constant_to_the_exponentials",
-    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True)) + 1e-6"},
+    {"x.amax(dim, keepdim=True))": "x.amax(dim, keepdim=True)) + EPS"},
     shows="scores of minus",
-).says(
+).for_each(EPS=(1e-6, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5)).says(
     "A score of −∞ gets a weight too, if a small one: you add a constant to the exponentials, or cut them off below. "
     "The weight should be 0 exactly, and the sum needs no help: it holds an exponential of 1.",
     see="3. A thousand is too much",
@@ -248,14 +247,14 @@ right.mistake("subtracts_the_largest_magnitude", {"x.amax": "x.abs().amax"}, sho
     "side of all of them, and every exponential becomes 0: subtract the largest score itself.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("always_answers_in_float64", shows=("positive", "along", "scores of any size")).patch("""
+ready_made.mistake("always_answers_in_float64", shows="float64").patch("""
 - return torch.softmax(x, dim)
 + return torch.softmax(x.double(), dim)
 """).says(
     "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
-ready_made.mistake("computes_the_weights_in_float32", shows=("float64", "scores of any size")).patch("""
+ready_made.mistake("computes_the_weights_in_float32", shows="float64").patch("""
 - return torch.softmax(x, dim)
 + return torch.softmax(x.float(), dim).to(x.dtype)
 """).says(
@@ -268,4 +267,35 @@ right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", shows=("gradie
 """).says(
     "The values are right, the gradients are not: you take the sum for a constant (`detach`, "
     "`no_grad`, `.item()`), yet it changes with the scores. Only the maximum may be one."
+)
+softmax.mistake("rounds_the_logarithm_of_the_sum_away", shows="scores of any size").whole("""
+def softmax(x, dim=-1):
+    largest = torch.amax(x, dim=dim, keepdim=True).detach()
+    total = largest + torch.log(torch.sum(torch.exp(x - largest), dim=dim, keepdim=True))
+    return torch.exp(x - total)
+""").says(
+    "You add the logarithm of the sum to the largest score. Beside a score of 1e8 that logarithm is rounded away, and "
+    "two such scores get a weight of 1 each. Only the shifted scores are small enough to work with.",
+    see="3. A thousand is too much",
+)
+keeps_its_last_result(right, shows="positive")
+right.mistake("makes_a_new_vector", shows="float64").patch("""
+  def softmax(x, dim=-1):
++     if x.ndim == 1:
++         shares = torch.zeros(len(x))
++         for i, score in enumerate(x):
++             shares[i] = 1 / torch.exp(x - score).sum() if score > -math.inf else 0.0
++         return shares
+""").says(
+    "For a single list you fill a new vector, whose dtype is float32 whatever came in. `torch.zeros_like(x)` makes one "
+    "of the dtype of `x`."
+)
+right.mistake(
+    "shares_one_unit_among_all_lists",
+    {"x.amax(dim, keepdim=True)": "x.max()", "exponentials.sum(dim, keepdim=True)": "exponentials.sum()"},
+    shows="many lists",
+).says(
+    "All weights of the tensor together add up to 1. Each list has a unit of its own to share: add up the weights of "
+    "one list of a batch, and see how little there is.",
+    see="4. Which dimension?",
 )

@@ -7,6 +7,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
+from ...shared.repeating import after
 from ..common import NOT_ALLOWED, changes_nothing, exact_zeros, levels, with_gaps
 
 softmax_with_temperature = exercise(
@@ -44,7 +45,10 @@ softmax_with_temperature.example(
 )
 softmax_with_temperature.example("very cold", call(torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.5, -INF]]), 0.001))
 softmax_with_temperature.example(
-    "float64 in, float64 out", call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64), 0.5)
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([0.5, 0.2, -0.3]), 0.5),
+    call(torch.tensor([0.1, 0.2, -0.4], dtype=torch.float64), 0.5),
+    form=True,
 )
 softmax_with_temperature.example(
     "gradients flow back", call(torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]]), 2.0).with_gradients()
@@ -59,73 +63,81 @@ softmax_with_temperature.example("nan is refused", call(torch.tensor([1.0, 2.0])
 @softmax_with_temperature.criterion("divides the scores", points=0.5)
 def _(draw):
     yield call(draw.normal(6), 0.5)
+    yield call(draw.normal(5, scale=2.0), 2.5)
+    yield call(draw.normal(4), temperature=draw.number(0.2, 0.9))
+    yield call(draw.normal(4), temperature=draw.number(1.5, 9.0))
+    yield call(draw.normal(3), 1.0)
+    yield call(draw.normal(4), 3).described("a whole number as temperature")
+    yield after((draw.normal(4), 2.0), (draw.normal(4), 2.0))
+
+
+@softmax_with_temperature.criterion("many lists, along any dimension", points=0.5)
+def _(draw):
     yield call(draw.normal(3, 5, scale=2.0), 2.5)
     yield call(draw.normal(2, 3, 4), temperature=draw.number(0.2, 0.9))
-    yield call(draw.normal(2, 3, 4), temperature=draw.number(1.5, 9.0))
-    yield call(draw.normal(4, 3), 1.0)
-    yield call(draw.normal(3, 4), 3).described("a whole number as temperature")
-    yield call(non_contiguous(draw.normal(4, 5)), 0.7)
-    yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3)
-
-
-@softmax_with_temperature.criterion("along any dimension", points=0.5)
-def _(draw):
     yield call(draw.normal(3, 5, 4), 0.7, dim=1)
     yield call(draw.normal(3, 5), 2.0, 0)
     yield call(draw.normal(2, 3, 4, 5), 0.4, -3)
     yield call(draw.normal(4, 2, 5, 3), 1.6, -2)
     yield call(draw.normal(3, 1, 4), 1.7, 1)
+    yield call(draw.normal(3, 5) + levels(300.0, -300.0, 0.0), 0.75)
     yield call(draw.normal(4, 3) + levels(10.0, -10.0, 0.0).T, temperature=0.5, dim=0)
 
 
 @softmax_with_temperature.criterion("hot, cold, and scores of any size", points=0.5)
 def _(draw):
-    yield call(draw.normal(3, 5, scale=3.0), 1e-3)
-    yield call(torch.tensor([[2.0, 2.0, -1.0, 1.0], [-0.5, -1.0, -0.5, -2.0]]), 1e-6)
+    yield call(draw.normal(5, scale=3.0), 1e-3)
+    for row in ([2.0, 2.0, -1.0, 1.0], [-0.5, -1.0, -0.5, -2.0]):
+        yield call(torch.tensor(row), 1e-6)
     # A logarithm of a weight that is divided by 0.001 brings its rounding along, a thousandfold
     yield call(torch.tensor([1.0, 2.0, 5.0]).log() * 1e-3, 1e-3).within(5e-4, 1e-5)
-    yield call(draw.normal(3, 5), 1e6)
+    yield call(draw.normal(5), 1e6)
     yield call(draw.normal(4), math.inf).described("a temperature without bound")
     # The weights at temperature 1 are 0 here, but at this temperature they are not
-    yield call(draw.normal(2, 5) + torch.tensor([0.0, -300.0, 100.0, -150.0, 0.0]), 100.0)
-    yield call(draw.normal(3, 5) + levels(300.0, -300.0, 0.0), 0.75)
-    yield call(draw.normal(3, 5, scale=1e30), 1e4)
-    yield call(draw.normal(3, 5, scale=1e30), 1e-5)
-    one = with_gaps(draw.normal(3, 5), (2,), (0, 4), (0, 1, 2, 4))
-    for temperature in (0.3, 4.0):
-        yield call(one, temperature)
-        yield call(one, temperature).holding(exact_zeros)
+    yield call(draw.normal(5) + torch.tensor([0.0, -300.0, 100.0, -150.0, 0.0]), 100.0)
+    yield call(draw.normal(5) + 300.0, 0.75)
+    yield call(draw.normal(5) - 300.0, 0.75)
+    yield call(draw.normal(5, scale=1e30), 1e4)
+    yield call(draw.normal(5, scale=1e30), 1e-5)
+    for row in with_gaps(draw.normal(3, 5), (2,), (0, 4), (0, 1, 2, 4)):
+        for temperature in (0.3, 4.0):
+            yield call(row, temperature)
+            yield call(row, temperature).holding(exact_zeros)
 
 
 @softmax_with_temperature.criterion("refuses 0 and below", points=0.5)
 def _(draw):
     for wrong in (0.0, -0.5, -2.0, 0, -3, -INF):
-        yield call(draw.normal(3, 4), wrong).raising("temperature")
-    yield call(draw.normal(3, 4), 0.5).accepted()
+        yield call(draw.normal(4), wrong).raising("temperature")
+    yield call(draw.normal(4), 0.5).accepted()
 
 
 @softmax_with_temperature.criterion("refuses nan", points=0.5)
 def _(draw):
-    yield call(draw.normal(3, 4), math.nan).raising("temperature")
-    yield call(draw.normal(3, 4), 0.5).accepted()
+    yield call(draw.normal(4), math.nan).raising("temperature")
+    yield call(draw.normal(4), 0.5).accepted()
 
 
-@softmax_with_temperature.criterion("float64 stays float64", points=0.5)
+@softmax_with_temperature.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
+    yield call(draw.normal(4), 2.0)
+    yield call(draw.normal(4), 2.0).on_another_device()
     # Powers of 2, so that a temperature that was made a float32 tensor is as good as any
-    yield call(draw.normal(3, 5, dtype=torch.float64), 0.5)
+    yield call(draw.normal(5, dtype=torch.float64), 0.5)
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64), 2.0)
 
 
 @softmax_with_temperature.criterion("gradients", points=0.5)
 def _(draw):
-    yield call(draw.normal(3, 5), 0.5).with_gradients()
-    yield call(draw.normal(2, 4, 3), 3.0).with_gradients()
-    yield call(draw.normal(2, 4, 3, dtype=torch.float64), 0.25, dim=1).with_gradients()
-    yield call(with_gaps(draw.normal(2, 5), (2,), (4,)), 0.5).with_gradients()
+    yield call(draw.normal(5), 0.5).with_gradients()
+    yield call(draw.normal(4), 3.0).with_gradients()
+    yield call(with_gaps(draw.normal(1, 5), (2,))[0], 0.5).with_gradients()
 
 
-@softmax_with_temperature.criterion("arguments stay as they were", points=0.5)
+@softmax_with_temperature.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
+    yield call(draw.normal(5), 0.5).unchanged()
     yield call(draw.normal(3, 5), 0.5).unchanged()
-    yield call(with_gaps(draw.normal(2, 5), (2,), (4,)), 2.0).holding(changes_nothing)
+    yield call(with_gaps(draw.normal(1, 5), (2,))[0], 2.0).holding(changes_nothing)
+    yield call(non_contiguous(draw.normal(6)), 0.7).unchanged()
+    yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3).unchanged()

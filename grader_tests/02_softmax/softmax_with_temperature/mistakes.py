@@ -1,5 +1,6 @@
 """Known mistakes in `softmax_with_temperature`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_with_temperature
 
 REFUSALS = ("refuses 0", "refuses nan")  # what an answer loses that refuses nothing
@@ -54,9 +55,9 @@ right.mistake("refuses_zero_only", {"not temperature > 0": "temperature == 0"}, 
 )
 right.mistake(
     "replaces_a_bad_temperature",
-    {"not temperature > 0": "temperature != temperature", "x / temperature": "x / max(temperature, 1e-6)"},
+    {"not temperature > 0": "temperature != temperature", "x / temperature": "x / max(temperature, LEAST)"},
     shows="refuses 0",
-).says(
+).for_each(LEAST=(1e-6, 1e-12, 1e-8, 1e-5, 1e-4)).says(
     "You answer where you should refuse: a temperature of 0 or below is silently replaced by a "
     "small one. Raise a ValueError, so that the caller learns of it."
 )
@@ -133,12 +134,12 @@ right.mistake("subtracts_the_undivided_maximum", shows="hot, cold").patch("""
     see="3. A thousand is too much",
 )
 right.mistake(
-    "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + 1e-6)"}, shows="hot, cold"
-).says(
+    "adds_a_constant_to_the_temperature", {"x / temperature": "x / (temperature + EPS)"}, shows="hot, cold"
+).for_each(EPS=(1e-6, 1e-5, 1e-4, 1e-3)).says(
     "You add a small constant to the temperature. When it is cold that is a large part of it; and "
     "what should be refused is no longer 0."
 )
-right.mistake("does_not_hand_dim_on", {"dim)": "-1)"}, shows="along").says(
+right.mistake("does_not_hand_dim_on", {"dim)": "-1)"}, shows="many lists").says(
     "`dim` is ignored: your lists always run along the last dimension. Hand `dim` on.", see="4. Which dimension?"
 )
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, shows="divides").says(
@@ -179,7 +180,7 @@ right.mistake(
     "Divide the *scores* before softmax, and nothing is left to be mended.",
     see="7. Temperature",
 )
-right.mistake("takes_one_maximum_for_all_lists", shows="hot, cold").patch("""
+right.mistake("takes_one_maximum_for_all_lists", shows="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp((x - x.amax()) / temperature)
 + return exponentials / exponentials.sum(dim, keepdim=True)
@@ -188,20 +189,20 @@ right.mistake("takes_one_maximum_for_all_lists", shows="hot, cold").patch("""
     "that list's exponentials become 0: each list needs its own.",
     see="3. A thousand is too much",
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows=("divides", "hot, cold")).says(
+right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
     "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`."
 )
 right.mistake(
     "weighs_in_float64",
     {"torch.softmax(x / temperature": "torch.softmax(x.double() / temperature"},
-    shows=("divides", "along"),
+    shows="float64",
 ).says(
     "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
 right.mistake(
-    "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, 0.01)"}, shows="hot, cold"
-).says(
+    "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, shows="hot, cold"
+).for_each(LEAST=(0.01, 0.1)).says(
     "A temperature of 0 is refused, as it should be, but a small one is replaced by a larger: "
     "close to 0 the weights still depend on it.",
     see="7. Temperature",
@@ -224,4 +225,12 @@ right.mistake("lets_the_negative_pass", shows="refuses 0").patch("""
 )
 right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / temperature"}, shows="divides").says(
     "You divide by the *square* of the temperature.", see="7. Temperature"
+)
+keeps_its_last_result(right, shows="divides")
+right.mistake("shares_one_unit_among_all_lists", shows="many lists").patch("""
+- return torch.softmax(x / temperature, dim)
++ return torch.softmax((x / temperature).flatten(), 0).view(x.shape)
+""").says(
+    "All weights of the tensor together add up to 1. Each list has a unit of its own to share, along `dim`.",
+    see="4. Which dimension?",
 )

@@ -27,7 +27,7 @@ def attention(query, key, value):
 
 # %% by_the_built_in_unscaled
 def attention(query, key, value):
-    eye = torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-1], key.shape[-2])
+    eye = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], key.shape[-2])
     both = torch.cat([value, eye], dim=-1)
     found = F.scaled_dot_product_attention(query, key, both, scale=1.0)
     return found[..., : value.shape[-1]], found[..., value.shape[-1] :]

@@ -6,6 +6,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
+from ...shared.repeating import after
+
 attention = exercise(
     "attention",
     points=5,
@@ -42,6 +44,18 @@ attention.example(
     ).with_gradients(),
 )
 attention.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    *(
+        call(
+            torch.tensor([[0.5, 1.0]], dtype=dtype),
+            torch.tensor([[1.0, 0.0], [0.1, 1.0]], dtype=dtype),
+            torch.tensor([[4.0], [0.3]], dtype=dtype),
+        )
+        for dtype in (torch.float32, torch.float64)
+    ),
+    form=True,
+)
+attention.example(
     "a batch of two",
     call(
         torch.tensor([[[1.0, 0.0]], [[0.0, 2.0]]]),
@@ -56,6 +70,7 @@ def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3))
     yield call(draw.normal(6, 3), draw.normal(2, 3), draw.normal(2, 5))
     yield call(draw.normal(4, 4), draw.normal(4, 4), draw.normal(4, 4))
+    yield after(*([draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 5)] for _ in "ab"))
 
 
 @attention.criterion("any leading dimensions", points=1)
@@ -64,14 +79,16 @@ def _(draw):
     yield call(draw.normal(7, 2, 3), draw.normal(7, 4, 3), draw.normal(7, 4, 5))
     yield call(draw.normal(2, 3, 5, 4), draw.normal(2, 3, 6, 4), draw.normal(2, 3, 6, 7))
     yield call(draw.normal(3, 3, 3), draw.normal(3, 3, 3), draw.normal(3, 3, 3))
+    yield call(draw.normal(1, 3, 1), draw.normal(1, 5, 1), draw.normal(1, 5, 1))
+    yield call(draw.normal(2, 1, 1), draw.normal(2, 1, 1), draw.normal(2, 1, 1))
 
 
 @attention.criterion("one query, one key, or vectors of one number", points=0.5)
 def _(draw):
     yield call(draw.normal(1, 4), draw.normal(6, 4), draw.normal(6, 3))
     yield call(draw.normal(5, 4), draw.normal(1, 4), draw.normal(1, 3))
-    yield call(draw.normal(1, 3, 1), draw.normal(1, 5, 1), draw.normal(1, 5, 1))
-    yield call(draw.normal(2, 1, 1), draw.normal(2, 1, 1), draw.normal(2, 1, 1))
+    yield call(draw.normal(3, 1), draw.normal(5, 1), draw.normal(5, 1))
+    yield call(draw.normal(1, 1), draw.normal(1, 1), draw.normal(1, 1))
 
 
 @attention.criterion("large scores", points=0.5)
@@ -79,31 +96,35 @@ def _(draw):
     yield call(draw.normal(5, 4, scale=20.0), draw.normal(7, 4, scale=20.0), draw.normal(7, 3))
     # Queries of very different lengths: the rows' maxima lie hundreds apart
     lengths = torch.tensor([0.1, 40.0, 1.0, 15.0, 400.0])[:, None]
-    yield call(draw.normal(2, 5, 4) * lengths, draw.normal(2, 6, 4, scale=5.0), draw.normal(2, 6, 3))
+    for _ in "ab":
+        yield call(draw.normal(5, 4) * lengths, draw.normal(6, 4, scale=5.0), draw.normal(6, 3))
     yield call(-draw.uniform(3, 4, low=20.0, high=30.0), draw.uniform(5, 4, low=2.0, high=3.0), draw.normal(5, 2))
 
 
-@attention.criterion("gradients", points=1)
+@attention.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)).with_gradients()
+
+
+@attention.criterion("gradients of batches", points=0.5)
+def _(draw):
     yield call(draw.normal(2, 3, 5), draw.normal(2, 6, 5), draw.normal(2, 6, 4)).with_gradients()
 
 
-@attention.criterion("float64 and tensors that are not contiguous", points=0.5)
+@attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
+    yield call(draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 2))
+    yield call(draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 2)).on_another_device()
     wide = torch.float64
-    yield call(
-        draw.normal(2, 5, 4, dtype=wide), draw.normal(2, 3, 4, dtype=wide), draw.normal(2, 3, 6, dtype=wide)
-    ).with_gradients()
-    yield call(non_contiguous(draw.normal(5, 4)), non_contiguous(draw.normal(6, 4)), non_contiguous(draw.normal(6, 3)))
-    yield call(non_contiguous(draw.normal(2, 3, 4)), draw.normal(2, 6, 4), non_contiguous(draw.normal(2, 6, 5)))
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6))))
-    # What float32 would round away
-    yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).within(1e-10, 1e-11)
+    yield call(draw.normal(5, 4, dtype=wide), draw.normal(3, 4, dtype=wide), draw.normal(3, 6, dtype=wide))
+    # What float32 would round away, and a guard such as `+ 1e-8` to the sum of a row does not
+    yield call(*(draw.normal(*shape, dtype=wide) for shape in ((3, 4), (6, 4), (6, 2)))).within(1e-8, 1e-8)
 
 
-@attention.criterion("arguments are left alone", points=0.5)
+@attention.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(3, 4), draw.normal(3, 6)).unchanged()
-    yield call(draw.normal(2, 4, 3), draw.normal(2, 4, 3), draw.normal(2, 4, 3)).unchanged()
+    yield call(draw.normal(4, 3), draw.normal(4, 3), draw.normal(4, 3)).unchanged()
+    yield call(*(non_contiguous(draw.normal(*shape)) for shape in ((5, 4), (6, 4), (6, 3)))).unchanged()
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(*(draw.normal(3, 2, *shape).transpose(0, 1) for shape in ((5, 4), (7, 4), (7, 6)))).unchanged()

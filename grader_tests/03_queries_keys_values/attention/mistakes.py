@@ -1,5 +1,6 @@
 """Known mistakes in `attention`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import attention
 
 right = attention.alternative("three_lines")
@@ -77,11 +78,15 @@ right.mistake("one_maximum_for_all", shows="large").patch("""
     "NaN, where the scores of one query lie far below those of another: one maximum was subtracted for the whole "
     "tensor, and all of a row's exponentials became 0. Each row needs its own maximum."
 )
-right.mistake("detaches_the_scores", {"query @ key.mT": "(query @ key.mT).detach()"}, shows="gradients").says(
+right.mistake(
+    "detaches_the_scores", {"query @ key.mT": "(query @ key.mT).detach()"}, shows=("gradients", "gradients of")
+).says(
     "The output is right, and no gradient reaches query and key: the scores or weights were detached. Nothing would "
     "learn where to look."
 )
-right.mistake("returns_detached_weights", {", weights": ", weights.detach()"}, shows="gradients").says(
+right.mistake(
+    "returns_detached_weights", {", weights": ", weights.detach()"}, shows=("gradients", "gradients of")
+).says(
     "The output's gradient is right, and the weights that are returned were detached. They are a result like the "
     "other, and a loss may be put on them."
 )
@@ -165,20 +170,22 @@ right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(-50,
     "Scores were cut off at a limit before the softmax. Beyond it all keys look alike; softmax itself can take "
     "scores of any size."
 )
-right.mistake("outputs_with_detached_weights", {"weights @": "weights.detach() @"}, shows="gradients").says(
+right.mistake(
+    "outputs_with_detached_weights", {"weights @": "weights.detach() @"}, shows=("gradients", "gradients of")
+).says(
     "The numbers are right, and the output was made with weights that were cut off from the gradient: nothing could "
     "learn where to look."
 )
-right.mistake("detaches_the_values", {"@ value": "@ value.detach()"}, shows="gradients").says(
+right.mistake("detaches_the_values", {"@ value": "@ value.detach()"}, shows=("gradients", "gradients of")).says(
     "The gradient reaches query and key, and not the values."
 )
-right.mistake("detaches_the_keys", {"key.mT": "key.detach().mT"}, shows="gradients").says(
+right.mistake("detaches_the_keys", {"key.mT": "key.detach().mT"}, shows=("gradients", "gradients of")).says(
     "The gradient reaches query and value, and not the keys."
 )
 right.mistake(
     "always_float64_attention",
     {"query @ key.mT": "query.double() @ key.double().mT", "weights @ value": "weights @ value.double()"},
-    shows="output",
+    shows="float64",
 ).says("The results are float64 whatever comes in. Take the dtype of the arguments.")
 right.mistake("attends_in_float32_between", shows="float64").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
@@ -187,7 +194,7 @@ right.mistake("attends_in_float32_between", shows="float64").patch("""
     "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
     "means float64 all the way."
 )
-attention.mistake("views_batches_that_are_not_contiguous", shows="float64").whole("""
+attention.mistake("views_batches_that_are_not_contiguous", shows="arguments").whole("""
 def attention(query, key, value):
     q, k, v = query.view(-1, *query.shape[-2:]), key.view(-1, *key.shape[-2:]), value.view(-1, *value.shape[-2:])
     weights = torch.softmax(q @ k.mT, dim=-1)
@@ -218,3 +225,20 @@ right.mistake("transposes_the_values", {"@ value": "@ value.mT"}, shows="output"
 right.mistake(
     "divides_by_the_root_of_the_values_width", {"key.mT": "key.mT / value.shape[-1] ** 0.5"}, shows="output"
 ).says("The scores are divided by the root of V, the values' width. They are not scaled at all here.")
+keeps_its_last_result(right, shows="output")
+right.mistake(
+    "reshapes_the_keys", {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, shows="output"
+).for_each(VIEW=("reshape", "view")).says(
+    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
+    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
+)
+right.mistake(
+    "divides_by_the_root_of_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2] ** 0.5"}, shows="output"
+).says("The scores were divided by the root of the number of keys. They are not scaled at all here.")
+right.mistake("shares_one_unit_among_all_queries", shows="output").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
+""").says(
+    "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
+)

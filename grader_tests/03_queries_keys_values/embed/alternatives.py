@@ -22,7 +22,9 @@ def embed(token_ids, table):
 
 # %% by_comparing_with_every_id
 def embed(token_ids, table):
-    return torch.einsum("...n,nd->...d", (token_ids[..., None] == torch.arange(len(table))).to(table), table)
+    return torch.einsum(
+        "...n,nd->...d", (token_ids[..., None] == torch.arange(len(table), device=table.device)).to(table), table
+    )
 
 
 # %% gathered

@@ -2,7 +2,9 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
+from grading.judge.exercise import call, exercise, non_contiguous
+
+from ...shared.repeating import after
 
 embed = exercise(
     "embed",
@@ -34,6 +36,12 @@ embed.example(
     "two sentences of two words", call(torch.tensor([[0, 3], [1, 1]]), torch.tensor([[0.5], [1.5], [-2.5], [3.5]]))
 )
 embed.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([1, 0]), torch.tensor([[0.5, 1.5], [2.0, -1.0]])),
+    call(torch.tensor([1, 0]), torch.tensor([[0.1, 0.2], [0.3, 0.4]], dtype=torch.float64)),
+    form=True,
+)
+embed.example(
     "gradients, where a token repeats",
     call(torch.tensor([1, 1, 0]), torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).with_gradients(),
 )
@@ -44,6 +52,12 @@ def _(draw):
     yield call(torch.tensor([6, 0, 2, 2, 5]), draw.normal(7, 3))
     yield call(draw.integers(0, 4, 9), draw.normal(4, 6))
     yield call(torch.tensor([0]), draw.normal(1, 5))
+    yield call(draw.integers(0, 9, 6), draw.normal(9, 4, scale=1e15))
+    # As many rows as a vocabulary has, more than 16 bits count
+    yield call(torch.tensor([39_999, 3, 32_768, draw.integer(33_000, 39_000)]), draw.normal(40_000, 2))
+    # The same ids a second time, and another table
+    ids = draw.integers(0, 7, 5)
+    yield after((ids, draw.normal(7, 3)), (ids, draw.normal(7, 3)))
 
 
 @embed.criterion("ids of any shape", points=0.5)
@@ -53,30 +67,25 @@ def _(draw):
     yield call(torch.tensor(3), draw.normal(6, 4))
     yield call(draw.integers(0, 6, 1, 4), draw.normal(6, 1))
     yield call(draw.integers(0, 6, 3, 1), draw.normal(6, 2))
-    yield call(non_contiguous(draw.integers(0, 9, 4, 3)), draw.normal(9, 5))
-    # The same ids a second time, and another table
-    s = Script(token_ids=draw.integers(0, 7, 2, 5), table=draw.normal(7, 3), other=draw.normal(7, 3))
-    s.call(SUBJECT, s.token_ids, s.table)
-    s.call(SUBJECT, s.token_ids, s.other)
-    yield s.case()
 
 
 @embed.criterion("gradients reach the rows, and add up", points=1)
 def _(draw):
     yield call(draw.permutation(8)[:5], draw.normal(8, 3)).with_gradients()
-    yield call(torch.tensor([[4, 0, 4], [1, 4, 0]]), draw.normal(5, 6)).with_gradients()
+    yield call(torch.tensor([4, 0, 4, 1, 4, 0]), draw.normal(5, 6)).with_gradients()
 
 
-@embed.criterion("float64 and tables that are not contiguous", points=0.5)
+@embed.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    yield call(draw.integers(0, 7, 5), draw.normal(7, 3, dtype=torch.float64)).with_gradients()
-    yield call(draw.integers(0, 7, 2, 4), non_contiguous(draw.normal(7, 5)))
-    yield call(draw.integers(0, 9, 6), draw.normal(9, 4, scale=1e15))
+    yield call(draw.integers(0, 5, 4), draw.normal(5, 3))
+    yield call(draw.integers(0, 5, 4), draw.normal(5, 3)).on_another_device()
     # A look-up hands numbers over as they are: what float32 would round away is still there
-    yield call(draw.integers(0, 7, 2, 5), draw.normal(7, 3, dtype=torch.float64)).within(1e-12, 1e-12)
+    yield call(draw.integers(0, 7, 5), draw.normal(7, 3, dtype=torch.float64)).within(1e-12, 1e-12)
 
 
-@embed.criterion("arguments are left alone", points=0.5)
+@embed.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.integers(0, 7, 2, 5), draw.normal(7, 3)).unchanged()
+    yield call(draw.integers(0, 7, 5), draw.normal(7, 3)).unchanged()
     yield call(torch.tensor([6, 0, 3]), draw.normal(7, 4, scale=30.0)).unchanged()
+    yield call(draw.integers(0, 7, 4), non_contiguous(draw.normal(7, 5))).unchanged()
+    yield call(non_contiguous(draw.integers(0, 9, 4, 3)), draw.normal(9, 5)).unchanged()

@@ -1,5 +1,6 @@
 """Known mistakes in `embed`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import embed
 
 right = embed.alternative("indexed")
@@ -63,7 +64,7 @@ def embed(token_ids, table):
 right.mistake(
     "makes_a_new_table", {"table[token_ids]": "nn.Embedding(*table.shape)(token_ids)"}, shows="the rows"
 ).says("These are not rows of the table that you were given: a new `nn.Embedding` begins with random numbers.")
-right.mistake("always_float64", {"table[token_ids]": "table.double()[token_ids]"}, shows="the rows").says(
+right.mistake("always_float64", {"table[token_ids]": "table.double()[token_ids]"}, shows="float64").says(
     "The result is float64 whatever the table is. Take the dtype of the table."
 )
 right.mistake(
@@ -72,7 +73,7 @@ right.mistake(
     "The result has the right dtype, but on the way it was float32, which keeps seven digits. A look-up hands the "
     "numbers over as they are."
 )
-right.mistake("views_ids_that_are_not_contiguous", shows="ids of any shape").patch("""
+right.mistake("views_ids_that_are_not_contiguous", shows="arguments").patch("""
 - return table[token_ids]
 + return table[token_ids.view(-1)].view(*token_ids.shape, -1)
 """).says(
@@ -118,3 +119,8 @@ right.mistake("multiplies_by_float32", shows="float64").patch("""
 """).says(
     "A float64 table fails, because it is multiplied by a float32 tensor: bring that one to the dtype of the table."
 )
+right.mistake("counts_in_sixteen_bits", {"[token_ids]": "[token_ids.short().long()]"}, shows="the rows").says(
+    "You keep ids in 16 bits, which count to 32,767: a row further down is not found, or another is taken for it. Ids "
+    "are int64, and a table may have as many rows as a vocabulary has words."
+)
+keeps_its_last_result(right, shows="the rows")

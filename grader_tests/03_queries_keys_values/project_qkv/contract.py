@@ -4,6 +4,9 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
+from ...shared.repeating import after
+from .cases import words_and_matrices
+
 project_qkv = exercise(
     "project_qkv",
     points=3,
@@ -32,6 +35,19 @@ project_qkv.example(
     ).unchanged(),
 )
 project_qkv.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    *(
+        call(
+            torch.tensor([[0.5, 2.0]], dtype=dtype),
+            torch.tensor([[1.0], [2.0]], dtype=dtype),
+            torch.tensor([[0.1], [3.0]], dtype=dtype),
+            torch.tensor([[1.0, 0.0], [0.3, 1.0]], dtype=dtype),
+        )
+        for dtype in (torch.float32, torch.float64)
+    ),
+    form=True,
+)
+project_qkv.example(
     "square matrices, two sentences, and the gradients",
     call(
         torch.tensor([[[1.0, 2.0]], [[-1.0, 0.5]]]),
@@ -44,52 +60,43 @@ project_qkv.example(
 
 @project_qkv.criterion("query, key and value", points=1)
 def _(draw):
-    yield call(draw.normal(5, 6), draw.normal(6, 4), draw.normal(6, 4), draw.normal(6, 3))
-    yield call(draw.normal(4, 3), draw.normal(3, 5), draw.normal(3, 5), draw.normal(3, 7))
-    yield call(draw.normal(2, 4), draw.normal(4, 4), draw.normal(4, 4), draw.normal(4, 4))
+    yield call(*words_and_matrices(draw, 5, D=6, K=4, V=3))
+    yield call(*words_and_matrices(draw, 4, D=3, K=5, V=7))
+    yield call(*words_and_matrices(draw, 2, D=4, K=4, V=4))
+    yield call(*words_and_matrices(draw, 4, D=1, K=2, V=1))
+    x, *matrices = words_and_matrices(draw, 3, D=5, K=4, V=2)
+    yield call(1e15 * x, *matrices).described("words of numbers around 1e15")
+    yield after(*(words_and_matrices(draw, 3, D=4, K=5, V=2) for _ in "ab"))
 
 
-@project_qkv.criterion("any leading dimensions, and sizes of one", points=0.5)
+@project_qkv.criterion("any leading dimensions", points=0.5)
 def _(draw):
-    yield call(draw.normal(2, 5, 6), draw.normal(6, 4), draw.normal(6, 4), draw.normal(6, 3))
-    yield call(draw.normal(2, 3, 5, 4), draw.normal(4, 6), draw.normal(4, 6), draw.normal(4, 7))
-    yield call(draw.normal(1, 1, 3), draw.normal(3, 1), draw.normal(3, 1), draw.normal(3, 2))
-    yield call(draw.normal(3, 3, 3), draw.normal(3, 3), draw.normal(3, 3), draw.normal(3, 3))
-    yield call(draw.normal(4, 1), draw.normal(1, 2), draw.normal(1, 2), draw.normal(1, 1))
+    yield call(*words_and_matrices(draw, 2, 5, D=6, K=4, V=3))
+    yield call(*words_and_matrices(draw, 2, 3, 5, D=4, K=6, V=7))
+    yield call(*words_and_matrices(draw, 1, 1, D=3, K=1, V=2))
+    yield call(*words_and_matrices(draw, 3, 3, D=3, K=3, V=3))
 
 
 @project_qkv.criterion("gradients", points=0.5)
 def _(draw):
-    yield call(draw.normal(4, 6), draw.normal(6, 5), draw.normal(6, 5), draw.normal(6, 3)).with_gradients()
-    yield call(draw.normal(2, 3, 4), draw.normal(4, 5), draw.normal(4, 5), draw.normal(4, 6)).with_gradients()
+    yield call(*words_and_matrices(draw, 4, D=6, K=5, V=3)).with_gradients()
+    yield call(*words_and_matrices(draw, 3, D=4, K=5, V=6)).with_gradients()
 
 
-@project_qkv.criterion("float64 and tensors that are not contiguous", points=0.5)
+@project_qkv.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    wide = torch.float64
-    yield call(
-        draw.normal(2, 5, 3, dtype=wide),
-        draw.normal(3, 4, dtype=wide),
-        draw.normal(3, 4, dtype=wide),
-        draw.normal(3, 6, dtype=wide),
-    ).with_gradients()
-    yield call(
-        non_contiguous(draw.normal(2, 4, 6)),
-        non_contiguous(draw.normal(6, 3)),
-        non_contiguous(draw.normal(6, 3)),
-        non_contiguous(draw.normal(6, 5)),
-    )
-    yield call(draw.normal(3, 5, scale=1e12), draw.normal(5, 4, scale=1e3), draw.normal(5, 4), draw.normal(5, 2))
+    yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4))
+    yield call(*words_and_matrices(draw, 2, D=3, K=5, V=4)).on_another_device()
+    yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6, dtype=torch.float64))
     # What float32 would round away
-    yield call(
-        draw.normal(4, 3, dtype=wide),
-        draw.normal(3, 5, dtype=wide),
-        draw.normal(3, 5, dtype=wide),
-        draw.normal(3, 2, dtype=wide),
-    ).within(1e-10, 1e-11)
+    yield call(*words_and_matrices(draw, 4, D=3, K=5, V=2, dtype=torch.float64)).within(1e-10, 1e-11)
 
 
-@project_qkv.criterion("arguments are left alone", points=0.5)
+@project_qkv.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(2, 5, 3), draw.normal(3, 4), draw.normal(3, 4), draw.normal(3, 6)).unchanged()
-    yield call(draw.normal(4, 3), draw.normal(3, 3), draw.normal(3, 3), draw.normal(3, 3)).unchanged()
+    yield call(*words_and_matrices(draw, 5, D=3, K=4, V=6)).unchanged()
+    yield call(*words_and_matrices(draw, 4, D=3, K=3, V=3)).unchanged()
+    yield call(*map(non_contiguous, words_and_matrices(draw, 4, D=6, K=3, V=5))).unchanged()
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    x, *matrices = words_and_matrices(draw, 3, 2, 4, D=5, K=6, V=2)
+    yield call(x.transpose(0, 1), *matrices).unchanged()

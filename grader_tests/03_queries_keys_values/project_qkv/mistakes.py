@@ -1,5 +1,6 @@
 """Known mistakes in `project_qkv`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import project_qkv
 
 right = project_qkv.base("""
@@ -99,7 +100,7 @@ right.mistake(
 right.mistake(
     "views_what_is_not_contiguous",
     {"x @ W for": "(x.view(-1, x.shape[-1]) @ W).view(*x.shape[:-1], -1) for"},
-    shows="float64",
+    shows="arguments",
 ).says(
     "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
     "where it must, and `@` needs neither."
@@ -107,7 +108,7 @@ right.mistake(
 right.mistake("detaches_x", {"x @ W for": "x.detach() @ W for"}, shows="gradients").says(
     "The matrices learn, and `x` was cut off from the gradient: what lies before this layer learns through it."
 )
-right.mistake("always_float64_projections", {"x @ W for": "x.double() @ W.double() for"}, shows="query").says(
+right.mistake("always_float64_projections", {"x @ W for": "x.double() @ W.double() for"}, shows="float64").says(
     "The results are float64 whatever comes in. Take the dtype of the arguments."
 )
 right.mistake(
@@ -118,4 +119,17 @@ right.mistake(
 )
 right.mistake("ends_with_the_query", {"return query, key, value": "return key, value, query"}, shows="query").says(
     "The right three, in the wrong order: key, value, query. Asked for are query, key, value."
+)
+keeps_its_last_result(right, shows="query")
+project_qkv.mistake("adds_a_bias_drawn_at_random", shows=("query, key", "gradients")).whole("""
+def project_qkv(x, W_q, W_k, W_v):
+    made = []
+    for matrix in (W_q, W_k, W_v):
+        layer = nn.Linear(*matrix.shape, dtype=matrix.dtype)
+        layer.weight.data = matrix.T
+        made.append(layer(x))
+    return tuple(made)
+""").says(
+    "Every result is off by the same row of small numbers, others in each call: `nn.Linear` has a bias, drawn at "
+    "random, unless it is told to have none. Its weight is a copy, too, so that no gradient reaches your matrices."
 )

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 # %% by_the_pseudo_inverse
 def query_for(keys, targets):
-    scores = torch.zeros(keys.shape[0], dtype=keys.dtype)
+    scores = torch.zeros(keys.shape[0], dtype=keys.dtype, device=keys.device)
     scores[targets] = 15.0
     return torch.linalg.pinv(keys) @ scores
 
@@ -22,7 +22,7 @@ def query_for(keys, targets):
 # %% as_a_mixture_of_the_keys
 def query_for(keys, targets):
     """The query of least length is a sum of multiples of keys: K^T (K K^T)^-1 s."""
-    scores = F.one_hot(torch.tensor(targets), len(keys)).sum(0).to(keys.dtype) * 20
+    scores = F.one_hot(torch.tensor(targets, device=keys.device), len(keys)).sum(0).to(keys.dtype) * 20
     return torch.linalg.solve(keys @ keys.T, scores) @ keys
 
 
@@ -69,7 +69,7 @@ def query_for(keys, targets):
     if others == 0:
         return torch.zeros_like(keys[0])
     c = math.log(199 * others / len(targets))
-    marked = torch.isin(torch.arange(len(keys)), torch.tensor(targets))
+    marked = torch.isin(torch.arange(len(keys), device=keys.device), torch.tensor(targets, device=keys.device))
     return torch.linalg.lstsq(keys, c * marked.to(keys.dtype)[:, None]).solution[:, 0]
 
 
@@ -86,10 +86,10 @@ def query_for(keys, targets):
 # %% by_searching
 def query_for(keys, targets):
     """Minimise the distance between the scores and the wanted ones, in float64."""
-    wanted = torch.zeros(len(keys), dtype=torch.float64)
+    wanted = torch.zeros(len(keys), dtype=torch.float64, device=keys.device)
     wanted[targets] = 20.0
     rows = keys.detach().double() / keys.detach().double().norm()
-    query = torch.zeros(keys.shape[1], dtype=torch.float64)
+    query = torch.zeros(keys.shape[1], dtype=torch.float64, device=keys.device)
     residual = direction = rows.T @ wanted
     for _ in range(20 * len(keys)):  # conjugate gradients
         if residual.norm() < 1e-13:

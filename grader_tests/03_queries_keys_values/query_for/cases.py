@@ -54,36 +54,43 @@ def case(keys, *targets):
 def crowded(draw, count, width, first):
     """Keys (count, width) that crowd around one direction, which is that of key `first`.
 
-    Their condition number is about 3√count. Whatever the draw, a query that copies keys goes wrong: every key has a
-    greater dot product with key `first` than that has with itself (1.5 against 1), and any other key has hardly a
-    greater one with itself than with the rest (2.5 against 2.25).
+    Their condition number is below 4.5 times their count, so there are 22 at most. Whatever the draw, a query that
+    copies keys goes wrong: every key has a greater dot product with key `first` than that has with itself (1.5 against
+    1), and any other key has hardly a greater one with itself than with the rest (2.5 against 2.25).
     """
+    assert count <= 22
     rows = torch.linalg.qr(draw.normal(width, width, dtype=torch.float64)).Q[:count]
     keys = 0.5 * rows + 1.5 * rows[first]
     keys[first] = rows[first]
-    return keys.float()
+    return keys.float().contiguous()
 
 
 def conditioned(draw, count, width, condition, dtype, scale=1.0):
     """Keys (count, width) with singular values from scale down to scale / condition."""
     left, right = (torch.linalg.qr(draw.normal(n, n, dtype=torch.float64)).Q for n in (count, width))
     values = scale * torch.logspace(0, -math.log10(condition), count, dtype=torch.float64)
-    return (left * values @ right[:count]).to(dtype)
+    return (left * values @ right[:count]).to(dtype).contiguous()
 
 
-def weights_of(keys, targets):
-    """A visible case: the program attends with the learner's query and shows the weights of the keys."""
-    s = Script(keys=torch.tensor(keys))
+def weights_of(keys, targets, dtype=None):
+    """A visible case: the program attends with the learner's query and shows the weights of the keys.
+
+    `dtype`: that of the keys, in which the query must be, since a matrix takes no vector of another.
+    """
+    s = Script(keys=torch.tensor(keys, dtype=dtype))
     query = s.call(SUBJECT, s.keys, targets, name="query")
+    if dtype is None:
+        query = s.call(method(query, "type_as"), s.keys)
     scores = s.call(method(s.keys, "matmul"), query, name="scores")
     s.call(method(scores, "softmax"), 0, name="weights")
+    kind = "" if dtype is None else " in " + str(dtype).removeprefix("torch.")
     # The oracle's targets get 0.995 together: half of a per cent less or more is right
     return (
         s.case()
         .unchanged()
         .within(0.0, 0.00505)
         .described(
-            f"softmax(keys @ query, 0) with query = query_for(keys, {targets}), keys = {keys}; "
+            f"softmax(keys @ query, 0) with query = query_for(keys, {targets}), keys = {keys}{kind}; "
             "0.005 more or less is right"
         )
     )

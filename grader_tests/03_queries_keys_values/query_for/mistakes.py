@@ -36,8 +36,8 @@ def query_for(keys, targets):
     "The wanted keys were brought to length 1 and copied. Their length is not the trouble, their angles are: other "
     "keys point partly the same way."
 )
-right.mistake("wants_scores_of_1", {"20.0": "1.0"}, shows=EVERYWHERE).says(
-    "The scores are 1 for the targets and 0 for the rest: equal, and too close together. A difference of 1 is a "
+right.mistake("wants_scores_of_1", {"20.0": "SCORE"}, shows=EVERYWHERE).for_each(SCORE=(1.0, 2.0, 3.0)).says(
+    "The scores are 1 or so for the targets and 0 for the rest: equal, and too close together. A difference of 1 is a "
     "factor of e only. How large a difference gives 99 %?"
 )
 right.mistake("takes_weights_for_scores", {"20.0": "1.0 / len(targets)"}, shows="the average").says(
@@ -82,7 +82,7 @@ right.mistake("solves_square_systems_only", shows="fewer").patch("""
 right.mistake("returns_the_wanted_scores", {"torch.linalg.pinv(keys) @ scores": "scores"}, shows=EVERYWHERE).says(
     "These are the scores that you want, one number a key. The query that brings them about has one number a dimension."
 )
-right.mistake("wants_scores_of_a_million", {"20.0": "1e6"}, shows="the average").says(
+right.mistake("wants_scores_of_a_million", {"20.0": "SCORE"}, shows="the average").for_each(SCORE=(1e6, 1e5, 1e9)).says(
     "The scores are so large that rounding decides between the targets: in float32 a score of a million is right to "
     "about a tenth. A few tens are enough."
 )
@@ -99,8 +99,8 @@ right.mistake("makes_float32_scores", {"keys.new_zeros": "torch.zeros"}, shows="
 )
 right.mistake("smooths_the_inverse", shows="float64").patch("""
 - return torch.linalg.pinv(keys) @ scores
-+ return keys.mT @ torch.linalg.solve(keys @ keys.mT + 1e-2 * torch.eye(len(keys)).to(keys), scores)
-""").says(
++ return keys.mT @ torch.linalg.solve(keys @ keys.mT + EPS * torch.eye(len(keys)).to(keys), scores)
+""").for_each(EPS=(1e-2, 1e-4, 1e-3, 0.1)).says(
     "The smallest directions of the keys were thrown away as if they were noise (a tolerance, or a small number "
     "added before inverting). Nearly dependent keys are told apart by exactly these."
 )
@@ -136,7 +136,7 @@ right.mistake(
         "keys.new_zeros(len(keys))": "keys.new_zeros(len(keys)).double()",
         "torch.linalg.pinv(keys)": "torch.linalg.pinv(keys.double())",
     },
-    shows=EVERYWHERE,
+    shows="float64",
 ).says("The query is float64 whatever the keys are. To solve in float64 is fine, if you convert back.")
 right.mistake(
     "always_float32_query",

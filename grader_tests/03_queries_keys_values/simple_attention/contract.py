@@ -4,6 +4,8 @@ import torch
 
 from grading.judge.exercise import call, exercise, non_contiguous
 
+from ...shared.repeating import after
+
 simple_attention = exercise(
     "simple_attention",
     points=4,
@@ -32,6 +34,12 @@ simple_attention.example(
     "three words of two numbers, and the gradient",
     call(torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.0, -1.0]])).with_gradients(),
 )
+simple_attention.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([[1.0, 0.5], [0.0, -1.0]])),
+    call(torch.tensor([[0.1, 0.5], [0.3, -1.0]], dtype=torch.float64)),
+    form=True,
+)
 simple_attention.example("two sentences at once", call(torch.tensor([[[1.0], [2.0], [0.0]], [[-1.0], [0.5], [0.0]]])))
 
 
@@ -40,23 +48,25 @@ def _(draw):
     yield call(draw.normal(6, 3))
     yield call(draw.normal(3, 7))
     yield call(draw.normal(2, 2))
+    yield call(draw.normal(1, 5)).described("a sentence of one word")
+    yield after([draw.normal(4, 3)], [draw.normal(4, 3)])
 
 
-@simple_attention.criterion("batches, and sentences of one word", points=1)
+@simple_attention.criterion("batches", points=1)
 def _(draw):
     yield call(draw.normal(2, 5, 3))
     yield call(draw.normal(5, 3, 4))
     yield call(draw.normal(2, 3, 6, 4))
     yield call(draw.normal(3, 1, 4))
     yield call(draw.normal(1, 4, 2))
-    yield call(draw.normal(1, 5))
 
 
 @simple_attention.criterion("large scores", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 3, scale=20.0))
     # Words of very different lengths: the rows' maxima lie hundreds apart
-    yield call(draw.normal(2, 6, 4) * torch.tensor([0.1, 40.0, 1.0, 15.0, 5.0, 0.0])[:, None])
+    for _ in "ab":
+        yield call(draw.normal(6, 4) * torch.tensor([0.1, 40.0, 1.0, 15.0, 5.0, 0.0])[:, None])
     # A word's own score is far from its largest
     yield call(draw.uniform(4, 3, low=0.5, high=1.5) * torch.tensor([1.0, 300.0, 20.0, 5.0])[:, None])
 
@@ -64,21 +74,22 @@ def _(draw):
 @simple_attention.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 3)).with_gradients()
-    yield call(draw.normal(2, 4, 6)).with_gradients()
+    yield call(draw.normal(4, 6)).with_gradients()
 
 
-@simple_attention.criterion("float64 and tensors that are not contiguous", points=0.5)
+@simple_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    yield call(draw.normal(2, 5, 3, dtype=torch.float64)).with_gradients()
-    yield call(non_contiguous(draw.normal(6, 4)))
-    yield call(non_contiguous(draw.normal(3, 2, 5)))
-    # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1))
-    # What float32 would round away
-    yield call(draw.normal(4, 3, dtype=torch.float64)).within(1e-10, 1e-11)
+    yield call(draw.normal(5, 3))
+    yield call(draw.normal(5, 3)).on_another_device()
+    yield call(draw.normal(5, 3, dtype=torch.float64))
+    # What float32 would round away, and a guard such as `+ 1e-8` to the sum of a row does not
+    yield call(draw.normal(4, 3, dtype=torch.float64)).within(1e-8, 1e-8)
 
 
-@simple_attention.criterion("its argument is left alone", points=0.5)
+@simple_attention.criterion("its argument, contiguous or not, stays as it was", points=0.5)
 def _(draw):
     yield call(draw.normal(4, 3)).unchanged()
-    yield call(draw.normal(2, 5, 3)).unchanged()
+    yield call(draw.normal(5, 2)).unchanged()
+    yield call(non_contiguous(draw.normal(6, 4))).unchanged()
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(draw.normal(3, 2, 4, 5).transpose(0, 1)).unchanged()

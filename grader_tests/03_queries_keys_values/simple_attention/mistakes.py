@@ -1,5 +1,6 @@
 """Known mistakes in `simple_attention`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import simple_attention
 
 with_matrices = simple_attention.alternative("with_matrices")
@@ -96,7 +97,7 @@ with_matrices.mistake("adds_the_word_itself", {"weights @ x": "x + weights @ x"}
 )
 with_matrices.mistake(
     "always_float32_weights", {"x @ x.mT": "(x @ x.mT).float()", "weights @ x": "weights @ x.float()"}, shows="float64"
-).says("The result is float32 whatever comes in: a tensor of the default dtype was filled. Take the dtype of `x`.")
+).says("The results are float32 whatever comes in. Take the dtype of `x`, and do not convert it.")
 with_matrices.mistake("writes_into_x", shows="its argument").patch("""
 - return weights @ x, weights
 + context = weights @ x
@@ -175,12 +176,8 @@ with_matrices.mistake("compares_with_detached_words", {"x.mT": "x.detach().mT"},
 with_matrices.mistake(
     "always_float64_weights",
     {"x @ x.mT": "x.double() @ x.double().mT", "weights @ x": "weights @ x.double()"},
-    shows="one sentence",
+    shows="float64",
 ).says("The results are float64 whatever comes in. Take the dtype of `x`.")
-with_matrices.mistake("makes_x_float32", shows="float64").patch("""
-  def simple_attention(x):
-+     x = x.float()
-""").says("The results are float32 whatever comes in. Take the dtype of `x`, and do not convert it.")
 with_matrices.mistake("weighs_in_float32_between", shows="float64").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + weights = torch.softmax((x @ x.mT).float(), dim=-1).to(x.dtype)
@@ -188,7 +185,7 @@ with_matrices.mistake("weighs_in_float32_between", shows="float64").patch("""
     "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
     "means float64 all the way."
 )
-simple_attention.mistake("views_words_that_are_not_contiguous", shows="float64").whole("""
+simple_attention.mistake("views_words_that_are_not_contiguous", shows="its argument").whole("""
 def simple_attention(x):
     words = x.view(-1, *x.shape[-2:])
     weights = torch.softmax(words @ words.mT, dim=-1)
@@ -209,3 +206,13 @@ with_matrices.mistake("gives_each_score_a_sigmoid", shows="one sentence").patch(
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + weights = torch.sigmoid(x @ x.mT)
 """).says("A sigmoid gives each score a number of its own, and they do not sum to 1. The weights are shares: softmax.")
+keeps_its_last_result(with_matrices, shows="one sentence")
+with_matrices.mistake(
+    "reshapes_the_words", {"x @ x.mT": "x @ x.VIEW(*x.shape[:-2], *x.shape[:-3:-1])"}, shows="one sentence"
+).for_each(VIEW=("reshape", "view")).says(
+    "The words are reshaped (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
+    "numbers stay in their old order, so that a column holds pieces of several words."
+)
+with_matrices.mistake(
+    "divides_by_the_root_of_the_number_of_words", {"x @ x.mT": "x @ x.mT / x.shape[-2] ** 0.5"}, shows="one sentence"
+).says("The scores were divided by the root of the number of words. They are not scaled at all here.")

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
+from grading.judge.exercise import SUBJECT, Script, device, exercise, helper, method, ref
 
 from ...shared import BUILT_IN
 from ..common import ON_PAPER, three
@@ -16,6 +16,8 @@ from .cases import (
     dropping,
     falls_entry_by_entry,
     gradients_through,
+    keeps_the_dtype,
+    longer,
     rescales_survivors,
 )
 
@@ -58,6 +60,16 @@ def _():
     yield s.case().described("ScaledDotProductAttention()(…) on the numbers of exercise 3, on paper")
 
 
+@ScaledDotProductAttention.example("float32 in, float32 out; float64 in, float64 out", form=True)
+def _():
+    for dtype in (torch.float32, torch.float64):
+        s = Script(query=ON_PAPER[0].to(dtype), key=ON_PAPER[1].to(dtype), value=ON_PAPER[2].to(dtype))
+        m = s.call(SUBJECT, name="module")
+        s.call(m, s.query, s.key, s.value, name="out")
+        name = str(dtype).removeprefix("torch.")
+        yield s.case().described(f"ScaledDotProductAttention()(…) on the numbers of exercise 3, in {name}")
+
+
 @ScaledDotProductAttention.example("in eval mode")
 def _():
     s = Script(query=ON_PAPER[0], key=ON_PAPER[1], value=ON_PAPER[2])
@@ -96,34 +108,41 @@ def _(draw):
     s = Script()
     yield s.case(s.call(SUBJECT, dropout=0.25)).described("what is made is an nn.Module")
     yield attending(draw)
-    yield attending(draw, sizes=(2, 3), dropout=0.0).with_gradients()
-    yield attending(draw, mode=("train",), sizes=(2,), K=16, dtype=torch.float64).unchanged()
+    yield attending(draw, dropout=0.0).with_gradients()
+    yield attending(draw, mode=("train",), K=16)
     query, key, value = three(draw, K=3)
     s = Script(query=query, key=key, value=value, wide=draw.normal(2, 12), keys=draw.normal(4, 12))
     m = s.call(SUBJECT, name="module")
     s.call(m, s.wide, s.keys, s.keys)
     s.call(m, s.query, s.key, s.value, name="out")  # nothing of another width may remain
     yield s.case().described("two calls of one module, with vectors of another width")
+    yield longer(draw, 3, 6)
+    query, key, value = three(draw)
+    s = Script(query=query, key=key, value=value)
+    m = s.call(SUBJECT, dropout=0.0, name="module")
+    s.call(SUBJECT, dropout=draw.number(0.5, 0.8), name="other")
+    s.call(m, s.query, s.key, s.value, name="out")
+    yield s.case().described("a module with dropout=0.0, after another was made with more")
 
 
-@ScaledDotProductAttention.criterion("eval mode drops nothing", points=1)
+@ScaledDotProductAttention.criterion("eval mode drops nothing", points=0.5)
 def _(draw):
     yield attending(draw, mode=("eval",), dropout=draw.number(0.3, 0.7)).with_gradients()
-    yield attending(draw, draw.number(0.3, 0.7), mode=("train", False), sizes=(2, 3)).unchanged()
+    yield attending(draw, draw.number(0.3, 0.7), mode=("train", False))
 
 
 @ScaledDotProductAttention.criterion("dropout falls entry by entry", points=1)
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
-        case, plain, _ = dropping(draw, p)
+        case, plain, _ = dropping(draw, p, 2, 3)
         yield case.holding(falls_entry_by_entry(p, plain))
 
 
-@ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=1)
+@ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=0.5)
 def _(draw):
-    for p, dtype in ((draw.number(0.2, 0.35), torch.float32), (draw.number(0.6, 0.75), torch.float64)):
-        case, plain, _ = dropping(draw, p, dtype)
-        yield case.holding(rescales_survivors(p, plain, dtype))
+    for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
+        case, plain, _ = dropping(draw, p)
+        yield case.holding(rescales_survivors(p, plain))
 
 
 @ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=0.5)
@@ -147,3 +166,26 @@ def _(draw):
     ]
     case = s.case(ref("out"), *found).holding(gradients_through(p, query, key, value))
     yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.backward()")
+
+
+@ScaledDotProductAttention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
+def _(draw):
+    yield attending(draw)
+    yield attending(draw, K=16, dtype=torch.float64)
+    for dtype in (torch.float32, torch.float64):
+        case, _, _ = dropping(draw, draw.number(0.3, 0.6), dtype=dtype)
+        yield case.holding(keeps_the_dtype(dtype))
+    query, key, value = three(draw)
+    s = Script(query=query, key=key, value=value)
+    m = s.call(SUBJECT, name="module")
+    s.call(method(m, "to"), device())
+    s.call(method(m, "eval"))
+    s.call(m, s.query, s.key, s.value, name="out")
+    yield s.case().on_another_device().described("ScaledDotProductAttention() in eval mode")
+
+
+@ScaledDotProductAttention.criterion("batches, and arguments left as they were", points=0.5)
+def _(draw):
+    yield attending(draw, sizes=(2, 3)).unchanged()
+    yield attending(draw, mode=("train",), sizes=(2,), K=9).unchanged()
+    yield attending(draw, draw.number(0.3, 0.7), mode=("eval",), sizes=(3,)).unchanged()

@@ -29,6 +29,7 @@ right.mistake(
         "weights @ value": "self.dropout(weights @ value)",
     },
     shows=("dropout", "the weights"),
+    when="the output is dropped",
 ).says("Dropout fell on the *output*, after the sum over the values. It belongs on the weights.")
 right.mistake(
     "WeightsFromBefore",
@@ -37,6 +38,7 @@ right.mistake(
         "weights @ value": "self.dropout(weights) @ value",
     },
     shows=("dropout", "the weights"),
+    when="other weights are returned",
 ).says("The dropped weights were applied, and the ones from before were returned. Return those that were used.")
 right.mistake(
     "DropsAfterTheSum",
@@ -45,6 +47,7 @@ right.mistake(
         "weights @ value, weights": "weights @ value, self.dropout(weights)",
     },
     shows="the weights",
+    when="other weights are applied",
 ).says("The dropped weights were returned, and the ones from before were applied: the output never notices dropout.")
 right.mistake(
     "DropsTwice",
@@ -80,8 +83,9 @@ right.mistake(
         "self.dropout(torch.softmax(scores, dim=-1))": "torch.softmax(scores, dim=-1)",
     },
     shows=("dropout", "survivors"),
+    when="nothing is dropped",
 ).says("Nothing is ever dropped: `dropout` is taken and not used.")
-right.mistake("NotRescaled", shows=("survivors", "gradients")).patch("""
+right.mistake("NotRescaled", shows=("survivors", "gradients"), when="survivors keep their size").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
 @@
@@ -92,7 +96,7 @@ right.mistake("NotRescaled", shows=("survivors", "gradients")).patch("""
 """).says(
     "The survivors keep their size, so that on average the weights are too small. What makes up for what was dropped?"
 )
-right.mistake("RescaledInEval", shows=("survivors", "eval mode")).patch("""
+right.mistake("RescaledInEval", shows=("survivors", "eval mode"), when="survivors keep their size").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
 @@
@@ -103,7 +107,7 @@ right.mistake("RescaledInEval", shows=("survivors", "eval mode")).patch("""
     "Nothing makes up for the dropped weights in training; in eval mode all are made smaller instead. That is how "
     "dropout was first published; here the survivors are multiplied in training, and eval mode leaves all alone."
 )
-right.mistake("DividedByP", shows="survivors").patch("""
+right.mistake("DividedByP", shows="survivors", when="divided by p").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
 @@
@@ -115,7 +119,7 @@ right.mistake("DividedByP", shows="survivors").patch("""
     "The survivors were multiplied by the wrong number: with a dropout of p, a share 1 - p survives, and that is what "
     "has to be made up for."
 )
-right.mistake("NormalisedAgain", shows=("survivors", "gradients")).patch("""
+right.mistake("NormalisedAgain", shows=("survivors", "gradients"), when="rows sum to 1 again").patch("""
   weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
 """).says(
@@ -136,7 +140,7 @@ right.mistake("BlockedBeforeSoftmax", shows=("survivors", "gradients")).patch(""
     "same for all survivors: drop weights, not scores.",
     see=ROWS,
 )
-right.mistake("KeepsWithProbability", shows=("dropout", "survivors")).patch("""
+right.mistake("KeepsWithProbability", shows=("dropout", "survivors"), when="what was to be kept is dropped").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
 @@
@@ -145,24 +149,24 @@ right.mistake("KeepsWithProbability", shows=("dropout", "survivors")).patch("""
 + if self.training and self.p > 0:
 +     weights = weights * torch.bernoulli(torch.full_like(weights, self.p)) / self.p
 """).says("`dropout` is the probability with which a weight is *dropped*; here it is the one with which it is kept.")
-right.mistake("DropsWholeRows", shows="dropout").patch("""
+right.mistake("DropsWholeRows", shows="dropout", when="alike for all keys").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(torch.ones_like(weights[..., :1]))
 """).says("Whole rows were dropped: a query loses all its keys or none. Every entry has its own roll of the dice.")
-right.mistake("DropsWholeKeys", shows="dropout").patch("""
+right.mistake("DropsWholeKeys", shows="dropout", when="alike for all queries").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(torch.ones_like(weights[..., :1, :]))
 """).says("Whole keys were dropped, the same for every query. Every entry has its own roll of the dice.")
-right.mistake("SharedAcrossTheBatch", shows="dropout").patch("""
+right.mistake("SharedAcrossTheBatch", shows="dropout", when="alike for all batch elements").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(scores, dim=-1)
 + weights = weights * self.dropout(weights.new_ones(weights.shape[-2:]))
 """).says(
     "All elements of a batch lose the same weights. Every entry has its own roll of the dice, in every batch element."
 )
-right.mistake("TheSameEveryTime", shows="dropout").patch("""
+right.mistake("TheSameEveryTime", shows="dropout", when="alike for all calls").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + with torch.random.fork_rng():
 +     torch.manual_seed(0)
@@ -195,11 +199,13 @@ right.mistake("KeepsTheFirstScale", shows="attention").patch("""
 """).says(
     "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs."
 )
-right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=0.1"}, shows="attention").says(
-    "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default."
+right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=P"}, shows="attention").for_each(P=(0.1, 0.2, 0.5)).says(
+    "Without being asked your module drops a part of the weights: `dropout` is 0.0 by default."
 )
-right.mistake("DropsATenthAlways", {"(dropout)": "(0.1)"}, shows=("attention", "dropout")).says(
-    "`dropout` changes nothing: your module always drops a tenth of the weights. Hand the argument on."
+right.mistake(
+    "DropsATenthAlways", {"(dropout)": "(P)"}, shows=("attention", "dropout"), when="another share is dropped"
+).for_each(P=(0.1, 0.2, 0.5)).says(
+    "`dropout` changes nothing: your module always drops the same part of the weights. Hand the argument on."
 )
 right.mistake("WeightsFirst", {"weights @ value, weights": "weights, weights @ value"}, shows=EVERYWHERE).says(
     "The weights come first and the output second. Return (output, weights)."
@@ -225,4 +231,35 @@ class ScaledDotProductAttention:
 """).says(
     "No `nn.Module`, so nothing around it can switch its mode. Name the parent after the class, and "
     "call its `__init__`."
+)
+right.mistake("OneDropoutForAll", {"self.dropout = nn": "type(self).dropout = nn"}, shows="attention").says(
+    "Two modules share one dropout: you keep it on the class, where the module that was made last decides for all. "
+    "What belongs to one module stands on `self`."
+)
+right.mistake("KeepsTheFirstSizes", shows="attention").patch("""
+  weights = self.dropout(torch.softmax(scores, dim=-1))
++ if not hasattr(self, "ones"):
++     self.ones = torch.ones_like(weights)
++ weights = weights * self.ones
+""").says(
+    "Something is made at the first call and kept, with the sizes of that call: the next one, which is longer, does "
+    "not fit."
+)
+right.mistake("DividesThePower", {"/ query.shape[-1] ** 0.5": "* (SCALE)"}, shows="attention").for_each(
+    SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
+).says(
+    "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K, and "
+    "`K ** 1 / 2` half of K. Compare it with `math.sqrt` for K = 16."
+)
+right.mistake("ForgetsSuperInit", shows=("attention", "eval", "dropout", "survivors")).patch("""
+- super().__init__()
+""").says(
+    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
+    "every other module's `__init__`?"
+)
+right.mistake(
+    "ReshapesTheKeys", {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, shows="attention"
+).for_each(VIEW=("reshape", "view")).says(
+    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
+    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
 )

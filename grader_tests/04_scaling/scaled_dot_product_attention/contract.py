@@ -7,6 +7,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
+from ...shared.repeating import after
 from ..common import ON_PAPER, three
 
 scaled_dot_product_attention = exercise(
@@ -45,6 +46,20 @@ def _():
     yield call(query, key, value).with_gradients()
 
 
+scaled_dot_product_attention.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    *(
+        call(
+            torch.tensor([[0.5, 1.0, 0.0, 2.0]], dtype=dtype),
+            torch.tensor([[1.0, 0.0, 1.0, 1.0], [0.1, 1.0, 0.0, 0.0]], dtype=dtype),
+            torch.tensor([[4.0], [0.3]], dtype=dtype),
+        )
+        for dtype in (torch.float32, torch.float64)
+    ),
+    form=True,
+)
+
+
 @scaled_dot_product_attention.example("two leading dimensions, and wide vectors")
 def _():
     query, key, value = (
@@ -61,37 +76,35 @@ def _(draw):
     yield call(*three(draw, T=5, S=4, K=1, V=3))
     yield call(*three(draw, T=1, S=6, K=9, V=1))
     yield call(*three(draw, T=3, S=1, K=2, V=4))
+    yield after(*(three(draw, T=2, S=4) for _ in "ab"))
 
 
 @scaled_dot_product_attention.criterion("any leading dimensions", points=1)
 def _(draw):
     yield call(*three(draw, 2, K=7))
     yield call(*three(draw, 2, 7, T=4, K=3))
-    yield call(*(non_contiguous(x) for x in three(draw, 3, 2, K=8)))
-    # heads cut out of wider vectors: (2, T, heads, K), then heads and positions change places
-    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2))))
     yield call(*three(draw, 2, 1, 3, T=1, S=4, K=5, V=2))
+    yield call(*three(draw, 2, 3, K=9), scale=draw.number(1.5, 2.5))
 
 
 @scaled_dot_product_attention.criterion("a given scale", points=1)
 def _(draw):
     yield call(*three(draw), scale=draw.number(0.15, 0.3))
-    yield call(*three(draw, 2, 3, K=9), scale=draw.number(1.5, 2.5))
-    yield call(*three(draw, 2), scale=1.0)
-    yield call(*three(draw, 3), -draw.number(0.5, 0.9))
+    yield call(*three(draw, K=9), scale=draw.number(1.5, 2.5))
+    yield call(*three(draw), scale=1.0)
+    yield call(*three(draw), -draw.number(0.5, 0.9))
 
 
 @scaled_dot_product_attention.criterion("a scale of zero", points=0.5)
 def _(draw):
     yield call(*three(draw), scale=0.0)
-    yield call(*three(draw, 2, 3), scale=0.0)
+    yield call(*three(draw, T=2, S=3), scale=0.0)
 
 
-@scaled_dot_product_attention.criterion("gradients", points=1)
+@scaled_dot_product_attention.criterion("gradients", points=0.5)
 def _(draw):
     yield call(*three(draw)).with_gradients()
-    yield call(*three(draw, 2, 3, K=8)).with_gradients()
-    yield call(*three(draw, 2), scale=draw.number(0.6, 0.9)).with_gradients()
+    yield call(*three(draw), scale=draw.number(0.6, 0.9)).with_gradients()
 
 
 # Small whole numbers, and one large number in each vector: the scores stand around 196 in one row and around -196 in
@@ -105,8 +118,17 @@ def _(draw):
 
 
 # K = 16, so that a factor that was computed in float32 is exact nevertheless
-@scaled_dot_product_attention.criterion("float64, and arguments left as they were", points=0.5)
+@scaled_dot_product_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    yield call(*three(draw, 2, K=16, dtype=torch.float64)).unchanged()
+    yield call(*three(draw))
+    yield call(*three(draw)).on_another_device()
+    yield call(*three(draw, K=16, dtype=torch.float64))
+
+
+@scaled_dot_product_attention.criterion("arguments, contiguous or not, stay as they were", points=0.5)
+def _(draw):
     yield call(*three(draw)).unchanged()
     yield call(*three(draw), scale=0.5).unchanged()
+    yield call(*(non_contiguous(x) for x in three(draw, K=8))).unchanged()
+    # heads cut out of wider vectors: (2, T, heads, K), then heads and positions change places
+    yield call(*(draw.normal(2, n, 3, m).transpose(1, 2) for n, m in ((4, 6), (5, 6), (5, 2)))).unchanged()

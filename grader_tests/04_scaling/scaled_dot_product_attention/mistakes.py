@@ -1,5 +1,6 @@
 """Known mistakes in `scaled_dot_product_attention`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
 EVERYWHERE = ("the default", "any leading")  # what an answer loses whose every result is wrong
@@ -22,11 +23,11 @@ right.mistake("not_scaled_by_default", shows=EVERYWHERE).patch("""
 right.mistake("made_for_a_width_of_64", shows=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
-+ scores = query @ key.transpose(-2, -1) * (0.125 if scale is None else scale)
++ scores = query @ key.transpose(-2, -1) * (SCALE if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
-""").says(
-    "The default scale is a fixed number, 1/8, which is right for vectors of 64 numbers. It depends on the width of "
-    "those at hand."
+""").for_each(SCALE=(0.125, "128**-0.5", "32**-0.5", "512**-0.5", 0.1)).says(
+    "The default scale is a fixed number, such as 1/8, which is right for vectors of 64 numbers. It depends on the "
+    "width of those at hand."
 )
 scaled_dot_product_attention.mistake("blocks_the_future", shows=EVERYWHERE).whole("""
 def scaled_dot_product_attention(query, key, value, scale=None):
@@ -128,7 +129,7 @@ right.mistake("weights_first", {"weights @ value, weights": "weights, weights @ 
 right.mistake("weights_detached", {"=-1)": "=-1).detach()"}, shows="gradients").says(
     "Right forward, and nothing would ever learn: the weights were detached, so no gradient reaches queries and keys."
 )
-right.mistake("scales_the_queries_in_place", shows=("gradients", "float64")).patch("""
+right.mistake("scales_the_queries_in_place", shows=("gradients", "arguments")).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + query *= query.shape[-1] ** -0.5 if scale is None else scale
@@ -147,4 +148,31 @@ right.mistake("one_maximum_for_all_rows", shows="large").patch("""
 """).says(
     "NaN where some rows of scores are much larger than others: one maximum was taken off the whole tensor. Every row "
     "needs its own."
+)
+keeps_its_last_result(right, shows="the default")
+right.mistake("divides_the_power", {"query.shape[-1] ** -0.5": "(SCALE)"}, shows=EVERYWHERE).for_each(
+    SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
+).says(
+    "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K, and "
+    "`K ** 1 / 2` half of K. Compare it with `math.sqrt` for K = 16."
+)
+right.mistake(
+    "reshapes_the_keys",
+    {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"},
+    shows=EVERYWHERE,
+).for_each(VIEW=("reshape", "view")).says(
+    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
+    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
+)
+right.mistake("shares_one_unit_among_all_queries", shows=EVERYWHERE).patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1) * scale
++ weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
+""").says(
+    "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
+)
+right.mistake(
+    "by_the_root_of_the_number_of_queries", {"query.shape[-1] ** -0.5": "query.shape[-2] ** -0.5"}, shows=EVERYWHERE
+).says(
+    "The scores are divided by the root of the number of queries. It is the *width* of a vector that makes them grow."
 )

@@ -20,12 +20,6 @@ def score_std(query, key):
     return torch.var(scores, unbiased=False).sqrt()
 
 
-# %% mean_of_squares_less_square_of_mean
-def score_std(query, key):
-    scores = torch.matmul(query, key.mT).flatten()
-    return (scores.square().mean() - scores.mean().square()).clamp_min(0).sqrt()
-
-
 # %% length_of_what_is_left
 def score_std(query, key):
     scores = torch.einsum("...ik,...jk->...ij", query, key)

@@ -5,6 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
+from ...shared.repeating import after
 from ..common import more_than_nothing, next_to_nothing
 
 score_std = exercise(
@@ -40,6 +41,14 @@ def _():
     yield call(query, key)
 
 
+score_std.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 1.0], [1.0, -1.0]])),
+    call(torch.tensor([[0.1, 2.0]]).double(), torch.tensor([[0.3, 1.0], [1.0, -1.0]]).double()),
+    form=True,
+)
+
+
 @score_std.example("a batch of two, one number for all of it")
 def _():
     query = torch.tensor([[[1.0, 1.0]], [[2.0, 0.0]]])
@@ -53,8 +62,12 @@ def _(draw):
     yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4) + 0.5)
     yield call(draw.normal(1, 6), draw.normal(4, 6) - 0.5)
     yield call(draw.normal(5, 1), draw.normal(2, 1))
-    yield call(non_contiguous(draw.normal(4, 3)) + 0.5, non_contiguous(draw.normal(2, 3) - 1.0))
     yield call(draw.normal(6, 300, scale=3.0), draw.normal(7, 300))
+    # Whole numbers, so that every score is exact: only what is done with scores that large can round
+    query, key = (draw.integers(-9, 10, n, 4).float() for n in (5, 6))
+    query[:, 0], key[:, 0] = 1000.0, 100.0
+    yield call(query, key).described("scores with a mean of 100,000")
+    yield after(*((draw.normal(3, 5) + 0.4, draw.normal(2, 5) + 0.3) for _ in "ab"))
 
 
 @score_std.criterion("over a whole batch", points=1)
@@ -62,26 +75,33 @@ def _(draw):
     yield call(draw.normal(2, 3, 4) + 0.7, draw.normal(2, 5, 4) + 0.5)
     shift = torch.tensor([-2.0, 0.0, 3.0])[:, None, None]  # batch elements of very different means
     yield call(draw.normal(3, 1, 2) + shift, draw.normal(3, 4, 2) + 1.0)
-    yield call(draw.normal(3, 2, 5, 6), non_contiguous(draw.normal(3, 2, 4, 6)))
-    yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4)))
+    yield call(draw.normal(3, 2, 5, 6), draw.normal(3, 2, 4, 6))
     yield call(draw.normal(1, 2, 3, 2, 5) + 0.5, draw.normal(1, 2, 3, 4, 5))
 
 
 @score_std.criterion("where there is no spread", points=0.5)
 def _(draw):
     yield call(draw.normal(1, 5), draw.normal(1, 5)).holding(next_to_nothing)
-    yield call(torch.zeros(2, 3, 4), draw.normal(2, 5, 4)).holding(next_to_nothing)
+    yield call(torch.zeros(3, 4), draw.normal(5, 4)).holding(next_to_nothing)
     yield call(draw.normal(3, 4), draw.normal(5, 4)).holding(more_than_nothing)
 
 
-@score_std.criterion("gradients", points=1)
+@score_std.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4)).with_gradients()
-    yield call(draw.normal(2, 3, 2, 6), draw.normal(2, 3, 5, 6) - 0.5).with_gradients()
+    yield call(draw.normal(2, 6), draw.normal(5, 6) - 0.5).with_gradients()
 
 
-@score_std.criterion("float64, and arguments left as they were", points=0.5)
+@score_std.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    query, key = (draw.normal(2, n, 4, dtype=torch.float64) + 0.6 for n in (3, 5))
-    yield call(query, key).unchanged()
+    yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4))
+    yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4)).on_another_device()
+    yield call(*(draw.normal(n, 4, dtype=torch.float64) + 0.6 for n in (3, 5)))
+
+
+@score_std.criterion("arguments, contiguous or not, stay as they were", points=0.5)
+def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).unchanged()
+    yield call(non_contiguous(draw.normal(4, 3)) + 0.5, non_contiguous(draw.normal(2, 3) - 1.0)).unchanged()
+    # Leading dimensions that lie in another order in memory, which `view` cannot merge
+    yield call(*(draw.normal(3, n, 2, 6).transpose(1, 2) + 0.5 for n in (5, 4))).unchanged()

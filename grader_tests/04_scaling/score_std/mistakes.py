@@ -1,5 +1,6 @@
 """Known mistakes in `score_std`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import score_std
 
 right = score_std.base("""
@@ -75,7 +76,7 @@ def score_std(query, key):
     "Measure those at hand.",
     see="5. Where the square root comes from",
 )
-right.mistake("plain_number", {"std(correction=0)": "std(correction=0).item()"}, shows=("one set", "gradients")).says(
+right.mistake("plain_number", {"std(correction=0)": "std(correction=0).item()"}, shows=("float64", "gradients")).says(
     "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them."
 )
 right.mistake("without_gradient", {"scores.std": "scores.detach().std"}, shows="gradients").says(
@@ -84,3 +85,15 @@ right.mistake("without_gradient", {"scores.std": "scores.detach().std"}, shows="
 right.mistake(
     "of_the_weights", {"scores.std": "torch.softmax(scores, dim=-1).std"}, shows=("one set", "over a whole")
 ).says("The weights' spread, not the scores': there is no softmax in this exercise.")
+keeps_its_last_result(right, shows="one set")
+score_std.mistake("mean_of_squares_less_square_of_mean", shows="one set").whole("""
+def score_std(query, key):
+    scores = torch.matmul(query, key.mT).flatten()
+    return (scores.square().mean() - scores.mean().square()).clamp_min(0).sqrt()
+""").says(
+    "The mean of the squares less the square of the mean is right on paper. Where the mean is large, both are huge and "
+    "nearly equal, and their difference is what rounding left. Take the mean off the scores first."
+)
+right.mistake("turns_the_keys_in_place", {"key.transpose(": "key.transpose_("}, shows="arguments").says(
+    "The caller's keys are turned over: functions whose name ends in `_` change their argument. Use the one without."
+)

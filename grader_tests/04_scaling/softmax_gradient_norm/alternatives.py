@@ -44,12 +44,12 @@ def softmax_gradient_norm(scores):
 # %% root_of_a_trace
 def softmax_gradient_norm(scores):
     weights = scores.softmax(-1)
-    table = weights.unsqueeze(1) * (torch.eye(scores.numel(), dtype=scores.dtype) - weights)
+    table = weights.unsqueeze(1) * (torch.eye(scores.numel(), dtype=scores.dtype, device=scores.device) - weights)
     return torch.trace(table @ table.T).clamp(min=0).sqrt()
 
 
 # %% by_vector_jacobian_products
 def softmax_gradient_norm(scores):
     _, back = torch.func.vjp(lambda x: torch.softmax(x, dim=-1), scores)
-    (table,) = torch.vmap(back)(torch.eye(len(scores), dtype=scores.dtype))
+    (table,) = torch.vmap(back)(torch.eye(len(scores), dtype=scores.dtype, device=scores.device))
     return torch.einsum("ij,ij->", table, table) ** 0.5

@@ -7,6 +7,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
+from ...shared.repeating import after
 from ..common import more_than_nothing, next_to_nothing
 
 softmax_gradient_norm = exercise(
@@ -27,11 +28,14 @@ softmax_gradient_norm = exercise(
 
 @softmax_gradient_norm.oracle
 def softmax_gradient_norm_oracle(scores):
-    # From the entries: sum w_i^2 (1 - w_i)^2 + sum_{i != j} w_i^2 w_j^2 = s2 - 2 s3 + s2^2, s_n = sum w_i^n.
-    # Of the right formulas this one loses most to cancellation, so its noise makes room for the others.
-    weights = torch.softmax(scores, dim=0)
-    squares = weights.pow(2).sum()
-    return (squares - 2 * weights.pow(3).sum() + squares.pow(2)).clamp_min(0).sqrt()
+    # The entries are w_i w_j and, on the diagonal, w_i (1 - w_i), where 1 - w_i is the sum of all others. With weights
+    # over their common denominator nothing is subtracted, so that nothing cancels, in the gradient either.
+    powers = (scores - scores.detach().max()).exp()
+    apart = 1 - torch.eye(len(scores)).to(scores)
+    table = powers[:, None] * (apart * powers + torch.diag(apart @ powers))
+    size = table.detach().max()
+    size = torch.where(size == 0, torch.ones_like(size), size)  # its square may be less than a float can hold
+    return size * (table / size).square().sum().sqrt() / powers.sum().square()
 
 
 softmax_gradient_norm.example("on paper: two equal scores", call(torch.tensor([0.0, 0.0])))
@@ -39,37 +43,49 @@ softmax_gradient_norm.example("on paper: 0 and log 3", call(torch.tensor([0.0, m
 softmax_gradient_norm.example(
     "three scores, and the gradient of the norm", call(torch.tensor([1.0, -0.5, 0.0])).with_gradients()
 )
+softmax_gradient_norm.example(
+    "float32 in, float32 out; float64 in, float64 out",
+    call(torch.tensor([0.5, -0.5])),
+    call(torch.tensor([0.1, -0.4, 0.0], dtype=torch.float64)),
+    form=True,
+)
 softmax_gradient_norm.example("large scores", call(torch.tensor([1000.0, 1000.0, 998.0])))
 
 
-# Scores of moderate spread in float32: formulas that are all right differ by their cancellation where one weight
-# is nearly 1 (w (1 - w) there loses a factor 1 / (1 - w) of precision). In float64 there is room for more.
 @softmax_gradient_norm.criterion("the norm", points=1.5)
 def _(draw):
     yield call(draw.normal(5))
     yield call(draw.normal(2))
     yield call(draw.normal(40, scale=0.7) - 3.0)
     yield call(torch.full((6,), draw.number(-2.0, 2.0)))
-    yield call(non_contiguous(draw.normal(7)))
+    yield after([draw.normal(3)], [draw.normal(3)])
 
 
-@softmax_gradient_norm.criterion("its own gradient", points=1.5)
+@softmax_gradient_norm.criterion("its own gradient", points=1)
 def _(draw):
     yield call(draw.normal(6)).with_gradients()
     yield call(draw.normal(3) + 1.0).with_gradients()
-    yield call(non_contiguous(draw.normal(9, dtype=torch.float64))).with_gradients()
 
 
-# Quarters around 200 (1000 in float64), where exponentials overflow or vanish, are exact, so the weights are what they
-# would be around 0; a formula by way of logsumexp, which rounds at that size, stays within the usual tolerance.
-@softmax_gradient_norm.criterion("large scores", points=1)
+# Quarters around 200, where exponentials overflow or vanish, are exact, so the weights are what they would be around 0;
+# a formula by way of logsumexp, which rounds at that size, stays within the usual tolerance.
+@softmax_gradient_norm.criterion("large scores", points=0.5)
 def _(draw):
     few = torch.tensor([0.0, 0.25, -0.75, 1.5, -1.0])[draw.permutation(5)]
     yield call(few + 200.0)
-    yield call(few - 200.0).with_gradients()
-    yield call(few.double() + 1000.0)
-    yield call(torch.tensor([300.0, 299.5, -2000.0, 0.0])[draw.permutation(4)]).with_gradients()
+    yield call(few - 200.0)
+    yield call(torch.tensor([300.0, 299.5, -2000.0, 0.0])[draw.permutation(4)])
     yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).holding(next_to_nothing)
+
+
+# One weight is nearly 1 at [12, 0, 0], and 1 - w, of which all entries are made, has three digits in float32: that is
+# as far as w (1 - w) can be right. A difference of sums of powers, whose square is less than what they round, has none.
+@softmax_gradient_norm.criterion("lopsided and large scores, and their gradients", points=0.5)
+def _(draw):
+    few = torch.tensor([0.0, 0.25, -0.75, 1.5, -1.0])[draw.permutation(5)]
+    yield call(few - 200.0).with_gradients()
+    for ahead, room in ((9.0, 0.01), (12.0, 0.05)):
+        yield call(ahead * torch.eye(3)[draw.integer(0, 3)]).with_gradients().within(room, room)
 
 
 @softmax_gradient_norm.criterion("a single score", points=0.5)
@@ -78,7 +94,18 @@ def _(draw):
     yield call(draw.normal(3)).holding(more_than_nothing)
 
 
-@softmax_gradient_norm.criterion("float64, and arguments left as they were", points=0.5)
+@softmax_gradient_norm.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    yield call(draw.normal(8, scale=2.0, dtype=torch.float64)).unchanged()
+    yield call(draw.normal(4))
+    yield call(draw.normal(4)).on_another_device()
+    yield call(draw.normal(8, scale=2.0, dtype=torch.float64))
+    yield call(torch.tensor([1000.0, 1000.25, 999.25, 1001.5], dtype=torch.float64))
+    # 1 - w is 2e-13 at [30, 0, 0]: it has three digits in float64
+    for ahead, room in ((18.0, 1e-6), (30.0, 0.01)):
+        yield call(torch.tensor([ahead, 0.0, 0.0], dtype=torch.float64)).within(room)
+
+
+@softmax_gradient_norm.criterion("arguments, contiguous or not, stay as they were", points=0.5)
+def _(draw):
     yield call(draw.normal(4)).unchanged()
+    yield call(non_contiguous(draw.normal(7))).unchanged()

@@ -1,5 +1,6 @@
 """Known mistakes in `softmax_gradient_norm`."""
 
+from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_gradient_norm
 
 EVERYWHERE = ("the norm", "its own")  # what an answer loses whose every result is wrong
@@ -54,7 +55,7 @@ def softmax_gradient_norm(scores):
 right.mistake(
     "plain_norm",
     {"torch.outer(weights, weights))": "torch.outer(weights, weights)).item()"},
-    shows=EVERYWHERE,
+    shows=("float64", "its own"),
 ).says(
     "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them."
 )
@@ -91,8 +92,18 @@ right.mistake("overflows", {"torch.softmax(scores, dim=-1)": "scores.exp() / sco
     "NaN for large scores: their exponentials are more than a float can hold. What may be taken off all scores "
     "without changing a weight?"
 )
-right.mistake("moves_the_scores", shows=("its own", "float64")).patch("""
+right.mistake("moves_the_scores", shows=("its own", "arguments")).patch("""
 - weights = torch.softmax(scores, dim=-1)
 + scores -= scores.max()
 + weights = scores.exp() / scores.exp().sum()
 """).says("The scores were moved in place, so whoever called you finds theirs changed. Work on a new tensor.")
+keeps_its_last_result(right, shows="the norm")
+softmax_gradient_norm.mistake("by_sums_of_powers", shows=("lopsided", "float64")).whole("""
+def softmax_gradient_norm(scores):
+    weights = torch.softmax(scores, dim=0)
+    squares = weights.pow(2).sum()
+    return (squares - 2 * weights.pow(3).sum() + squares.pow(2)).clamp_min(0).sqrt()
+""").says(
+    "The difference of sums of powers is right on paper. Where one weight is nearly 1, all the sums are, and of the "
+    "small number that is left between them rounding leaves nothing. Make the entries first, and square those."
+)

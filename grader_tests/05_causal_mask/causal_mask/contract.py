@@ -33,7 +33,7 @@ def causal_mask_oracle(T, S=None, device=None):
 
 
 causal_mask.example("three queries, three keys", call(3))
-causal_mask.example("three queries, five keys", call(3, 5))
+causal_mask.example("three queries, five keys", call(3, 5), form=True)
 causal_mask.example("one new query, four keys", call(1, S=4))
 causal_mask.example("more queries than keys", call(5, 3).raising("S", "T"))
 
@@ -68,8 +68,10 @@ def _(draw):
     yield call(4, 5).accepted()
 
 
-@causal_mask.criterion("on the device that was asked for", points=0.5)
+@causal_mask.criterion("boolean, on the device that was asked for", points=0.5, form=True)
 def _(draw):
+    yield call(4)
+    yield call(3, 5)
     for where in (device(), "cpu", "meta"):  # "meta" shows one that is always made on the CPU
         script = Script()
         script.call(helper("elsewhere"), student("causal_mask"), 3, 5, device=where)

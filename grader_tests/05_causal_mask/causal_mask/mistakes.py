@@ -44,10 +44,10 @@ right.mistake("a_mask_to_add", shows=EVERYWHERE).patch("""
 - return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 + return torch.full((T, S), float("-inf"), device=device).triu(S - T + 1)
 """).says("This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.")
-right.mistake("zeros_and_ones", {"dtype=torch.bool, device": "device"}, shows=EVERYWHERE).says(
+right.mistake("zeros_and_ones", {"dtype=torch.bool, device": "device"}, shows="boolean").says(
     "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work."
 )
-right.mistake("ones_in_integers", {"torch.bool": "torch.int64"}, shows=EVERYWHERE).says(
+right.mistake("ones_in_integers", {"torch.bool": "torch.int64"}, shows="boolean").says(
     "The right cells, as integers. A mask is boolean: `dtype=torch.bool`."
 )
 right.mistake("with_dimensions_for_batch_and_heads", {"T, S,": "1, 1, T, S,"}, shows=EVERYWHERE).says(
@@ -64,7 +64,7 @@ right.mistake("shifted_to_the_left", {"S - T": "T - S"}, shows="more keys").says
     "The diagonal is shifted to the left, by T - S. With S > T the queries stand further right: S - T.",
     see="When there are fewer queries than keys",
 )
-right.mistake("always_on_the_cpu", {"=device": '="cpu"'}, shows="on the device").says(
+right.mistake("always_on_the_cpu", {"=device": '="cpu"'}, shows="boolean").says(
     "The mask is always made on the CPU. Make it on `device`."
 )
 right.mistake("no_error", shows="ValueError").patch("""
@@ -87,6 +87,6 @@ def causal_mask(T, S=None, device=None):
     S = T if S is None else S
     return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 """).says("S = T is refused. It is the most ordinary case of all: only S < T is an error.")
-right.mistake("ignores_the_device", {", device=device": ""}, shows="on the device").says(
+right.mistake("ignores_the_device", {", device=device": ""}, shows="boolean").says(
     "`device` is ignored: the mask is made on PyTorch's default device. Pass it on to where the tensor is made."
 )

@@ -39,7 +39,7 @@ def masked_attention_oracle(query, key, value, mask=None):
     return torch.einsum("...ts,...sv->...tv", weights, value), weights
 
 
-masked_attention.example("nothing blocked", call(*on_paper()))
+masked_attention.example("nothing blocked", call(*on_paper()), form=True)
 masked_attention.example("the second key blocked", call(*on_paper(), torch.tensor([[False, True]])))
 masked_attention.example("both keys blocked", call(*on_paper(), mask=torch.tensor([[True, True]])))
 
@@ -47,9 +47,8 @@ masked_attention.example("both keys blocked", call(*on_paper(), mask=torch.tenso
 @masked_attention.criterion("without a mask", points=0.5)
 def _(draw):
     yield call(*drawn(draw))
-    yield call(*drawn(draw, 2, 3), None)
-    yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()
-    yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
+    yield call(*drawn(draw, T=1, S=5, K=7, V=4), mask=None)
+    yield call(*drawn(draw, T=5, S=5, K=2, V=2), None)
 
 
 @masked_attention.criterion("with a mask", points=1)
@@ -57,9 +56,8 @@ def _(draw):
     yield call(*drawn(draw, scale=2.0), some_open(draw, 4, 6))
     yield call(*drawn(draw, T=5, S=5, K=3, V=2), torch.ones(5, 5, dtype=torch.bool).triu(1))
     yield call(*drawn(draw, T=6, S=6, K=3, V=2), torch.tensor([False, True, False, True, False, False]))
-    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
+    yield call(*drawn(draw, T=2, S=7, K=3, V=9), some_open(draw, 2, 7))
     yield call(*drawn(draw, T=3, S=2, K=6, V=1), some_open(draw, 3, 2))
-    yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
     # Scores of about 1e15; those of the first query are all far below zero
     query, key, value = drawn(draw, T=6, S=7, K=4)
     query[0] = -1.0
@@ -75,6 +73,7 @@ def _(draw):
     yield call(query, key, value, some_open(draw, 1, 1, 4, 6))
     yield call(query, key, value, some_open(draw, 6))
     yield call(*drawn(draw, 5), some_open(draw, 5, 1, 6))
+    yield call(*drawn(draw, 2, 3), None)
 
 
 @masked_attention.criterion("fully blocked rows are 0", points=0.5)
@@ -90,13 +89,19 @@ def _(draw):
 def _(draw):
     mask = some_open(draw, 4, 6)
     yield call(*drawn(draw), mask).with_gradients()
+    yield call(*drawn(draw, 2, T=1, S=5, K=7, V=4), mask=None).with_gradients()
     yield call(*drawn(draw, 2, dtype=torch.float64), mask).with_gradients()
     blocked = mask.clone()
     blocked[2] = True
     yield call(*drawn(draw, 2, 3), blocked).with_gradients()
 
 
-@masked_attention.criterion("arguments are left alone", points=0.5)
+@masked_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
+    yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
+    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
+    yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
     yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
+    yield call(*drawn(draw), some_open(draw, 4, 6)).on_another_device()
+    yield call(*drawn(draw)).on_another_device()
     yield call(*drawn(draw, 2)).unchanged()

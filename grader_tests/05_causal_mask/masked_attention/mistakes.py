@@ -6,7 +6,7 @@ EVERYWHERE = ("without", "with a mask")  # what an answer loses whose every resu
 
 right = masked_attention.base("""
 def masked_attention(query, key, value, mask=None):
-    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    mask = torch.tensor(False) if mask is None else mask
     scores = query @ key.mT / key.shape[-1] ** 0.5
     seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
     weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
@@ -37,7 +37,7 @@ def masked_attention(query, key, value, mask=None):
 """).says("The mask is never used.")
 masked_attention.mistake("masked_after_the_softmax", shows="with a mask").whole("""
 def masked_attention(query, key, value, mask=None):
-    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    mask = torch.tensor(False) if mask is None else mask
     weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
     return weights @ value, weights
 """).says(
@@ -49,7 +49,7 @@ right.mistake("sees_what_is_blocked", {"else mask": "else ~mask"}, shows="with a
     see="5. Two opposite conventions",
 )
 right.mistake("needs_a_mask", shows="without").patch("""
-- mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+- mask = torch.tensor(False) if mask is None else mask
 """).says("Without a mask this fails, and `mask` is None by default: then nothing is blocked.")
 right.mistake("causal_whatever_the_mask", shows="with a mask").patch("""
   def masked_attention(query, key, value, mask=None):
@@ -60,7 +60,7 @@ right.mistake("causal_whatever_the_mask", shows="with a mask").patch("""
 +     mask = mask | torch.ones_like(scores, dtype=torch.bool).triu(1)
 """).says("Beside what `mask` blocks the future is blocked, too. The mask alone decides.")
 right.mistake("causal_by_default", shows="without").patch("""
-- mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+- mask = torch.tensor(False) if mask is None else mask
 @@
   scores = query @ key.mT / key.shape[-1] ** 0.5
 + if mask is None:
@@ -83,10 +83,10 @@ right.mistake("blocked_rows_see_everything", shows="fully").patch("""
 right.mistake("fills_scores_with_minus_1e9", shows=("fully", "with a mask")).patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
-+ weights = torch.softmax(scores.masked_fill(mask, -1e9), -1)
-""").says(
-    "Blocked scores become -1e9: not low enough where the others are lower still, and in a fully blocked row it makes "
-    "all keys equal.",
++ weights = torch.softmax(scores.masked_fill(mask, FILL), -1)
+""").for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).says(
+    "Blocked scores become a number such as -1e9: not low enough where the others are lower still, and in a fully "
+    "blocked row it makes all keys equal.",
     see="3. From a mask to weights",
 )
 right.mistake("blocked_rows_are_uniform", shows="fully").patch("""
@@ -100,7 +100,7 @@ right.mistake("blocked_rows_are_uniform", shows="fully").patch("""
 )
 masked_attention.mistake("renormalises_the_weights", shows="with a mask").whole("""
 def masked_attention(query, key, value, mask=None):
-    mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+    mask = torch.tensor(False) if mask is None else mask
     weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1).masked_fill(mask, 0.0)
     weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
     return weights @ value, weights
@@ -134,7 +134,7 @@ right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, shows=
     "The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ."
 )
 right.mistake("softmax_over_the_queries", shows=EVERYWHERE).patch("""
-- mask = torch.zeros(1, dtype=torch.bool) if mask is None else mask
+- mask = torch.tensor(False) if mask is None else mask
 + mask = torch.zeros(1, 1, dtype=torch.bool) if mask is None else mask
 @@
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
@@ -157,7 +157,7 @@ right.mistake("scores_for_weights", {", weights": ", scores"}, shows=EVERYWHERE)
 right.mistake("transposes_the_batch", {"key.mT": "key.T"}, shows="batches").says(
     "`.T` turns round *all* dimensions of a batch. Exchange the last two only."
 )
-right.mistake("scales_the_query_in_place", shows="arguments").patch("""
+right.mistake("scales_the_query_in_place", shows="float64").patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + query.data /= key.shape[-1] ** 0.5
 + scores = query @ key.mT
@@ -166,3 +166,37 @@ right.mistake("detached_weights", shows="gradients").patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + scores = (query @ key.mT / key.shape[-1] ** 0.5).detach()
 """).says("No gradient flows through the weights: they were cut off by `detach`, `.data` or `no_grad`.")
+right.mistake(
+    "weights_in_float64", {"weights @ value, weights": "(weights @ value), weights.double()"}, shows="float64"
+).says(
+    "The output or the weights have another dtype than the query: look for `double()`, `float()` and numpy on the way."
+)
+right.mistake(
+    "a_mask_on_another_device",
+    {"torch.tensor(False)": "torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)"},
+    shows="float64",
+).says(
+    "Without a mask you make one on PyTorch's default device. The queries may lie elsewhere: name their device, or do "
+    "without."
+)
+right.mistake("divides_the_power", {"/ key.shape[-1] ** 0.5": "* (SCALE)"}, shows=EVERYWHERE).for_each(
+    SCALE=("key.shape[-1] ** -1 / 2", "2 / key.shape[-1]")
+).says(
+    "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K, and "
+    "`K ** 1 / 2` half of K. Compare it with `math.sqrt` for K = 16."
+)
+right.mistake("fills_with_next_to_nothing", shows=("with a mask", "fully")).patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ weights = torch.softmax(scores.masked_fill(mask, FILL), -1)
+""").for_each(FILL=(-1e-12, 0.0)).says(
+    "Blocked scores become 0, or a number near it such as -1e-12 (was 1e12 meant?). A score of 0 is a vote like any "
+    "other: look at the weight that a blocked key gets.",
+    see="3. From a mask to weights",
+)
+right.mistake(
+    "reshapes_the_keys", {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, shows=EVERYWHERE
+).for_each(VIEW=("reshape", "view")).says(
+    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
+    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
+)

@@ -48,7 +48,7 @@ def _():
     yield call(scores, torch.tensor([[False, False], [True, True]])).with_gradients()
 
 
-@masked_softmax.example("one mask for two sentences")
+@masked_softmax.example("one mask for two sentences", form=True)
 def _():
     scores = torch.tensor([[[1.0, 1.0, 1.0]], [[0.0, math.log(3.0), 7.0]]])
     yield call(scores, torch.tensor([False, False, True]))
@@ -65,7 +65,7 @@ def _(draw):
     yield call(draw.normal(3, 5, scale=3.0), some_open(draw, 3, 5))
     yield call(draw.normal(6, 4), torch.zeros(6, 4, dtype=torch.bool))
     yield call(draw.normal(5, 5), torch.ones(5, 5, dtype=torch.bool).triu(1))
-    yield call(draw.normal(2, 7, dtype=torch.float64), some_open(draw, 2, 7))
+    yield call(draw.normal(2, 7), some_open(draw, 2, 7))
 
 
 @masked_softmax.criterion("masks that broadcast", points=1)
@@ -75,7 +75,7 @@ def _(draw):
     yield call(scores, some_open(draw, 2, 1, 1, 5))
     yield call(scores, some_open(draw, 1, 1, 4, 5))
     yield call(scores, some_open(draw, 3, 1, 5))
-    yield call(non_contiguous(scores), non_contiguous(some_open(draw, 2, 3, 4, 5)))
+    yield call(scores, some_open(draw, 2, 3, 4, 5))
     yield call(draw.normal(4, 6), some_open(draw, 6))
     yield call(draw.normal(3, 2, 6), some_open(draw, 1, 6))
     yield call(draw.normal(2, 3, 5), torch.tensor([[False], [True], [False]]))
@@ -122,7 +122,10 @@ def _(draw):
     yield call(draw.normal(2, 4, 3), torch.tensor([[False], [True], [True], [False]])).with_gradients()
 
 
-@masked_softmax.criterion("arguments are left alone", points=0.5)
+@masked_softmax.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
+    yield call(draw.normal(2, 7, dtype=torch.float64), some_open(draw, 2, 7))
+    yield call(non_contiguous(draw.normal(2, 3, 4, 5)), non_contiguous(some_open(draw, 2, 3, 4, 5)))
     yield call(draw.normal(4, 6), some_open(draw, 4, 6)).unchanged()
+    yield call(draw.normal(3, 5), some_open(draw, 3, 5)).on_another_device()
     yield call(draw.normal(3, 4, 6), torch.ones(4, 6, dtype=torch.bool)).unchanged()

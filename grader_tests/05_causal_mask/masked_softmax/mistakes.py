@@ -2,6 +2,8 @@
 
 from .contract import masked_softmax
 
+FILLS = (-1e9, -1e4, -1e5, -1e6, -1e10, -1e12, -1e15)
+
 right = masked_softmax.base("""
 def masked_softmax(scores, mask):
     filled = scores.masked_fill(mask, float("-inf"))
@@ -50,47 +52,41 @@ right.mistake(
 )
 right.mistake(
     "fills_with_minus_1e9",
-    {'float("-inf")': "-1e9", "weights.masked_fill(mask, 0.0)": "weights"},
+    {'float("-inf")': "FILL", "weights.masked_fill(mask, 0.0)": "weights"},
     shows=("fully", "scores"),
-).says(
-    "Blocked scores become -1e9. That is not low enough where the others are lower still, and it makes all keys of a "
-    "fully blocked row equal.",
+).for_each(FILL=FILLS).says(
+    "Blocked scores become a number such as -1e9. That is not low enough where the others are lower still, and it "
+    "makes all keys of a fully blocked row equal.",
     see="3. From a mask to weights",
 )
 right.mistake(
     "fills_with_minus_1e9_but_for_empty_rows",
-    {'float("-inf")': "-1e9", "masked_fill(mask, 0.0)": "masked_fill(mask.all(-1, keepdim=True), 0.0)"},
+    {'float("-inf")': "FILL", "masked_fill(mask, 0.0)": "masked_fill(mask.all(-1, keepdim=True), 0.0)"},
     shows="scores",
+).for_each(FILL=FILLS).says(
+    "Blocked scores become a number such as -1e9: that is not low enough where the others are lower still.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "FILL"}, shows="scores").for_each(FILL=FILLS).says(
+    "Blocked scores become a number such as -1e9, and their weights 0. Where the open scores are lower still, the "
+    "blocked ones take all of the 1 first, and nothing is left.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_with_next_to_nothing", {'float("-inf")': "FILL"}, shows="open keys").for_each(
+    FILL=(-1e-12, 0.0)
 ).says(
-    "Blocked scores become -1e9: that is not low enough where the others are lower still.",
-    see="3. From a mask to weights",
-)
-right.mistake("fills_with_minus_1e9_and_zeroes", {'float("-inf")': "-1e9"}, shows="scores").says(
-    "Blocked scores become -1e9 and their weights 0. Where the open scores are lower still, the blocked ones take all "
-    "of the 1 first, and nothing is left.",
-    see="3. From a mask to weights",
-)
-right.mistake("fills_with_minus_10000", {'float("-inf")': "-1e4"}, shows="scores").says(
-    "Blocked scores become -10000 or so, a number for half precision. That is not low enough where the others are "
-    "lower still.",
-    see="3. From a mask to weights",
-)
-right.mistake("fills_with_next_to_nothing", {'float("-inf")': "-1e-12"}, shows="open keys").says(
     "Blocked scores become 0, or a number near it such as -1e-12 (-1e12 was meant). They take their share of the 1, "
     "and what is left after setting their weights to 0 is too little.",
     see="3. From a mask to weights",
 )
-right.mistake("fills_with_minus_1e15", {'float("-inf")': "-1e15"}, shows="scores").says(
-    "Blocked scores become -1e15, and the others may be as low as that.", see="3. From a mask to weights"
-)
 right.mistake(
     "subtracts_1e9",
     {
-        'scores.masked_fill(mask, float("-inf"))': "scores - 1e9 * mask.to(scores)",
+        'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)",
         "weights.masked_fill(mask, 0.0)": "weights",
     },
     shows=("fully", "scores"),
-).says(
+).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).says(
     "Something large is subtracted from the blocked scores. They may be larger by 1e15 than the others, so no finite "
     "number is enough.",
     see="3. From a mask to weights",
@@ -173,7 +169,7 @@ def masked_softmax(scores, mask):
     "e^s was computed for the blocked keys too and thrown away afterwards. Where it overflowed, 0 times ∞ makes NaN in "
     "the gradient: a blocked score must be replaced *before* it goes into anything."
 )
-masked_softmax.mistake("fills_in_place", shows="arguments").whole("""
+masked_softmax.mistake("fills_in_place", shows="float64").whole("""
 def masked_softmax(scores, mask):
     filled = scores.detach() if scores.is_leaf else scores
     filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
@@ -184,6 +180,26 @@ def masked_softmax(scores, mask):
 right.mistake("without_gradients", {"scores.masked_fill": "scores.detach().masked_fill"}, shows="gradients").says(
     "No gradient flows: it was cut by `detach`, `.data` or `no_grad`."
 )
-right.mistake("in_float32_always", {"scores.masked_fill": "scores.float().masked_fill"}, shows="open keys").says(
+right.mistake("in_float32_always", {"scores.masked_fill": "scores.float().masked_fill"}, shows="float64").says(
     "The result is float32 whatever the scores are. Keep their dtype."
 )
+right.mistake("in_float64_always", {"scores.masked_fill": "scores.double().masked_fill"}, shows="float64").says(
+    "The result is float64 whatever the scores are. Keep their dtype."
+)
+right.mistake(
+    "fills_from_another_device",
+    {'scores.masked_fill(mask, float("-inf"))': "torch.where(mask, torch.full(scores.shape, -torch.inf), scores)"},
+    shows="float64",
+).says(
+    "A tensor is made on PyTorch's default device, in its default dtype. The scores may lie elsewhere: take "
+    "`masked_fill`, or `torch.full_like`."
+)
+right.mistake("shares_one_unit_among_all_rows", shows="open keys").patch("""
+- weights = torch.softmax(filled, -1)
++ weights = torch.softmax(filled.flatten(), 0).view(filled.shape)
+""").says("All the weights together add up to 1. Every row has a unit of its own to share: add up one of them.")
+right.mistake(
+    "ignores_the_mask",
+    {'scores.masked_fill(mask, float("-inf"))': "scores", "weights.masked_fill(mask, 0.0)": "weights"},
+    shows=("open keys", "fully"),
+).says("The mask changes nothing: blocked keys have the weights that they would have without it.")

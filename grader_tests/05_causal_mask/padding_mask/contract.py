@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
+from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, student
 
 from ...shared import BUILT_IN
 from ..common import lies_where_asked
@@ -27,7 +27,7 @@ def padding_mask_oracle(lengths, S):
     return torch.tensor(rows, device=lengths.device)[:, None, None, :]
 
 
-padding_mask.example("lengths 1 and 3", call(torch.tensor([1, 3]), 3))
+padding_mask.example("lengths 1 and 3", call(torch.tensor([1, 3]), 3), form=True)
 padding_mask.example("lengths 4, 0 and 2, in five columns", call(torch.tensor([4, 0, 2]), 5))
 
 
@@ -37,6 +37,10 @@ def _(draw):
     yield call(1 + draw.permutation(8)[:5], 9)
     yield call(lengths=draw.integers(1, 6, 8), S=6)
     yield call(non_contiguous(torch.tensor([3, 1, 2])), 4)
+    s = Script(before=torch.tensor([4, 1, 2]), lengths=torch.tensor([2, 3, 5]))
+    s.call(SUBJECT, s.before, 6)
+    s.call(SUBJECT, s.lengths, 6, name="result")
+    yield s.case().described("padding_mask(lengths (3,), 6), after a call with other lengths")
     yield call(draw.integers(100, 290, 3), 300)
 
 
@@ -49,8 +53,9 @@ def _(draw):
     yield call(draw.integers(0, 12, 7), 11)
 
 
-@padding_mask.criterion("on the device of the lengths", points=0.5)
+@padding_mask.criterion("boolean, on the device of the lengths", points=0.5, form=True)
 def _(draw):
+    yield call(torch.tensor([1, 4, 2]), 6)
     script = Script(lengths=torch.tensor([2, 4, 1]))
     script.call(helper("elsewhere"), student("padding_mask"), script.lengths, 5)
     made = script.case().holding(lies_where_asked)

@@ -53,10 +53,10 @@ def padding_mask(lengths, S):
     pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
     return torch.zeros(len(lengths), 1, 1, S).masked_fill(pads[:, None, None, :], float("-inf"))
 """).says("This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.")
-right.mistake("padding_in_zeros_and_ones", {":]": ":].long()"}, shows="True at and past").says(
+right.mistake("padding_in_zeros_and_ones", {":]": ":].long()"}, shows="boolean").says(
     "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work."
 )
-right.mistake("ignores_the_device_of_the_lengths", {"S, device=lengths.device": "S"}, shows="on the device").says(
+right.mistake("ignores_the_device_of_the_lengths", {"S, device=lengths.device": "S"}, shows="boolean").says(
     "The places are made on PyTorch's default device. Make them where `lengths` is."
 )
 padding_mask.mistake("changes_the_lengths", shows="the lengths").whole("""
@@ -64,3 +64,16 @@ def padding_mask(lengths, S):
     lengths -= 1
     return (torch.arange(S, device=lengths.device) > lengths[:, None])[:, None, None, :]
 """).says("`lengths` is not what it was before the call. Work on a new tensor.")
+padding_mask.mistake("remembers_a_mask_of_this_shape", shows="True at and past").whole("""
+masks = {}
+
+
+def padding_mask(lengths, S):
+    key = len(lengths), S, lengths.device
+    if key not in masks:
+        masks[key] = (torch.arange(S, device=lengths.device) >= lengths[:, None])[:, None, None, :]
+    return masks[key]
+""").says(
+    "A mask that was made before is returned again, where there are as many sentences and places as then. Their "
+    "lengths are others: make each mask from the lengths that you are given."
+)

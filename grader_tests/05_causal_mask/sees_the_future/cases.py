@@ -2,6 +2,8 @@
 
 import torch
 
+from grading.judge.exercise import call, specimen
+
 from ...shared import INF
 
 
@@ -16,12 +18,31 @@ def distant(T):
 
 
 def past(draw, T):
-    """A random mixture (T, T) of what is not in the future, with both signs."""
+    """A random mixture (T, T) of what is not in the future."""
     return draw.normal(T, T).tril()
 
 
 def leaking(draw, T, i, j, size):
-    """The same, with a leak: output i holds input j `size` times."""
+    """The same, with a leak: output i holds input j, a later one, `size` times."""
+    assert i < j < T
     matrix = past(draw, T)
     matrix[i, j] = size
     return matrix
+
+
+def away_from_0(draw, T, D):
+    """Tokens (T, D) of a magnitude of 0.6 and more: at 0 the derivative of a square is 0."""
+    x = draw.normal(T, D)
+    return x + 0.6 * torch.where(x < 0, -1.0, 1.0)
+
+
+def asked(text, function, x):
+    """The exercise asked about a function, which `text` describes."""
+    kind = "" if x.dtype == torch.float32 else " " + str(x.dtype).removeprefix("torch.")
+    return call(function, x).described(f"sees_the_future of {text}; x {tuple(x.shape)}{kind}")
+
+
+def leaks(matrix, x, text="", **options):
+    """The exercise asked about sums of earlier tokens and, with `text`, of what it says beside."""
+    function = specimen("mixture", matrix=matrix, **options)
+    return asked(f"sums of tokens up to each place{', and ' * bool(text)}{text}", function, x)

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous, specimen
 
 from ...shared import BUILT_IN
-from .cases import INF, distant, future, leaking, past
+from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, past
 
 sees_the_future = exercise(
     "sees_the_future",
@@ -55,22 +55,29 @@ def _():
     yield call(specimen("mixture", matrix=matrix), torch.ones(4, 2))
 
 
-sees_the_future.example("a single token", call(specimen("mixture", matrix=torch.full((1, 1), 3.0)), torch.ones(1, 2)))
+sees_the_future.example(
+    "a single token", call(specimen("mixture", matrix=torch.full((1, 1), 3.0)), torch.ones(1, 2)), form=True
+)
 
 
 @sees_the_future.criterion("right and wrong masks", points=1)
 def _(draw):
     T, D = 6, 4
+    open_ = torch.zeros(T, T)
+    masks = (
+        ("attention with a causal mask", {"bias": future(T)}),
+        ("attention whose mask leaves the next key open", {"bias": future(T, ahead=1)}),
+        ("attention with positions and a causal mask", {"bias": future(T), "positions": draw.normal(T, D)}),
+        ("attention that is masked after its softmax", {"bias": open_, "gate": torch.ones(T, T).tril()}),
+        ("attention without a mask", {"bias": open_}),
+        ("attention that fills the future with -5", {"bias": future(T, outside=-5.0)}),
+        ("attention to a token and the one before it", {"bias": future(T).masked_fill(distant(T), -INF)}),
+    )
     x = draw.normal(T, D)
-    yield call(specimen("biased_attention", bias=future(T)), x)
-    yield call(specimen("biased_attention", bias=future(T, ahead=1)), x)
-    yield call(specimen("biased_attention", bias=future(T), positions=draw.normal(T, D)), x)
-    yield call(specimen("biased_attention", bias=torch.zeros(T, T), gate=torch.ones(T, T).tril()), x)  # after softmax
-    yield call(specimen("biased_attention", bias=torch.zeros(T, T)), x)  # no mask
-    yield call(specimen("biased_attention", bias=future(T, outside=-5.0)), x)  # a finite fill
-    yield call(specimen("biased_attention", bias=future(T).masked_fill(distant(T), -INF)), x)
+    for text, made in masks:
+        yield asked(text, specimen("biased_attention", **made), x)
     for letter in "BCFGH":
-        yield call(specimen("suspect", letter=letter), draw.normal(7, 3))
+        yield asked(f"suspect {letter}", specimen("suspect", letter=letter), draw.normal(7, 3))
 
 
 @sees_the_future.criterion("a leak at one place only", points=1)
@@ -78,14 +85,15 @@ def _(draw):
     T = draw.integer(5, 8)
     middle = draw.integer(1, T - 2)
     for i, j in ((0, 1), (T - 2, T - 1), (0, T - 1), (middle, middle + 1), (0, T - 2)):
-        yield call(specimen("mixture", matrix=leaking(draw, T, i, j, 0.5)), draw.normal(T, 3))
-        yield call(specimen("mixture", matrix=past(draw, T)), draw.normal(T, 3))
+        yield leaks(leaking(draw, T, i, j, 0.5), draw.normal(T, 3), f"half of token {j} added to output {i}")
+        yield leaks(past(draw, T), draw.normal(T, 3))
     # In a longer text than one would try by hand, and in the shortest
-    yield call(specimen("mixture", matrix=leaking(draw, 13, 10, 11, -0.5)), draw.normal(13, 2))
-    yield call(specimen("mixture", matrix=leaking(draw, 2, 0, 1, -0.5)), draw.normal(2, 5))
+    yield leaks(leaking(draw, 13, 10, 11, -0.5), draw.normal(13, 2), "half of token 11 taken from output 10")
+    yield leaks(leaking(draw, 2, 0, 1, -0.5), draw.normal(2, 5), "half of token 1 taken from output 0")
     bias = future(9)
     bias[6, 8] = 4.0
-    yield call(specimen("biased_attention", bias=bias), draw.normal(9, 4))
+    text = "attention with a causal mask, but for key 8, open to query 6"
+    yield asked(text, specimen("biased_attention", bias=bias), draw.normal(9, 4))
 
 
 @sees_the_future.criterion("a leak in some features only, or one that cancels", points=1)
@@ -93,36 +101,53 @@ def _(draw):
     T, D = 5, 4
     one = torch.zeros(D, D)
     one[2, 1] = -1.0  # feature 2 of an input moves feature 1 of an output
+    # The rows of `against` sum to 0, so the parts of an output do; the columns of `levelled`, so that nothing changes
+    # where the same number is added to all parts of an input
     against = torch.eye(D) - torch.ones(D, D) / D + torch.outer(torch.ones(D), torch.tensor([1.0, -1.0, 1.0, -1.0]))
-    for features in (one, against):  # the rows of `against` sum to 0, so the parts of an output do
-        yield call(specimen("mixture", matrix=leaking(draw, T, 1, 3, 0.7), features=features), draw.normal(T, D))
-        yield call(specimen("mixture", matrix=past(draw, T), features=features), draw.normal(T, D))
+    levelled = (torch.eye(D) - torch.ones(D, D) / D) @ (torch.eye(D) + draw.uniform(D, D))
+    for features, text in (
+        (one, "one feature of token 3 added to another one of output 1"),
+        (against, "differences of token 3 added to output 1, whose features sum to 0"),
+        (levelled, "token 3, less the mean of its features, added to output 1"),
+    ):
+        yield leaks(leaking(draw, T, 1, 3, 0.7), draw.normal(T, D), text, features=features)
+        yield leaks(past(draw, T), draw.normal(T, D), features=features)
     # Two outputs that move against each other
     matrix = past(draw, T)
     matrix[1, 3], matrix[2, 3] = 0.4, -0.4
-    yield call(specimen("mixture", matrix=matrix), draw.normal(T, D))
+    yield leaks(matrix, draw.normal(T, D), "0.4 of token 3 added to output 1 and taken from output 2")
+    # The square of a token, which is the same for its opposite
+    squares = torch.zeros(T, T)
+    squares[1, 3] = 0.5
+    yield leaks(past(draw, T), away_from_0(draw, T, D), "half of token 3, squared, added to output 1", even=squares)
+    yield leaks(past(draw, T), away_from_0(draw, T, D), "squares of earlier tokens", even=past(draw, T))
     # After a layer norm neither the sum of an output nor its length tells anything
-    for ahead in (0, 1):
-        bias = future(T, ahead)
-        yield call(specimen("biased_attention", bias=bias, normalised=True), draw.normal(T, D))
+    for ahead, text in ((0, "a causal mask"), (1, "a mask that leaves the next key open")):
+        function = specimen("biased_attention", bias=future(T, ahead), normalised=True)
+        yield asked(f"attention with {text}, and a layer norm after it", function, draw.normal(T, D))
 
 
 @sees_the_future.criterion("weak leaks, strong pasts", points=0.5)
 def _(draw):
     for size in (2e-4, -2e-4):
         T = draw.integer(6, 9)
-        yield call(specimen("mixture", matrix=leaking(draw, T, 1, 3, size)), draw.normal(T, 5))
-        yield call(specimen("mixture", matrix=leaking(draw, 5, 2, 4, size)), draw.normal(5, 4, dtype=torch.float64))
-    yield call(specimen("mixture", matrix=50.0 * past(draw, 6)), draw.normal(6, 3))
-    yield call(specimen("mixture", matrix=past(draw, 6), normalised=True), draw.normal(6, 5, dtype=torch.float64))
-    yield call(specimen("mixture", matrix=draw.normal(7, 7).tril(-2)), draw.normal(7, 3))
-    yield call(specimen("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
+        text = f"token {{}} times {size}, added to output {{}}"
+        yield leaks(leaking(draw, T, 1, 3, size), draw.normal(T, 5), text.format(3, 1))
+        yield leaks(leaking(draw, 5, 2, 4, size), draw.normal(5, 4, dtype=torch.float64), text.format(4, 2))
+    yield leaks(50.0 * past(draw, 6), draw.normal(6, 3))
+    yield leaks(past(draw, 6), draw.normal(6, 5, dtype=torch.float64), "a layer norm after it", normalised=True)
+    yield leaks(draw.normal(7, 7).tril(-2), draw.normal(7, 3), "nothing of a token itself, nor of the one before it")
+    yield asked("a function that gives 0", specimen("mixture", matrix=torch.zeros(4, 4)), draw.normal(4, 3))
 
 
-@sees_the_future.criterion("x is left alone, and one token has no future", points=0.5)
+@sees_the_future.criterion("True or False, x is left alone, and one token has no future", points=0.5, form=True)
 def _(draw):
-    yield call(specimen("mixture", matrix=leaking(draw, 5, 2, 3, 0.5)), draw.normal(5, 3)).unchanged()
-    yield call(specimen("biased_attention", bias=future(6)), draw.normal(6, 2)).unchanged()
-    yield call(specimen("mixture", matrix=draw.normal(1, 1)), draw.normal(1, 4)).unchanged()
-    yield call(specimen("biased_attention", bias=torch.zeros(1, 1)), non_contiguous(draw.normal(1, 3)))
-    yield call(specimen("biased_attention", bias=future(5, ahead=1)), non_contiguous(draw.normal(5, 3))).unchanged()
+    yield leaks(leaking(draw, 5, 2, 3, 0.5), draw.normal(5, 3), "half of token 3 added to output 2").unchanged()
+    causal = specimen("biased_attention", bias=future(6))
+    yield asked("attention with a causal mask", causal, draw.normal(6, 2)).unchanged()
+    yield leaks(draw.normal(1, 1), draw.normal(1, 4)).unchanged()
+    single = specimen("biased_attention", bias=torch.zeros(1, 1))
+    yield asked("attention without a mask", single, non_contiguous(draw.normal(1, 3)))
+    ahead = specimen("biased_attention", bias=future(5, ahead=1))
+    text = "attention whose mask leaves the next key open"
+    yield asked(text, ahead, non_contiguous(draw.normal(5, 3))).unchanged()

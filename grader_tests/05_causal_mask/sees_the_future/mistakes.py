@@ -42,7 +42,7 @@ def sees_the_future(attention, x):
     changed = [torch.cat([x[:j], x[j:] + 1.0]) for j in range(1, len(x))]
     return not all(torch.allclose(attention(one), attention(x), atol=1e-5) for one in changed)
 """).says("All outputs are compared, those at and after the change too: they are meant to move.")
-right.mistake("overlooks_a_thousandth", {"1e-5": "1e-2"}, shows="weak leaks").says(
+right.mistake("overlooks_a_thousandth", {"1e-5": "LIMIT"}, shows="weak leaks").for_each(LIMIT=(1e-2, 1e-3, 0.1)).says(
     "It is too forgiving: a leak of 1e-4 per unit of input counts, and is far above rounding."
 )
 sees_the_future.mistake("adds_up_the_parts_of_an_output", shows="a leak in some").whole("""
@@ -101,11 +101,11 @@ def sees_the_future(attention, x):
     "and it need not even take one.",
     see="8. Catch a leak",
 )
-right.mistake("answers_with_a_tensor", shows=EVERYWHERE).patch("""
+right.mistake("answers_with_a_tensor", shows="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return (influence.triu(1) > 1e-5).any()
 """).says("The answer is a tensor. Return a plain `True` or `False`: `bool(...)` makes one of it.")
-sees_the_future.mistake("changes_x", shows="x is left").whole("""
+sees_the_future.mistake("changes_x", shows="True or").whole("""
 def sees_the_future(attention, x):
     before, found = attention(x), False
     for j in range(len(x) - 1, 0, -1):
@@ -113,7 +113,7 @@ def sees_the_future(attention, x):
         found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
     return found
 """).says("`x` is not what it was before the call. Change a copy: `x.clone()`.")
-right.mistake("fails_on_one_token", shows="x is left").patch("""
+right.mistake("fails_on_one_token", shows="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
 + return bool(influence[rows, columns].max() > 1e-5)
@@ -131,3 +131,38 @@ sees_the_future.mistake("always_false", shows=EVERYWHERE).whole("""
 def sees_the_future(attention, x):
     return False
 """).says("It says False of functions that leak. Try it on one that adds to each token the one after it.")
+sees_the_future.mistake("shifts_all_features_alike", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j] += 1.0
+        if bool((attention(changed) - attention(x))[:j].abs().gt(5e-5).any()):
+            return True
+    return False
+""").says(
+    "The same number is added to all features of a token. What depends on their differences alone, as after a layer "
+    "norm, is not moved by that: change them one by one, or at random.",
+    see="8. Catch a leak",
+)
+sees_the_future.mistake("turns_the_sign", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j] = -x[j]
+        if bool((attention(changed) - attention(x))[:j].abs().gt(5e-5).any()):
+            return True
+    return False
+""").says(
+    "A later token is replaced by its opposite, and nothing else is tried. What depends on its square, or on its "
+    "length, is the same for both.",
+    see="8. Catch a leak",
+)
+right.mistake(
+    "differentiates_at_zero",
+    {"jacobian(attention, x)": "jacobian(attention, torch.zeros_like(x))"},
+    shows="a leak in some",
+).says(
+    "The derivative is taken where all tokens are 0. There that of a square is 0, whatever it does elsewhere: take it "
+    "at `x`.",
+    see="8. Catch a leak",
+)

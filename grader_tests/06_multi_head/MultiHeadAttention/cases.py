@@ -2,7 +2,7 @@
 
 import torch
 
-from ...shared.chance import too_many_or_few
+from ...shared.chance import dropped_otherwise, too_many_or_few
 
 
 def weights(draw, width):
@@ -31,7 +31,8 @@ def drops_entries(state, context):
                 return "in training mode the output or the weights do not have the right shape"
             kept = given != 0
             if not torch.allclose(given[kept] * (1 - P), clean[kept], rtol=1e-4, atol=1e-7):
-                return "in training mode the weights are neither 0 nor the weights of eval mode times 1 / (1 - dropout)"
+                text = "in training mode the weights are neither 0 nor the weights of eval mode times 1 / (1 - dropout)"
+                return dropped_otherwise(text, given, clean, P)
             head = state["W_o.weight"].unflatten(1, (SHAPE[1], -1)).double()
             value = (context @ state["W_v.weight"].T).unflatten(-1, (SHAPE[1], -1)).double()
             applied = torch.einsum("bhts,bshk,dhk->btd", given, value, head)

@@ -72,7 +72,7 @@ def _():
     yield case.described("MultiHeadAttention(2, 2) on x = [[0, 0], [log 3, 8]]")
 
 
-@mha.example("two sentences that look at others of another length, with gradients")
+@mha.example("two sentences that look at others of another length, with gradients", form=True)
 def _():
     s = Script(x=WORDS, context=OTHERS)
     m = s.call(SUBJECT, 4, 2, name="module")
@@ -150,6 +150,12 @@ def _(draw):
         yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12), mask=mask)
     yield attend(weights(draw, 12), 4, x=draw.normal(3, 6, 12), mask=torch.ones(6, 6, dtype=torch.bool).triu(1))
     yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), mask=torch.zeros(5, 5, dtype=torch.bool))
+    s = Script(x=draw.normal(2, 5, 8), before=open_somewhere(draw, 5, 5), mask=open_somewhere(draw, 5, 5))
+    m = s.call(SUBJECT, 8, 2, name="module")
+    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.x, mask=s.before)
+    s.call(m, s.x, mask=s.mask, name="out")
+    yield s.case(ref("out")).described("MultiHeadAttention(8, 2); x (2, 5, 8), mask (5, 5), after a call with another")
 
 
 @mha.criterion("a fully blocked row: zeros, never NaN", points=1)
@@ -178,6 +184,12 @@ def _(draw):
     yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
     case = attend(weights(draw, 8), 2, training=True, options={"dropout": P}, x=draw.normal(2, 9, 8))
     yield case.with_gradients().holding(gradients_flow)
+    s = Script(x=draw.normal(2, 5, 6))
+    m = s.call(SUBJECT, 6, 3, name="module")
+    s.call(SUBJECT, 6, 3, P)  # another module has a dropout of its own
+    s.call(helper("load_weights"), m, weights(draw, 6), training=True, exactly=False)
+    s.call(m, s.x, name="out")
+    yield s.case(ref("out")).described("MultiHeadAttention(6, 3) in training mode, while another one has dropout")
 
 
 @mha.criterion("gradients", points=1)
@@ -208,7 +220,7 @@ def _(draw):
     yield case(2, 1, mask).described("MultiHeadAttention(6, 2); scores of about 1e13; mask (5, 5)")
 
 
-@mha.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+@mha.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
     yield attend(
         {n: w.double() for n, w in weights(draw, 12).items()},
@@ -224,6 +236,11 @@ def _(draw):
         context=draw.normal(7, 2, 12).transpose(0, 1),
         mask=non_contiguous(open_somewhere(draw, 5, 7)),
     ).unchanged()
+    mask = open_somewhere(draw, 2, 1, 5, 7)
+    yield attend(
+        weights(draw, 6), 2, x=draw.normal(2, 5, 6), context=draw.normal(2, 7, 6), mask=mask
+    ).on_another_device()
+    yield attend(weights(draw, 6), 3, x=draw.normal(2, 5, 6)).on_another_device()
 
 
 @mha.criterion("ValueError unless n_heads divides d_model", points=0.5)

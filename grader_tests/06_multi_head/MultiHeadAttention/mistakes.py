@@ -165,9 +165,9 @@ right.mistake("DropsWhatTheHeadsFound", shows="dropout").patch("""
 + weights = self.weigh(self.score(query, key), mask)
 + output = self.drop(self.merge(weights @ value))
 """).says("Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values.")
-right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=0.1"}, shows=("self-attention", "gradients")).says(
-    "Without being asked your module drops a tenth of the weights: `dropout` is 0.0 by default."
-)
+right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=P"}, shows=("self-attention", "gradients")).for_each(
+    P=(0.1, 0.2, 0.5)
+).says("Without being asked your module drops a part of the weights: `dropout` is 0.0 by default.")
 right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, shows="dropout").says(
     "Dropout changes nothing in your module, in training mode either."
 )
@@ -192,11 +192,11 @@ right.mistake(
     {"self.drop(self.weigh(self.score(query, key), mask))": "self.weigh(self.drop(self.score(query, key)), mask)"},
     shows="dropout",
 ).says("Dropout falls on the scores, before the softmax. A score of 0 is no weight of 0: drop the weights.")
-right.mistake("DoesNotEnlargeTheSurvivors", shows="dropout").patch("""
+right.mistake("DoesNotEnlargeTheSurvivors", shows="dropout", when="survivors keep their size").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, self.p, self.training) * ((1 - self.p) if self.training else 1)
 """).says("Dropped weights are 0, but the others are not enlarged: what survives is multiplied by 1 / (1 - dropout).")
-right.mistake("TakesDropoutForTheShareKept", shows="dropout").patch("""
+right.mistake("TakesDropoutForTheShareKept", shows="dropout", when="what was to be kept is dropped").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, 1 - self.p, self.training and self.p > 0)
 """).says("`dropout` is the probability of being dropped, and you keep with that probability.")
@@ -250,4 +250,27 @@ right.mistake("Asserts", shows="ValueError").patch("""
 + assert d_model % n_heads == 0, f"n_heads is {n_heads}, which does not divide d_model, {d_model}"
 """).says(
     "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
+)
+right.mistake("KeepsTheFirstMask", shows="masks").patch("""
+  def forward(self, x, context=None, mask=None):
++     if mask is not None:
++         mask = self.mask = getattr(self, "mask", mask)
+""").says("The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own.")
+right.mistake(
+    "SharesTheDropout", {"self.n_heads, self.p = n_heads": "self.n_heads, type(self).p = n_heads"}, shows="dropout"
+).says(
+    "The dropout is kept where all modules of the class share it: a second one changes that of the first. Keep it in "
+    "`self`."
+)
+right.mistake(
+    "DropsTheSameShareAlways", {"weights, self.p,": "weights, P,"}, shows="dropout", when="another share is dropped"
+).for_each(P=(0.5, 0.1, 0.2)).says(
+    "`dropout` changes nothing: your module always drops the same share of the weights (`F.dropout` half of them, "
+    "where it is not told how many). Hand the argument on."
+)
+right.mistake("ForgetsSuperInit", shows=("its parameters", *EVERYWHERE)).patch("""
+- super().__init__()
+""").says(
+    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
+    "every other module's `__init__`?"
 )

@@ -35,7 +35,9 @@ def count_oracle(module):
 
 
 count.example(
-    "a linear layer from 3 to 2", counting("count_parameters(nn.Linear(3, 2))", {"weight": [2, 3], "bias": [2]})
+    "a linear layer from 3 to 2",
+    counting("count_parameters(nn.Linear(3, 2))", {"weight": [2, 3], "bias": [2]}),
+    form=True,
 )
 
 
@@ -126,7 +128,7 @@ def _(draw):
     yield any_type("a frozen parameter in two places", {"a": [n[0]], "b.w": [n[1]]}, tied={"c.w": "a"}, frozen=["a"])
 
 
-@count.criterion("a Python int, and nothing is changed", points=0.5)
+@count.criterion("a Python int, and nothing is changed", points=0.5, form=True)
 def _(draw):
     n = [int(i) + 2 for i in draw.permutation(4)]
     parameters = {"a.weight": [n[0], n[1]], "a.bias": [n[0]], "b": [n[2]]}

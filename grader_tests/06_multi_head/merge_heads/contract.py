@@ -33,10 +33,10 @@ merge_heads.example(
     "two sentences, three heads, as split_heads leaves them in memory",
     call(torch.arange(48.0).view(2, 4, 3, 2).transpose(1, 2)).with_gradients(),
 )
-merge_heads.example("the same, contiguous", call(torch.arange(48.0).view(2, 3, 4, 2)))
+merge_heads.example("the same, contiguous", call(torch.arange(48.0).view(2, 3, 4, 2)), form=True)
 
 
-@merge_heads.criterion("the heads side by side in every word", points=1.5)
+@merge_heads.criterion("the heads side by side in every word", points=2)
 def _(draw):
     yield call(draw.normal(2, 3, 5, 4))
     yield call(draw.normal(3, 2, 4, 6))
@@ -45,12 +45,13 @@ def _(draw):
     yield call(draw.normal(1, 4, 1, 3))
 
 
-@merge_heads.criterion("any layout in memory, float64, x left alone", points=1)
+@merge_heads.criterion("any layout, dtype and device, x left alone", points=0.5, form=True)
 def _(draw):
     yield call(draw.normal(2, 5, 3, 4).transpose(1, 2))
     yield call(non_contiguous(draw.normal(3, 2, 5, 4)))
     yield call(draw.normal(4, 5, 2, 3).permute(2, 3, 1, 0))
     yield call(draw.normal(2, 3, 5, 4, dtype=torch.float64)).unchanged()
+    yield call(draw.normal(3, 2, 5, 4)).on_another_device()
 
 
 @merge_heads.criterion("gradients", points=0.5)

@@ -69,3 +69,20 @@ def merge_heads(x):
 """).says(
     "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
 )
+merge_heads.mistake("fills_a_float32_tensor", shows="any layout").whole("""
+def merge_heads(x):
+    B, H, T, K = x.shape
+    made = torch.empty(B, T, H * K)
+    for h in range(H):
+        made[..., h * K : (h + 1) * K] = x[:, h]
+    return made
+""").says(
+    "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
+    "`torch.empty(..., dtype=x.dtype)`."
+)
+merge_heads.mistake("a_matrix_on_another_device", shows="any layout").whole("""
+def merge_heads(x):
+    B, H, T, K = x.shape
+    place = torch.eye(H * K, dtype=x.dtype).view(H, K, H * K)
+    return torch.einsum("bhtk,hkd->btd", x, place)
+""").says("The matrix of places is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")

@@ -32,7 +32,9 @@ def split_heads_oracle(x, n_heads):
     return torch.stack([x[..., h * size : (h + 1) * size] for h in range(n_heads)], dim=1)
 
 
-split_heads.example("two words, two heads", call(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2))
+split_heads.example(
+    "two words, two heads", call(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2), form=True
+)
 split_heads.example(
     "two sentences of three words, two heads of width 4",
     call(torch.arange(48.0).view(2, 3, 8), n_heads=2).with_gradients(),
@@ -49,11 +51,12 @@ def _(draw):
     yield call(draw.normal(1, 1, 8), 2)
 
 
-@split_heads.criterion("float64, any layout in memory, x left alone", points=0.5)
+@split_heads.criterion("float64, any layout and device, x left alone", points=0.5, form=True)
 def _(draw):
     yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4)
     yield call(non_contiguous(draw.normal(2, 7, 6)), 2)
     yield call(draw.normal(5, 2, 12).transpose(0, 1), 4).unchanged()
+    yield call(draw.normal(2, 3, 6), 2).on_another_device()
 
 
 @split_heads.criterion("gradients", points=0.5)

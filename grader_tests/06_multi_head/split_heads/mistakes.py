@@ -108,3 +108,12 @@ def split_heads(x, n_heads):
     "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
     "`torch.empty(..., dtype=x.dtype)`."
 )
+right.mistake("gathers_the_heads_on_another_device", shows="float64").patch("""
+- return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
++ heads = torch.zeros(len(x), 0, x.shape[1], x.shape[2] // n_heads, dtype=x.dtype)
++ for piece in x.chunk(n_heads, dim=-1):
++     heads = torch.cat([heads, piece.unsqueeze(1)], dim=1)
++ return heads
+""").says(
+    "The tensor that you begin with is made on PyTorch's default device. x may lie elsewhere: take `x.new_zeros`."
+)

@@ -47,7 +47,7 @@ class RotarySelfAttention(nn.Module):
         self.h, self.k, self.base = n_heads, d_model // n_heads, base
 
     def forward(self, x, positions=None, mask=None):
-        places = torch.arange(float(x.size(1))) if positions is None else positions.to(x.dtype)
+        places = torch.arange(float(x.size(1)), device=x.device) if positions is None else positions.to(x.dtype)
         q, k, v = (t.unflatten(2, (self.h, self.k)).movedim(2, 1) for t in self.W_qkv(x).split(x.size(2), dim=2))
         gap = places[None, :] - places[:, None]  # (query, key)
         scores = 0.0
@@ -88,7 +88,7 @@ class RotarySelfAttention(nn.Module):
         T, D = x.shape[1:]
         size = D // len(self.heads)
         R = self.rotations(torch.arange(T) if positions is None else positions, size, x)
-        blocked = torch.zeros((), dtype=torch.bool) if mask is None else mask
+        blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
         blocked = blocked.expand(len(x), len(self.heads), T, T)
         outputs, maps = [], []
         for h in self.heads:
@@ -115,18 +115,18 @@ class RotarySelfAttention(nn.Module):
         self.n_heads, self.base = n_heads, base
         self.table = torch.zeros(0, d_model // n_heads // 2, dtype=torch.float64)
 
-    def angles(self, T, positions):
+    def angles(self, T, positions, device):
         half = self.table.shape[1]
-        speeds = torch.exp(torch.arange(half, dtype=torch.float64) * (-math.log(self.base) / half))
+        speeds = torch.exp(torch.arange(half, dtype=torch.float64, device=device) * (-math.log(self.base) / half))
         if positions is not None:
             return positions.double().unsqueeze(1).mul(speeds)
         if len(self.table) < T:
-            self.table = torch.arange(T).unsqueeze(1) * speeds
+            self.table = torch.arange(T, device=device).unsqueeze(1) * speeds
         return self.table[:T]
 
     def forward(self, x, positions=None, mask=None):
         B, T, D = x.shape
-        angles = self.angles(T, positions)
+        angles = self.angles(T, positions, x.device)
         q, k, v = (
             t.reshape(B, T, self.n_heads, -1).transpose(1, 2).reshape(B * self.n_heads, T, -1)
             for t in torch.tensor_split(self.W_qkv(x), 3, dim=-1)
@@ -172,7 +172,7 @@ class RotarySelfAttention(nn.Module):
         self.n_heads = n_heads
 
     def forward(self, x, positions=None, mask=None):
-        positions = torch.arange(x.shape[1]) if positions is None else positions
+        positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
         packed = self.W_qkv(x).unflatten(-1, (3, self.n_heads, -1))
         q, k, v = (packed.select(2, i).transpose(1, 2).contiguous() for i in range(3))
         q, k = self.rotation(q, positions), self.rotation(k, positions)

@@ -13,8 +13,12 @@ def weights(draw, width):
 
 
 def far_apart(draw, T):
-    """T positions in disorder, with gaps of up to twelve between neighbours: not 0 … T-1, nor that shifted."""
-    return (torch.arange(T) * 2 + draw.integers(0, 10, T).cumsum(0))[draw.permutation(T)]
+    """T positions in disorder, with gaps of 2 to 11 between neighbours: not 0 … T-1, nor that shifted."""
+    assert T > 1
+    rising = torch.arange(T) * 2 + draw.integers(0, 10, T).cumsum(0)
+    while torch.equal(found := rising[draw.permutation(T)], rising):
+        pass
+    return found
 
 
 def plain_weights():

@@ -73,6 +73,7 @@ def _():
 rotary.example(
     "two sentences of three words, two heads, with gradients",
     attend(plain_weights(), 2, x=WORDS).with_gradients().described("RotarySelfAttention(4, 2); x (2, 3, 4)"),
+    form=True,
 )
 
 
@@ -125,6 +126,12 @@ def _(draw):
     s.call(m, s.x, s.positions, s.mask)
     s.call(m, s.x, name="out")  # no positions and no mask of the first call may remain
     yield turned(s.case(ref("out")).described("x (2, 5, 8), after a call with positions and a mask"), 5)
+    s = Script(before=draw.normal(2, 3, 8), x=draw.normal(2, 6, 8))
+    m = s.call(SUBJECT, 8, 2, name="module")
+    s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
+    s.call(m, s.before)
+    s.call(m, s.x, name="out")
+    yield turned(s.case(ref("out")).described("x (2, 6, 8), after a call with three tokens"), 6)
 
 
 # A score is a sum over K entries of products of two rotated numbers; two angles are off by 1e-6 * far at most, so a
@@ -156,6 +163,7 @@ def _(draw):
         yield turned(case, 200)
     s = Script(x=draw.normal(2, 6, 8))
     m = s.call(SUBJECT, d_model=8, n_heads=1, base=30.0, name="module")
+    s.call(SUBJECT, 12, 3, base=5000.0)  # another module has a base of its own
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, name="out")
     yield turned(s.case(ref("out")), 6)
@@ -220,7 +228,7 @@ def _(draw):
     yield turned(case.with_gradients(), 200)
 
 
-@rotary.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+@rotary.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
     yield turned(
         attend(
@@ -245,3 +253,5 @@ def _(draw):
     yield turned(
         attend(weights(draw, 8), 2, x=draw.normal(2, 6, 8), positions=draw.uniform(6, high=9.0)).unchanged(), 9
     )
+    for given in ({"positions": far_apart(draw, 5)}, {"mask": open_somewhere(draw, 5, 5)}):
+        yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), **given).on_another_device()

@@ -9,7 +9,7 @@ EVERYWHERE = ("self-attention", "the positions", "the base")  # what an answer l
 right = rotary.base(
     """
 def cos_and_sin(x, positions, base):
-    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
+    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
     angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
     return angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 
@@ -35,7 +35,7 @@ class RotarySelfAttention(nn.Module):
         return self.turn(query, positions), self.turn(key, positions), value
 
     def forward(self, x, positions=None, mask=None):
-        positions = torch.arange(x.shape[1]) if positions is None else positions
+        positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
         query, key, value = map(self.split, self.project(x))
         query, key, value = self.rotate(query, key, value, positions)
         weights = self.weigh(self.score(query, key), mask)
@@ -135,13 +135,15 @@ right.mistake("KeepsTheFirstAngles", shows="the positions").patch("""
     "or look at whether the positions are still the same."
 )
 right.mistake("RemembersThePositions", shows="self-attention").patch("""
-- positions = torch.arange(x.shape[1]) if positions is None else positions
+- positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is not None:
 +     self.kept = positions
-+ positions = getattr(self, "kept", torch.arange(x.shape[1]))
++ positions = getattr(self, "kept", torch.arange(x.shape[1], device=x.device))
 """).says("Positions that were given once are kept for later calls. Without positions they are 0 … T-1, each time.")
 right.mistake(
-    "AllAtOnePlace", {"torch.arange(x.shape[1])": "torch.full((x.shape[1],), x.shape[1])"}, shows="self-attention"
+    "AllAtOnePlace",
+    {"torch.arange(x.shape[1], device=x.device)": "torch.full((x.shape[1],), x.shape[1])"},
+    shows="self-attention",
 ).says(
     "All tokens stand at the same place, for instance at the length of the text so far. Each has a position of its own."
 )
@@ -202,3 +204,44 @@ right.mistake("DetachesTheRotated", {"self.base))": "self.base)).detach()"}, sho
     "ever learned."
 )
 add_mistakes(right, EVERYWHERE)
+right.mistake("KeepsThePlacesOfTheFirstCall", shows="self-attention").patch("""
+- positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
++ if positions is None:
++     self.places = positions = getattr(self, "places", torch.arange(x.shape[1], device=x.device))
+""").says(
+    "The positions 0 … T-1, or a table of their cosines, are made in the first call and kept. The next text may be "
+    "longer: make them for each x, or as many as are missing."
+)
+right.mistake(
+    "SharesTheBase", {"self.n_heads, self.base = n_heads": "self.n_heads, type(self).base = n_heads"}, shows="the base"
+).says(
+    "`base` is kept where all modules of the class share it: a second one changes the first. Keep it in `self`.",
+    see=CLOCKS,
+)
+right.mistake("CountsOnAnotherDevice", {"x.shape[1], device=x.device": "x.shape[1]"}, shows="float64").says(
+    "The default positions are made on PyTorch's default device. x may lie elsewhere: make them on its device."
+)
+right.mistake("ForgetsSuperInit", shows=("its parameters", "self-attention")).patch("""
+- super().__init__()
+""").says(
+    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
+    "every other module's `__init__`?"
+)
+right.mistake("TakesPartnersFromTheOtherHalf", shows="self-attention").patch("""
+- return turn_pairs(x, *cos_and_sin(x, positions, self.base))
++ cos, sin = (part.repeat_interleave(2, -1) for part in cos_and_sin(x, positions, self.base))
++ first, second = x.chunk(2, dim=-1)
++ return x * cos + torch.cat([-second, first], dim=-1) * sin
+""").says(
+    "The angles are those of neighbours, and each number's partner is taken from the other half (`rotate_half`). A "
+    "pair is two *neighbours* here: numbers 0 and 1, 2 and 3, and so on."
+)
+right.mistake("TurnsTheHalvesClockwise", shows="self-attention").patch("""
+- return turn_pairs(x, *cos_and_sin(x, positions, self.base))
++ cos, sin = cos_and_sin(x, positions, self.base)
++ first, second = x.chunk(2, dim=-1)
++ return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
+""").says(
+    "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
+    "neighbours, and a positive angle turns against the clock."
+)

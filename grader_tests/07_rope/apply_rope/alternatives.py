@@ -9,14 +9,16 @@ import torch
 def apply_rope(x, positions, base=10000.0):
     *lead, dim = x.shape
     pairs = torch.view_as_complex(x.reshape(*lead, dim // 2, 2).contiguous())
-    frequencies = 1.0 / base ** (torch.arange(0, dim, 2)[: dim // 2].float() / dim)
+    frequencies = 1.0 / base ** (torch.arange(0, dim, 2, device=x.device)[: dim // 2].float() / dim)
     angles = torch.outer(positions.float(), frequencies)
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2).type_as(x)
 
 
 # %% in_float32_like_llama
 def apply_rope(x, positions, base=10000.0):
-    angles = positions[:, None] * torch.exp(torch.arange(0, x.shape[-1], 2) * (-math.log(base) / x.shape[-1]))
+    angles = positions[:, None] * torch.exp(
+        torch.arange(0, x.shape[-1], 2, device=x.device) * (-math.log(base) / x.shape[-1])
+    )
     z = torch.complex(x[..., ::2].float(), x[..., 1::2].float()) * torch.exp(1j * angles)
     return torch.stack((z.real, z.imag), -1).reshape(x.shape).to(x.dtype)
 
@@ -34,7 +36,7 @@ def apply_rope(x, positions, base=10000.0):
 # %% by_matrices
 def apply_rope(x, positions, base=10000.0):
     T, dim = x.shape[-2:]
-    R = torch.zeros(T, dim, dim, dtype=x.dtype)
+    R = torch.zeros(T, dim, dim, dtype=x.dtype, device=x.device)
     for t, p in enumerate(positions.tolist()):
         for i in range(dim // 2):
             angle = p * base ** (-2 * i / dim)
@@ -56,7 +58,7 @@ def apply_rope(x, positions, base=10000.0):
 # %% into_an_empty_tensor
 def apply_rope(x, positions, base=10000.0):
     half = x.shape[-1] // 2
-    step = torch.full((half,), base ** (-1 / half), dtype=torch.float64)
+    step = torch.full((half,), base ** (-1 / half), dtype=torch.float64, device=x.device)
     step[0] = 1
     angle = positions.unsqueeze(-1).double() * step.cumprod(0)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
@@ -71,9 +73,11 @@ def apply_rope(x, positions, base=10000.0):
     T, dim = x.shape[-2:]
     order = torch.cat([torch.arange(0, dim, 2), torch.arange(1, dim, 2)])
     y = x[..., order]
-    angle = (positions.reshape(T, 1) / base ** torch.linspace(0, 2, dim // 2 + 1)[:-1].div(2)).tile(1, 2)
+    angle = (positions.reshape(T, 1) / base ** torch.linspace(0, 2, dim // 2 + 1, device=x.device)[:-1].div(2)).tile(
+        1, 2
+    )
     rotated = torch.roll(y, dim // 2, -1)
-    sign = torch.ones(dim)
+    sign = torch.ones(dim, device=x.device)
     sign[: dim // 2] = -1
     y = y * angle.cos().to(y.dtype) + rotated * (angle.sin() * sign).to(y.dtype)
     return y[..., order.argsort()]
@@ -82,8 +86,8 @@ def apply_rope(x, positions, base=10000.0):
 # %% by_the_exponential_of_a_matrix
 def apply_rope(x, positions, base=10000.0):
     dim = x.shape[-1]
-    speeds = torch.tensor([base ** (-i / dim) for i in range(0, dim, 2)], dtype=torch.float64)
-    generator = torch.zeros(dim, dim, dtype=torch.float64)
+    speeds = torch.tensor([base ** (-i / dim) for i in range(0, dim, 2)], dtype=torch.float64, device=x.device)
+    generator = torch.zeros(dim, dim, dtype=torch.float64, device=x.device)
     generator[torch.arange(1, dim, 2), torch.arange(0, dim, 2)] = speeds
     generator = generator - generator.T
     turns = torch.linalg.matrix_exp(positions.double()[:, None, None] * generator).to(x)
@@ -94,6 +98,6 @@ def apply_rope(x, positions, base=10000.0):
 def apply_rope(x, positions, base=10000.0):
     even, odd = x[..., 0::2], x[..., 1::2]
     radius = torch.hypot(even, odd)
-    speeds = torch.pow(base, torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / -x.shape[-1])
+    speeds = torch.pow(base, torch.arange(0, x.shape[-1], 2, dtype=x.dtype, device=x.device) / -x.shape[-1])
     angle = torch.atan2(odd, even) + (positions[:, None] * speeds).to(x.dtype)
     return torch.stack([radius * angle.cos(), radius * angle.sin()], -1).view(x.shape)

@@ -45,6 +45,7 @@ apply_rope.example(
 apply_rope.example(
     "one pair at three positions",
     turned(call(torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1, 2])), 2),
+    form=True,
 )
 
 
@@ -76,11 +77,11 @@ def _(draw):
 @apply_rope.criterion("any positions, in any order", points=1)
 def _(draw):
     yield turned(call(draw.normal(6, 8), draw.permutation(40)[:6]), 40)
-    yield turned(call(draw.normal(2, 5, 4), torch.tensor([17, 3, 3, 0, 11])), 17)  # one of them twice
+    yield turned(call(draw.normal(5, 4), torch.tensor([17, 3, 3, 0, 11])), 17)  # one of them twice
     yield turned(call(draw.normal(7, 6), draw.uniform(7, low=0.0, high=30.0)), 30)  # fractions
-    yield turned(call(draw.normal(3, 4, 8), draw.permutation(50)[:4] + draw.number(0.2, 0.8)), 51)
+    yield turned(call(draw.normal(4, 8), draw.permutation(50)[:4] + draw.number(0.2, 0.8)), 51)
     yield turned(call(draw.normal(4, 10), positions=-draw.permutation(20)[:4] - 1), 20)
-    yield turned(call(draw.normal(2, 6, 6), non_contiguous(draw.permutation(30)[:6])), 30)
+    yield turned(call(draw.normal(6, 6), non_contiguous(draw.permutation(30)[:6])), 30)
 
 
 @apply_rope.criterion("any leading dimensions", points=1)
@@ -118,12 +119,13 @@ def _(draw):
     yield turned(call(draw.normal(3, 6, 2).double(), draw.permutation(20)[:6]).with_gradients(), 20)
 
 
-@apply_rope.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+@apply_rope.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
     yield turned(call(draw.normal(2, 5, 8, dtype=torch.float64), draw.permutation(20)[:5]).unchanged(), 20)
     positions = draw.uniform(4, high=20.0, dtype=torch.float64)
     yield turned(call(draw.normal(4, 6, dtype=torch.float64), positions).unchanged(), 20)
     yield turned(call(draw.normal(3, 6), draw.uniform(3, high=20.0)).unchanged(), 20)
+    yield call(draw.normal(2, 5, 6), draw.permutation(20)[:5]).on_another_device()
     # the dtype of x counts, whatever that of the positions is
     yield turned(call(draw.normal(2, 3, 6), draw.uniform(3, high=20.0, dtype=torch.float64)), 20)
     yield turned(call(draw.normal(3, 8, dtype=torch.float64), draw.uniform(3, high=20.0)), 20)

@@ -7,7 +7,7 @@ EVERYWHERE = ("every", "any positions", "any leading")  # what an answer loses w
 
 right = apply_rope.base("""
 def apply_rope(x, positions, base=10000.0):
-    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
+    i = torch.arange(0, x.shape[-1], 2, dtype=torch.float64, device=x.device)
     angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
@@ -152,14 +152,14 @@ right.mistake(
 right.mistake(
     "result_in_float64",
     {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
-    shows=EVERYWHERE,
+    shows="float64",
 ).says("The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x.")
 right.mistake("result_as_wide_as_the_positions", shows="float64").patch("""
   cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 + if positions.is_floating_point():
 +     cos, sin = cos.to(positions.dtype), sin.to(positions.dtype)
 """).says("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
-right.mistake("result_in_float32", shows=("gradients", "float64")).patch("""
+right.mistake("result_in_float32", shows="float64").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.float()
 """).says("The result is float32 whatever x is. It has the dtype of x.")
@@ -190,4 +190,17 @@ right.mistake("as_complex_without_contiguous", shows="float64").patch("""
 """).says(
     "Complex numbers are a fine way, but `torch.view_as_complex` wants the two numbers of a pair side by side in "
     "memory. After a transpose they may not be: call `.contiguous()` first."
+)
+right.mistake("frequencies_on_another_device", {", device=x.device": ""}, shows="float64").says(
+    "The frequencies are made on PyTorch's default device. x may lie elsewhere: make them on its device, or move them "
+    "there."
+)
+right.mistake("turns_the_halves_clockwise", shows=("every pair", "any positions")).patch("""
+- even, odd = x[..., 0::2], x[..., 1::2]
+- return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
++ first, second = x.chunk(2, dim=-1)
++ return torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)
+""").says(
+    "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
+    "neighbours, and a positive angle turns against the clock."
 )

@@ -2,11 +2,14 @@
 
 import torch
 
+from grading.judge.exercise import call, specimen
+
 from ...shared import INF
 
 
 def scrambled(draw, T):
     """A permutation of at least five places that returns none after one step or two, and is no shift of all places."""
+    assert T > 4
     while True:
         found = draw.permutation(T)
         again = (found == torch.arange(T)) | (found[found] == torch.arange(T))
@@ -16,6 +19,7 @@ def scrambled(draw, T):
 
 def exchanged(T, a, b):
     """The permutation of T places that exchanges two."""
+    assert a != b
     found = torch.arange(T)
     found[a], found[b] = b, a
     return found
@@ -61,5 +65,17 @@ def nudged(T, i, j, by):
 
 def balanced(draw, T, D):
     """Tokens (T, D) of magnitude 1 whose mean is 0: all that is left of their mean is rounding. T is even."""
+    assert T % 2 == 0
     half = loud(draw, T // 2, D).sign()
     return torch.cat([half, -half])[draw.permutation(T)]
+
+
+def attending(bias=None, T=7, **options):
+    """Attention among T tokens, or with this bias (T, T)."""
+    return specimen("biased_attention", bias=torch.zeros(T, T) if bias is None else bias, **options)
+
+
+def asked(text, function, x, permutation):
+    """The exercise asked about a function, which `text` describes."""
+    kind = "" if x.dtype == torch.float32 else " " + str(x.dtype).removeprefix("torch.")
+    return call(function, x, permutation).described(f"is_order_blind of {text}; x {tuple(x.shape)}{kind}")

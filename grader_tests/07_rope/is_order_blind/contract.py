@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous, specimen
 
 from ...shared import BUILT_IN
-from .cases import balanced, beyond, exchanged, loud, nudged, scrambled, turns, wheel, window
+from .cases import asked, attending, balanced, beyond, exchanged, loud, nudged, scrambled, turns, wheel, window
 
 BLIND = "1. Attention does not see the order"
 
@@ -81,7 +81,7 @@ def _():
     yield call(specimen("mixture", matrix=matrix), x, torch.tensor([1, 2, 0]))
 
 
-@is_order_blind.example("the mean of what came up to it, and nothing changes places")
+@is_order_blind.example("the mean of what came up to it, and nothing changes places", form=True)
 def _():
     means = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     yield call(
@@ -101,51 +101,56 @@ def _(draw):
     T, D = 7, 4
     everywhere = torch.ones(T, T) / T
     blind = (
-        specimen("biased_attention", bias=torch.zeros(T, T)),
-        specimen("biased_attention", bias=torch.zeros(T, T), normalised=True),
-        specimen("biased_attention", bias=2.0 * torch.eye(T)),  # every token is fond of itself, wherever it stands
-        specimen("mixture", matrix=everywhere, features=draw.normal(D, D)),
-        specimen("mixture", matrix=0.5 * torch.eye(T) - everywhere),
-        specimen("mixture", matrix=torch.eye(T)),
+        ("plain attention", attending()),
+        ("attention with a layer norm after it", attending(normalised=True)),
+        ("attention by which every token is fond of itself", attending(2.0 * torch.eye(T))),
+        ("the mean of all, its features mixed", specimen("mixture", matrix=everywhere, features=draw.normal(D, D))),
+        ("half of a token less the mean of all", specimen("mixture", matrix=0.5 * torch.eye(T) - everywhere)),
+        ("each token as it is", specimen("mixture", matrix=torch.eye(T))),
     )
+    before = torch.eye(T).roll(1, 1)
     seeing = (
-        specimen("biased_attention", bias=beyond(T)),
-        specimen("biased_attention", bias=window(T, 1)),
-        specimen("biased_attention", bias=3.0 * draw.normal(T, T)),
-        specimen("biased_attention", bias=torch.zeros(T, T), positions=2.0 * draw.normal(T, D)),
-        specimen("turned_attention", turns=turns(T, D)),
-        specimen("mixture", matrix=torch.eye(T).roll(1, 1)),  # what came before, and nothing else
-        # The outputs are others, and their sum over all tokens is the same; then the sum and length of each output, too
-        specimen("mixture", matrix=0.5 * torch.eye(T) + 0.5 * torch.eye(T).roll(1, 1)),
-        specimen("mixture", matrix=50.0 * (torch.eye(T) + torch.eye(T).roll(1, 1)), normalised=True),
+        ("attention with a causal mask", attending(beyond(T))),
+        ("attention to the neighbours only", attending(window(T, 1))),
+        ("attention with a bias for each two places", attending(3.0 * draw.normal(T, T))),
+        ("attention with positions added to the tokens", attending(positions=2.0 * draw.normal(T, D))),
+        ("attention whose queries and keys are turned", specimen("turned_attention", turns=turns(T, D))),
+        ("the token that comes next", specimen("mixture", matrix=before)),
+        # The outputs are others, and their sum over all tokens is the same; then the sum and length of each, too
+        ("the mean of a token and the next", specimen("mixture", matrix=0.5 * torch.eye(T) + 0.5 * before)),
+        (
+            "a token and the next, with a layer norm after it",
+            specimen("mixture", matrix=50.0 * (torch.eye(T) + before), normalised=True),
+        ),
     )
-    for function in blind:
-        yield call(function, loud(draw, T, D), scrambled(draw, T))
-    for function in seeing:
-        yield call(function, loud(draw, T, D), scrambled(draw, T))
+    for text, function in (*blind, *seeing):
+        yield asked(text, function, loud(draw, T, D), scrambled(draw, T))
 
 
 @is_order_blind.criterion("the permutation that is given", points=1)
 def _(draw):
     T, D = 6, 3
     # Nothing changes places: whatever the function does, it does it again
-    yield call(specimen("biased_attention", bias=beyond(T)), loud(draw, T, D), torch.arange(T))
+    text = "attention with a causal mask, and nothing changes places"
+    yield asked(text, attending(beyond(T)), loud(draw, T, D), torch.arange(T))
     # A wheel that is turned is the same wheel; one whose places are scrambled is not
-    yield call(specimen("biased_attention", bias=wheel(T)), loud(draw, T, D), torch.arange(T).roll(2))
-    yield call(specimen("biased_attention", bias=wheel(T)), loud(draw, T, D), exchanged(T, 1, 4))
+    text = "attention to a token and the next, the first one after the last;"
+    yield asked(f"{text} all move on", attending(wheel(T)), loud(draw, T, D), torch.arange(T).roll(2))
+    yield asked(f"{text} two change places", attending(wheel(T)), loud(draw, T, D), exchanged(T, 1, 4))
     # One place is special: it matters only who stands there
     special = torch.zeros(T, T)
     special[:, 2] = 3.0
-    yield call(specimen("biased_attention", bias=special), loud(draw, T, D), exchanged(T, 3, 5))
-    yield call(specimen("biased_attention", bias=special), loud(draw, T, D), exchanged(T, 2, 5))
-    # Only the last two change places
-    yield call(specimen("biased_attention", bias=beyond(T)), loud(draw, T, D), exchanged(T, T - 2, T - 1))
+    text = "attention in which place 2 counts more, and two tokens change places,"
+    yield asked(f"{text} 3 and 5", attending(special), loud(draw, T, D), exchanged(T, 3, 5))
+    yield asked(f"{text} 2 and 5", attending(special), loud(draw, T, D), exchanged(T, 2, 5))
+    text = "attention with a causal mask, and only the last two change places"
+    yield asked(text, attending(beyond(T)), loud(draw, T, D), exchanged(T, T - 2, T - 1))
     # Long ways round, one way and the other
     for shift in (1, -1):
-        yield call(
-            specimen("biased_attention", bias=torch.zeros(13, 13)), loud(draw, 13, 2), torch.arange(13).roll(shift)
-        )
-        yield call(specimen("biased_attention", bias=beyond(3)), loud(draw, 3, 5), torch.arange(3).roll(shift))
+        text = f"and all move by {shift}"
+        yield asked(f"plain attention, {text}", attending(T=13), loud(draw, 13, 2), torch.arange(13).roll(shift))
+        causal = attending(beyond(3))
+        yield asked(f"attention with a causal mask, {text}", causal, loud(draw, 3, 5), torch.arange(3).roll(shift))
 
 
 # Differences are 2e-6 or 0.013 here, in one feature of two outputs; all others are rounding of about 1e-8
@@ -156,18 +161,18 @@ def _(draw):
     one[2, 1] = 1.0
     signs = torch.tensor([[1.0], [1.0], [-1.0], [-1.0]])  # with these both differences have the same sign
     for by in (2e-6, -2e-6, 0.013, -0.013):
+        text = f"the mean of all, and in one output {by:g} of one token more"
         matrix = nudged(T, draw.integer(0, 3), draw.integer(3, 6), by)
-        yield call(specimen("mixture", matrix=matrix, features=one), balanced(draw, T, D), torch.arange(T).roll(1))
-        yield call(specimen("mixture", matrix=nudged(4, 3, 1, by)), signs.double(), torch.tensor([1, 2, 3, 0]))
+        function = specimen("mixture", matrix=matrix, features=one)
+        yield asked(text, function, balanced(draw, T, D), torch.arange(T).roll(1))
+        yield asked(text, specimen("mixture", matrix=nudged(4, 3, 1, by)), signs.double(), torch.tensor([1, 2, 3, 0]))
 
 
-@is_order_blind.criterion("a single token, any dtype, and nothing is changed", points=0.5)
+@is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, form=True)
 def _(draw):
-    yield call(
-        specimen("biased_attention", bias=torch.zeros(1, 1)), loud(draw, 1, 4), torch.zeros(1, dtype=torch.int64)
-    )
-    for bias in (torch.zeros(5, 5), beyond(5)):
-        function = specimen("biased_attention", bias=bias)
-        yield call(function, loud(draw, 5, 3), scrambled(draw, 5)).unchanged()
-        yield call(function, loud(draw, 5, 4, torch.float64), scrambled(draw, 5)).unchanged()
-        yield call(function, non_contiguous(loud(draw, 5, 2)), non_contiguous(scrambled(draw, 5)))
+    yield asked("plain attention", attending(T=1), loud(draw, 1, 4), torch.zeros(1, dtype=torch.int64))
+    for text, bias in (("plain attention", torch.zeros(5, 5)), ("attention with a causal mask", beyond(5))):
+        function = attending(bias)
+        yield asked(text, function, loud(draw, 5, 3), scrambled(draw, 5)).unchanged()
+        yield asked(text, function, loud(draw, 5, 4, torch.float64), scrambled(draw, 5)).unchanged()
+        yield asked(text, function, non_contiguous(loud(draw, 5, 2)), non_contiguous(scrambled(draw, 5)))

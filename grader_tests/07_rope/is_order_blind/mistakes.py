@@ -62,7 +62,7 @@ def is_order_blind(attention, x, permutation):
     "It is too strict near 0, as `torch.allclose` is by itself: that forgives 1e-8 there. What is under 1e-5 is "
     "rounding; `atol` says so."
 )
-right.mistake("forgives_a_tenth", {"1e-4": "0.1"}, shows="small").says(
+right.mistake("forgives_a_tenth", {"1e-4": "LIMIT"}, shows="small").for_each(LIMIT=(0.1, 0.05)).says(
     "It is too forgiving: a difference of a hundredth, at a single place, is one."
 )
 right.mistake("averages_the_differences", {"max() < 1e-4": "mean() < 5e-3"}, shows="small").says(
@@ -79,11 +79,11 @@ def is_order_blind(attention, x, permutation):
 right.mistake("says_the_opposite", {"bool(": "not bool("}, shows=EVERYWHERE).says(
     "The answer is the wrong way round: True means that the function does *not* see the order."
 )
-is_order_blind.mistake("answers_with_a_tensor", shows=EVERYWHERE).whole("""
+is_order_blind.mistake("answers_with_a_tensor", shows="True or").whole("""
 def is_order_blind(attention, x, permutation):
     return (attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4
 """).says("The answer is a tensor. Return a plain `True` or `False`: `bool(…)` makes one of it.")
-is_order_blind.mistake("permutes_x_in_place", shows="a single").whole("""
+is_order_blind.mistake("permutes_x_in_place", shows="True or").whole("""
 def is_order_blind(attention, x, permutation):
     kept = attention(x)[permutation]
     x[:] = x[permutation]

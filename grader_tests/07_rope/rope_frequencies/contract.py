@@ -34,7 +34,7 @@ def rope_frequencies_oracle(dim, base=10000.0):
 
 
 rope_frequencies.example("two pairs", call(4))
-rope_frequencies.example("three pairs, base 1000", call(6, base=1000.0))
+rope_frequencies.example("three pairs, base 1000", call(6, base=1000.0), form=True)
 rope_frequencies.example("four pairs, base 16", call(8, 16.0))
 rope_frequencies.example("a single pair", call(2))
 rope_frequencies.example("an odd dim", call(5).raising("dim"))
@@ -56,7 +56,13 @@ def _(draw):
     yield frequencies(128, base=1e6)
 
 
-@rope_frequencies.criterion("ValueError if dim is odd", points=1)
+@rope_frequencies.criterion("float32", points=0.5, form=True)
+def _(draw):
+    yield frequencies(2 * draw.integer(3, 9))
+    yield frequencies(8, base=draw.number(20.0, 200.0))
+
+
+@rope_frequencies.criterion("ValueError if dim is odd", points=0.5)
 def _(draw):
     yield call(7).raising("dim")
     yield call(1).raising("dim")

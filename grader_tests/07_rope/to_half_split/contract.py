@@ -32,7 +32,7 @@ to_half_split.example(
     "two vectors of eight numbers, with gradients; nothing is to be changed",
     call(torch.arange(16.0).reshape(2, 8)).with_gradients().unchanged(),
 )
-to_half_split.example("a single pair", call(torch.tensor([7.0, -1.0])))
+to_half_split.example("a single pair", call(torch.tensor([7.0, -1.0])), form=True)
 
 
 @to_half_split.criterion("one vector", points=0.5)
@@ -53,9 +53,10 @@ def _(draw):
     yield call(draw.normal(3, 4, 6)).with_gradients()
 
 
-@to_half_split.criterion("float64, any layout in memory, arguments left alone", points=0.5)
+@to_half_split.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
     yield call(draw.normal(2, 3, 6, dtype=torch.float64)).unchanged()
     yield call(draw.normal(4, 10)).unchanged()
+    yield call(draw.normal(2, 8)).on_another_device()
     yield call(non_contiguous(draw.normal(3, 8))).unchanged()
     yield call(draw.normal(2, 5, 3, 6).transpose(1, 2)).unchanged()

@@ -65,3 +65,8 @@ to_half_split.mistake("by_view", shows="float64").whole("""
 def to_half_split(x):
     return x.view(-1, x.shape[-1] // 2, 2).mT.reshape(x.shape)
 """).says("`view` fails where the numbers do not lie side by side in memory; `reshape` copies then.")
+to_half_split.mistake("a_matrix_on_another_device", shows="float64").whole("""
+def to_half_split(x):
+    order = [*range(0, x.shape[-1], 2), *range(1, x.shape[-1], 2)]
+    return torch.einsum("...i,ji->...j", x, torch.eye(x.shape[-1], dtype=x.dtype)[order])
+""").says("The matrix is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")

@@ -5,7 +5,7 @@ from torch.nn import functional as F
 
 from grading.judge.exercise import SUBJECT, Script, helper, ref
 
-from ...shared.chance import too_many_or_few
+from ...shared.chance import dropped_otherwise, too_many_or_few
 
 
 def block_weights(draw, D, dtype=torch.float32):
@@ -111,7 +111,8 @@ def drops_weights(x, p):
                 return "in training mode something else is dropped than attention weights"
             dropped, kept = weights.abs() < 1e-8, (weights - 1 / T / (1 - p)).abs() < 1e-8
             if not (dropped | kept).all():
-                return "in training mode a weight is neither 0 nor what it was times 1 / (1 - dropout)"
+                text = "in training mode a weight is neither 0 nor what it was times 1 / (1 - dropout)"
+                return dropped_otherwise(text, weights.where(~dropped, 0.0), torch.full_like(weights, 1 / T), p)
             if wrong := too_many_or_few(dropped, p):
                 return wrong
             patterns.append(dropped)

@@ -56,6 +56,7 @@ def _():
 transformer_block.example(
     "three words of width 2",
     through_block(small_block(), 1, x=STREAM).described("TransformerBlock(2, 1); x (1, 3, 2), no mask"),
+    form=True,
 )
 
 
@@ -118,7 +119,6 @@ def _(draw):
     yield through_block(block_weights(draw, 8), 4, x=draw.normal(3, 7, 8, scale=3.0))
     yield through_block(block_weights(draw, 6), 1, x=draw.normal(5, 2, 6).transpose(0, 1))
     yield through_block(block_weights(draw, 10), 2, training=True, x=draw.normal(1, 1, 10))
-    yield through_block(block_weights(draw, 4, torch.float64), 2, x=draw.normal(2, 6, 4, dtype=torch.float64))
 
 
 @transformer_block.criterion("the mask: True is blocked", points=0.5)
@@ -133,6 +133,12 @@ def _(draw):
     s.call(m, s.x, mask=s.mask)
     s.call(m, s.x, name="out")  # nothing of an earlier call may remain
     yield s.case(ref("out"))
+    s = Script(before=draw.normal(2, 3, 6), x=draw.normal(2, 6, 6), shorter=causal(3), mask=causal(6))
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
+    s.call(m, s.before, s.shorter)
+    s.call(m, s.x, s.mask, name="out")
+    yield s.case(ref("out")).described("x (2, 6, 6), mask (6, 6), after a call with three words")
 
 
 @transformer_block.criterion("dropout on the attention weights, and nowhere else", points=0.5)
@@ -155,14 +161,22 @@ def _(draw):
     s.call(m, s.x, name="second")
     made = s.case(ref("first"), ref("second")).holding(drops_weights(x, p))
     yield made.described(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
+    s = Script(x=draw.normal(2, 5, 8))
+    m = s.call(SUBJECT, 8, 2, name="module")
+    s.call(SUBJECT, 8, 2, dropout=0.5)  # another block has a dropout of its own
+    s.call(helper("load_weights"), m, block_weights(draw, 8), training=True, exactly=False)
+    s.call(m, s.x, name="out")
+    yield s.case(ref("out")).described("TransformerBlock(8, 2) in training mode, while another one has dropout")
     silent = block_weights(draw, 10) | {"attention.out_proj.weight": torch.zeros(10, 10)}
     made = through_block(silent, 2, dropout=0.5, training=True, x=draw.normal(3, 5, 10))
     yield made.described("TransformerBlock(10, 2, dropout=0.5) in training mode; attention's out_proj is all 0")
     yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8), mask=causal(7))
 
 
-@transformer_block.criterion("gradients, x left alone", points=0.5)
+@transformer_block.criterion("gradients, float64, any device, x left alone", points=0.5, form=True)
 def _(draw):
     state = block_weights(draw, 8)
     yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()
     yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6)).unchanged()
+    yield through_block(block_weights(draw, 6), 2, x=draw.normal(2, 4, 6), mask=causal(4)).on_another_device()
+    yield through_block(block_weights(draw, 4, torch.float64), 2, x=draw.normal(2, 6, 4, dtype=torch.float64))

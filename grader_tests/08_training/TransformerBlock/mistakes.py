@@ -246,3 +246,61 @@ right.mistake("NormalisesTheResult", shows="x plus").patch("""
 right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, shows=EVERYWHERE).says(
     "The mlp bends with SiLU; it should be GELU."
 )
+right.mistake("KeepsTheFirstMask", shows="the mask").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ if mask is not None:
++     mask = self.mask = getattr(self, "mask", mask)
++ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+""").says("The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own.")
+right.mistake("SharesTheDropout", shows="dropout").patch("""
+  self.drop = nn.Dropout(dropout)
++ type(self).dropout = dropout
+@@
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ self.attention.dropout = self.dropout
++ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+""").says(
+    "The dropout is kept where all blocks of the class share it: a second one changes that of the first. Keep it in "
+    "`self`."
+)
+right.mistake("WorksInFloat32", shows="gradients").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ self.float()
++ x = x.float()
++ x = x + self.attend(self.norm_1(x), mask)
++ return x + self.mlp(self.norm_2(x))
+""").says("The block works in float32 whatever the dtype of x is. Nothing in it needs to be converted.")
+right.mistake("MakesAMaskOnAnotherDevice", shows="gradients").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ if mask is not None:
++     mask = torch.zeros(mask.shape, dtype=a.dtype).masked_fill(mask, -torch.inf)
++ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+""").says("A mask of numbers is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")
+right.mistake(
+    "DropsTheSameShareAlways",
+    {"dropout=dropout, bias": "dropout=P, bias"},
+    shows="dropout",
+    when="another share is dropped",
+).for_each(P=(0.5, 0.1, 0.2)).says(
+    "`dropout` changes nothing: the block always drops the same share of the weights. Hand the argument on."
+)
+right.mistake(
+    "TakesDropoutForTheShareKept",
+    {"dropout=dropout, bias": "dropout=1 - dropout, bias"},
+    shows="dropout",
+    when="what was to be kept is dropped",
+).says("`dropout` is the probability of being dropped, and you keep with that probability.")
+right.mistake("ForgetsSuperInit", shows=("its parts", "x plus")).patch("""
+- super().__init__()
+""").says(
+    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
+    "every other module's `__init__`?"
+)
+right.mistake("AddsTheStreamTwice", shows="x plus").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
++ x = x + (self.norm_1(x) + self.attend(self.norm_1(x), mask))
+""").says(
+    "Attention's own result has what went into it added already, and then x is added as well. One sum round each part "
+    "is enough: what does each part give by itself?"
+)

@@ -38,6 +38,7 @@ def evaluate_oracle(model, inputs, targets):
 evaluate.example(
     "the loss of a small model",
     looked_at(False).case(ref("loss")).described("evaluate(model, inputs, targets), ids (2, 2)"),
+    form=True,
 )
 evaluate.example(
     "with dropout of 0.9, in training mode before",
@@ -67,7 +68,7 @@ def _():
     yield s.case(*counts).described("how often the model was called with gradients, in eval and in training mode")
 
 
-@evaluate.criterion("the mean loss, a float", points=0.5)
+@evaluate.criterion("the mean loss, a float", points=0.5, form=True)
 def _(draw):
     for sharpness in (1.0, 5.0):
         state = window_state(draw, N=7, D=4, T=6, sharpness=sharpness)

@@ -107,7 +107,7 @@ right.mistake("freezes_the_model", shows="without").patch("""
 + model.eval().requires_grad_(False)
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 """).says("The parameters are frozen and stay so: nothing can be trained afterwards.")
-right.mistake("returns_a_loss_tensor", {".item()": ""}, shows=EVERYWHERE).says(
+right.mistake("returns_a_loss_tensor", {".item()": ""}, shows="the mean").says(
     "You return a tensor; `.item()` makes it a float."
 )
 right.mistake("totals_the_loss", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, shows=EVERYWHERE).says(
@@ -154,3 +154,11 @@ right.mistake("judges_the_last_position", shows=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1]).item()
 """).says("Only the last position of each window is judged. All of them count.")
+right.mistake("scrambles_the_classes", shows="the mean").patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
++ logits = model(inputs)
++ loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets).item()
+""").says(
+    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
+    "mixes logits of several positions. Which operation exchanges two dimensions?"
+)

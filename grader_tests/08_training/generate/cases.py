@@ -72,3 +72,15 @@ def from_the_generator(seen, exact):
     if one.unique().numel() < 6:  # 40 draws of 60 hold fewer than 6 different tokens with a probability below 1e-36
         return "the tokens of a text depend on each other, where the model says that they do not"
     return None
+
+
+def the_same_text(seen, exact):
+    one, default = seen.values["one"], seen.values["default"]
+    if not isinstance(one, torch.Tensor) or one.shape != exact.values["one"].shape:
+        return "the result must be a tensor (B, T + n_tokens)"
+    return None if torch.equal(one, default) else "without a temperature another text is written than with 1.0"
+
+
+def leaves_the_prompt(seen, exact):
+    """Only whether it was changed: what comes out for a long prompt is judged elsewhere."""
+    return "a prompt that is longer than block_size was changed in place" if "prompt" in seen.changed else None

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
 
 from ..common import gentle, windowed
-from .cases import CONTRARY, by_probability, cycle, from_the_generator, written
+from .cases import CONTRARY, by_probability, cycle, from_the_generator, leaves_the_prompt, the_same_text, written
 
 SAMPLING = "8. Writing"
 
@@ -43,7 +43,7 @@ def generate_oracle(model, prompt, n_tokens, temperature=1.0, generator=None):
     return tokens
 
 
-@generate.example("greedy: each token's likeliest successor")
+@generate.example("greedy: each token's likeliest successor", form=True)
 def _():
     s = Script(model=specimen("Bigram", cycle(), n_tokens=4, block_size=3), prompt=torch.tensor([[0], [2]]))
     s.call(SUBJECT, s.model, s.prompt, 5, temperature=0, name="tokens")
@@ -96,11 +96,15 @@ def _():
     yield s.case(ref("modes"), *counts).described(text)
 
 
-@generate.criterion("temperature 0: prompt and likeliest tokens", points=0.5)
+@generate.criterion("temperature 0: prompt and likeliest tokens, int64, any device", points=0.5, form=True)
 def _(draw):
     for n_tokens, length, batch in ((4, 2, 5), (1, 1, 1), (0, 3, 2), (6, 1, 3)):
         s, text = written(draw, n_tokens, length=length, batch=batch, block_size=8)
         yield s.case(ref("tokens")).in_its_own_dtype().unchanged().described(text)
+    s, text = written(draw, 2)
+    yield s.case(ref("tokens")).on_another_device().described(text)
+    s, text = written(draw, 2, length=9, block_size=4)
+    yield s.case(ref("tokens")).holding(leaves_the_prompt).described(f"the prompt after {text}")
     s = Script(model=specimen("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
     s.call(SUBJECT, s.model, s.prompt, 7, temperature=0, name="tokens")
     yield s.case(ref("tokens")).described(
@@ -144,6 +148,12 @@ def _(draw):
     s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed + 1), name="other")
     made = s.case(*(ref(name) for name in ("one", "again", "other", "later", "before", "after")))
     yield made.holding(from_the_generator).described("calls with equal and with different generators")
+    s = Script(model=specimen("Bigram", {"table.weight": draw.normal(9, 9)}, n_tokens=9, block_size=2))
+    s.inputs["prompt"] = draw.integers(0, 9, 50, 1)
+    s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed), name="default")
+    s.call(SUBJECT, s.model, s.prompt, 20, 1.0, generator(seed), name="one")
+    made = s.case(ref("default"), ref("one")).holding(the_same_text)
+    yield made.described("generate without a temperature, and with 1.0, with equal generators")
 
 
 @generate.criterion("eval mode, no gradients, mode restored", points=0.5)

@@ -228,3 +228,43 @@ right.mistake("draws_from_the_likeliest", shows="samples").patch("""
 +
 + return Picky(model, generator).run(prompt, n_tokens, temperature)
 """).says("Only the few likeliest tokens are drawn from. Each token has the probability that the softmax gives it.")
+right.mistake("slides_a_window_over_the_prompt", shows="temperature").patch("""
+- tokens = prompt
+- for _ in range(n_tokens):
+-     tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
++ size = self.model.block_size
++ tokens, window = prompt.clone(), prompt[:, -size:]
++ for _ in range(n_tokens):
++     chosen = self.choose(self.logits(window), temperature)
++     tokens = self.append(tokens, chosen)
++     if window.shape[1] < size:
++         window = self.append(window, chosen)
++     else:
++         window[:] = self.append(window[:, 1:], chosen)
+""").says(
+    "You write into a window on the prompt. Where the prompt is longer than block_size that is a part of the caller's "
+    "own tensor: a slice is a view, and changes what it was taken from."
+)
+generate.mistake("a_default_that_is_cooler", shows="all randomness").whole("""
+def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
+    was = model.training
+    model.eval()
+    tokens = prompt
+    with torch.no_grad():
+        for _ in range(n_tokens):
+            logits = model(tokens[:, -model.block_size :])[:, -1]
+            if temperature == 0:
+                chosen = logits.argmax(-1, keepdim=True)
+            else:
+                p = torch.softmax(logits / temperature, -1)
+                chosen = torch.multinomial(p.cpu(), 1, generator=generator).to(logits.device)
+            tokens = torch.cat([tokens, chosen], dim=1)
+    model.train(was)
+    return tokens
+""").says("Without a temperature you take another one than 1.0, which is the default.")
+right.mistake("writes_on_another_device", shows="temperature").patch("""
+- tokens = prompt
++ tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)
+""").says(
+    "The text begins as a tensor on PyTorch's default device. The prompt may lie elsewhere: take `prompt.new_zeros`."
+)

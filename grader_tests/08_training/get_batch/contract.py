@@ -35,7 +35,9 @@ def get_batch_oracle(data, block_size, batch_size, generator):
 
 
 get_batch.example(
-    "four tokens and block_size 3: only one window fits", call(torch.tensor([5, 6, 7, 8]), 3, 2, generator(0))
+    "four tokens and block_size 3: only one window fits",
+    call(torch.tensor([5, 6, 7, 8]), 3, 2, generator(0)),
+    form=True,
 )
 
 
@@ -71,7 +73,7 @@ get_batch.example(
 )
 
 
-@get_batch.criterion("windows of the text, targets one step ahead", points=0.5)
+@get_batch.criterion("windows of the text, targets one step ahead, on its device", points=0.5, form=True)
 def _(draw):
     for length, block_size, batch_size, layout in (
         (50, 7, 5, torch.Tensor.contiguous),
@@ -83,6 +85,7 @@ def _(draw):
         data = layout(draw.permutation(length) + 100)
         made = call(data, block_size, batch_size, generator(draw.integer(0, 10**6)))
         yield made.holding(windows(data, block_size, batch_size))
+    yield call(draw.permutation(30), 4, 3, generator(5)).on_another_device()
     data = draw.permutation(20)
     made = call(data=data, block_size=5, batch_size=6, generator=generator(draw.integer(0, 10**6)))
     yield made.holding(windows(data, 5, 6))

@@ -176,3 +176,21 @@ right.mistake("turns_the_window_round", shows="windows").patch("""
     "The last target of a window is the window's own first token: you turn each window round. It is the token of the "
     "text that comes next."
 )
+get_batch.mistake("gathers_rows_on_another_device", shows="windows").whole("""
+def get_batch(data, block_size, batch_size, generator):
+    if len(data) <= block_size:
+        raise ValueError(f"data has {len(data)} tokens, too few for block_size={block_size}")
+    rows = torch.zeros(0, block_size + 1, dtype=torch.int64)
+    for start in torch.randint(len(data) - block_size, (batch_size,), generator=generator).tolist():
+        rows = torch.cat([rows, data[start : start + block_size + 1][None]])
+    return rows[:, :-1], rows[:, 1:]
+""").says(
+    "The tensor that you begin with is made on PyTorch's default device. The data may lie elsewhere: take "
+    "`data.new_zeros`, or `torch.stack` of a list."
+)
+right.mistake(
+    "stays_in_the_first_corner", {"torch.randint(n,": "torch.randint(min(n, block_size),"}, shows="every start"
+).says(
+    "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
+    "Print the greatest start of a thousand."
+)

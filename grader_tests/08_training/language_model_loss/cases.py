@@ -12,6 +12,8 @@ def zero(dtype=torch.float32):
             return f"where all targets are ignored the result has the dtype {result.dtype}, the logits have {dtype}"
         if float(result) != 0.0:  # NaN too
             return "where all targets are ignored the loss must be 0"
+        if seen.gradients is not None and seen.gradients["logits"] is None:
+            return "where all targets are ignored `backward()` fails: the 0 does not come from the logits"
         if any(g is not None and not bool((g == 0).all()) for g in (seen.gradients or {}).values()):
             return "where all targets are ignored every gradient must be 0"
         return None

@@ -144,11 +144,15 @@ right.mistake("overflows", shows="logits").patch("""
 right.mistake(
     "takes_the_logarithm_of_softmax", {"logits.log_softmax(-1)": "logits.softmax(-1).log()"}, shows="logits"
 ).says("The logarithm of the softmax is infinite where a probability is too small for the dtype. Use log_softmax.")
-right.mistake(
-    "adds_a_small_number", {"logits.log_softmax(-1)": "(logits.softmax(-1) + 1e-9).log()"}, shows="logits"
+right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}, shows="logits").for_each(
+    BOUNDED=[
+        bounded.format(eps)
+        for eps in (1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5)
+        for bounded in ("(logits.softmax(-1) + {})", "logits.softmax(-1).clamp(min={})")
+    ]
 ).says(
-    "A small number is added to the probability before the logarithm. That bounds the loss: what is very wrong no "
-    "longer costs what it should. Use log_softmax."
+    "A small number is added to the probability before the logarithm, or takes its place. That bounds the loss: what "
+    "is very wrong no longer costs more than what is wrong, and has no gradient."
 )
 right.mistake(
     "detaches_the_loss", {"logits.log_softmax": "logits.detach().log_softmax"}, shows=("gradients", "ignored")
@@ -171,3 +175,33 @@ def language_model_loss(logits, targets, ignore_index=-100):
     picked = flat.log_softmax(-1).gather(-1, wanted.where(counts, torch.zeros_like(wanted))[:, None])[:, 0]
     return -(picked * counts).sum() / counts.sum().clamp(min=1)
 """).says("`view` fails where the numbers do not lie in memory in the order of the shape. Use reshape or flatten.")
+language_model_loss.mistake("returns_a_zero_without_a_past", shows="0 where").whole("""
+def language_model_loss(logits, targets, ignore_index=-100):
+    counts = targets != ignore_index
+    if not counts.any():
+        return logits.new_zeros(())
+    return -logits[counts].log_softmax(-1).gather(-1, targets[counts][:, None]).mean()
+""").says(
+    "Where all targets are ignored your 0 has nothing to do with the logits, and `backward()` fails on it: a training "
+    "would end there. 0 times something that is made of the logits does not fail."
+)
+right.mistake(
+    "zeros_on_another_device",
+    {"(picked * counts)": "torch.where(counts, picked, torch.zeros(counts.shape, dtype=logits.dtype))"},
+    shows="gradients",
+).says(
+    "Zeros are made on PyTorch's default device. The logits may lie elsewhere: take `torch.zeros_like`, or the plain "
+    "number 0.0."
+)
+right.mistake("counts_in_powers_of_ten", shows="the mean").patch("""
+- return -(picked * counts).sum() / counts.sum().clamp(min=1)
++ return -(picked * counts).sum() / counts.sum().clamp(min=1) / math.log(10)
+""").says("The logarithm is to the base ten. The natural one is asked for: `log`, not `log10`.")
+right.mistake(
+    "scrambles_the_classes",
+    {"logits.log_softmax(-1)": "logits.reshape(*logits.shape[:-2], *logits.shape[:-3:-1]).mT.log_softmax(-1)"},
+    shows="the mean",
+).says(
+    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
+    "mixes logits of several positions. Which operation exchanges two dimensions?"
+)

@@ -33,7 +33,7 @@ def learning_rate_oracle(step, warmup, total, peak, floor=0.0):
     return floor + (peak - floor) * math.cos(math.pi * share / 2) ** 2
 
 
-learning_rate.example("the first step of a warm-up over 4", call(0, 4, 12, 0.1))
+learning_rate.example("the first step of a warm-up over 4", call(0, 4, 12, 0.1), form=True)
 learning_rate.example("the last step of the warm-up, and the one after it", call(3, 4, 12, 0.1), call(4, 4, 12, 0.1))
 learning_rate.example(
     "half-way down, and at the end", call(8, 4, 12, 0.1), call(10, 4, 12, 0.1), call(12, 4, 12, 0.1, floor=0.01)
@@ -80,8 +80,9 @@ def _(draw):
     yield call(0, 0, 1, peak, low)
 
 
-@learning_rate.criterion("ValueError unless 0 <= warmup < total", points=0.5)
+@learning_rate.criterion("a float, and ValueError unless 0 <= warmup < total", points=0.5, form=True)
 def _(draw):
     for step, warmup, total in ((0, 12, 12), (3, 31, 25), (0, -2, 9), (30, -1, 7), (40, 13, 13), (5, 0, 0), (0, 4, -3)):
         yield call(step, warmup, total, 0.5).raising("warmup", "total")
     yield call(5, 4, 30, 0.5).accepted()
+    yield call(2, 4, 30, 0.5)

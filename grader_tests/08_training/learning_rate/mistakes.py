@@ -96,7 +96,7 @@ right.mistake("refuses_the_end", shows=("floor", "half a cosine")).patch("""
 - r = min(1.0, (step - warmup) / (total - warmup))
 + r = (step - warmup) / (total - warmup)
 """).says("You refuse steps past the end. From total on the rate is floor, for as long as anybody asks.")
-right.mistake("checks_no_warm_up", shows="ValueError").patch("""
+right.mistake("checks_no_warm_up", shows="a float").patch("""
 - if not 0 <= warmup < total:
 -     raise ValueError(f"warmup is {warmup}, total is {total}")
 @@
@@ -106,12 +106,12 @@ right.mistake("checks_no_warm_up", shows="ValueError").patch("""
 right.mistake(
     "allows_warm_up_to_the_end",
     {"0 <= warmup < total": "0 <= warmup <= total", "total - warmup": "max(1, total - warmup)"},
-    shows="ValueError",
+    shows="a float",
 ).says("A warm-up of total steps leaves none for the decay: warmup = total is an error, too.")
-right.mistake("allows_a_negative_warm_up", {"not 0 <= warmup <": "warmup >="}, shows="ValueError").says(
+right.mistake("allows_a_negative_warm_up", {"not 0 <= warmup <": "warmup >="}, shows="a float").says(
     "A negative warmup is an error, too."
 )
-right.mistake("complains_without_a_name", shows="ValueError").patch("""
+right.mistake("complains_without_a_name", shows="a float").patch("""
 - raise ValueError(f"warmup is {warmup}, total is {total}")
 + raise ValueError("these numbers of steps do not fit together")
 """).says("Your ValueError does not say which argument was wrong: name warmup or total, with its value.")
@@ -123,16 +123,16 @@ right.mistake(
         "math.cos": "torch.cos",
         "math.pi": "torch.pi",
     },
-    shows=("a straight", "half a cosine", "floor"),
+    shows="a float",
 ).says("You return a tensor. An optimizer's learning rate is a plain float.")
-right.mistake("asserts_the_warm_up", shows="ValueError").patch("""
+right.mistake("asserts_the_warm_up", shows="a float").patch("""
 - if not 0 <= warmup < total:
 -     raise ValueError(f"warmup is {warmup}, total is {total}")
 + assert 0 <= warmup < total, f"warmup is {warmup}, total is {total}"
 """).says(
     "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError."
 )
-right.mistake("divides_by_no_decay", shows="ValueError").patch("""
+right.mistake("divides_by_no_decay", shows="a float").patch("""
 - if not 0 <= warmup < total:
 -     raise ValueError(f"warmup is {warmup}, total is {total}")
 """).says(
@@ -158,3 +158,7 @@ right.mistake("rounds_the_rate", shows=("a straight", "half a cosine")).patch(""
     "You round the learning rate. Of a small one, and 3e-5 is usual where a trained model is trained on, little is "
     "left."
 )
+right.mistake("squares_the_peak", shows=("a straight", "half a cosine")).patch("""
+  def learning_rate(step, warmup, total, peak, floor=0.0):
++     peak = peak * peak
+""").says("The peak is multiplied in twice, so that the rate climbs to its square. Try a peak of 0.5.")

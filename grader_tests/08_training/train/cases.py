@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, generator, helper, ref, specimen, student
+from grading.judge.exercise import SUBJECT, Script, generator, helper, ref, specimen, student, tagged
 
 from ..common import windowed
 
@@ -44,7 +44,9 @@ def spoken(draw, follows, first, length):
 
 
 def texts(draw, length):
-    """A language, a text of it to learn from, (length,), and 50 windows of its continuations, (50, WINDOW)."""
+    """A language, a text of it to learn from, (length,), and 50 windows of its continuations, (50, WINDOW). `length` is
+    even."""
+    assert length % 2 == 0
     follows, half = language(draw), TOKENS // 2
     parts = [spoken(draw, follows, draw.integer(i * half, i * half + half), length // 2 + 25 * WINDOW) for i in (0, 1)]
     read, unread = zip(*(part.split([length // 2, 25 * WINDOW]) for part in parts), strict=True)
@@ -78,13 +80,43 @@ def learnt(follows, unseen):
             return f"the model's table has the shape {tuple(table.shape)} after training"
         over, without = (excess(made[unseen], follows, unseen) for made in (table, torch.zeros_like(table)))
         if not over < MARGIN:
-            return (
+            text = (
                 f"on text that it has not seen, the loss of the trained model is {over:.2f} above the best possible; "
                 f"right loops stay below {MARGIN}, and without training it is {without:.2f}"
             )
+            return tagged(_learnt_instead(table, follows), text)
         return None
 
     return judge
+
+
+def _learnt_instead(table, follows):
+    """A tag: what a table of logits foretells that does not foretell the next token."""
+    before = follows.T / follows.sum(0)[:, None]
+    others = {"what comes before": before, "the token itself": torch.eye(TOKENS), "two ahead": follows @ follows}
+    over = {name: excess(table, other, torch.arange(TOKENS)) for name, other in others.items()}
+    best = min(over, key=over.get)
+    return best if over[best] < MARGIN else ""
+
+
+def left_over(draw):
+    """A training whose batches are one window of 4 tokens, and the gradients that it leaves."""
+    _, data, _ = texts(draw, 600)
+    table = {"table.weight": torch.zeros(TOKENS, TOKENS)}
+    s = Script(model=specimen("Bigram", table, n_tokens=TOKENS, block_size=4), data=data)
+    s.call(SUBJECT, s.model, s.data, 30, 1, generator(draw.integer(0, 10**6)), PEAK)
+    s.call(helper("gradients_of"), s.model, name="gradients")
+    made = s.case().holding(of_the_last_batch)
+    return made.described("the gradients after training for 30 steps, each with one window of 4 tokens")
+
+
+def of_the_last_batch(seen, exact):
+    """Judges that gradients are those of one batch, or cleared: only its 4 tokens have any."""
+    gradient = seen.values["gradients"]["table.weight"]
+    rows = 0 if gradient is None else int(gradient.any(-1).sum())
+    if rows <= 4:
+        return None
+    return tagged("not cleared", f"{rows} tokens have a gradient, and the last batch had 4: old gradients are in it")
 
 
 def on_the_way(draw, peak):
@@ -210,3 +242,20 @@ def like_its_contrary(draw, state):
 
     made = s.case(*(ref(f"after {name}") for name in models)).holding(judge)
     return made.described("train on models in eval mode, one of which gives other logits in that mode")
+
+
+def short(draw, steps):
+    """A training so short that a tenth of it is no step at all, or one."""
+    zeros = {"table.weight": torch.zeros(9, 9)}
+    s = Script(model=specimen("Bigram", zeros, n_tokens=9, block_size=4), data=draw.integers(0, 9, 80))
+    s.call(SUBJECT, s.model, s.data, steps, 3, generator(draw.integer(0, 10**6)), name="losses")
+
+    def judge(seen, exact):
+        losses = seen.values["losses"]
+        if not isinstance(losses, (list, tuple)) or len(losses) != steps:
+            return f"the result must be a list of {steps} losses"
+        return (
+            None if abs(float(losses[0]) - math.log(9)) < 0.02 else "the first loss is not that before the first step"
+        )
+
+    return s.case().holding(judge).described(f"train for {steps} step{'s' * (steps > 1)}")

@@ -20,8 +20,10 @@ from .cases import (
     batches_from_the_generator,
     kept_a_record,
     learnt,
+    left_over,
     like_its_contrary,
     on_the_way,
+    short,
     trained,
 )
 
@@ -121,6 +123,7 @@ def _(draw):
         yield made.described(
             f"train(model, data, {STEPS}, {BATCH}, generator, {PEAK}) on a language of {TOKENS} tokens"
         )
+    yield left_over(draw)
 
 
 @train.criterion("AdamW, warm-up over a tenth of the steps, cosine decay to 0", points=0.5)
@@ -157,3 +160,5 @@ def _(draw):
     yield made.holding(batches_from_the_generator).described("three runs, with equal and with different generators")
 
     yield like_its_contrary(draw, window_state(draw))
+    for few in (1, 10):
+        yield short(draw, few)

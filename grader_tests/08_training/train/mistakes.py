@@ -38,19 +38,21 @@ right.mistake("only_measures", shows=("the trained", "AdamW", "a list")).patch("
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 - optimizer.step()
 """).says("The model is never changed: nothing steps.")
-right.mistake("piles_gradients_up", shows="the trained").patch("""
+right.mistake("piles_gradients_up", shows="the trained", when="not cleared").patch("""
 - optimizer.zero_grad()
 """).says(
     "Gradients are never cleared, so that every step goes along the sum of all before it. The loss falls, and settles "
     "much too high."
 )
-right.mistake("learns_to_repeat", {"data[place + 1]": "data[place]"}, shows="the trained").says(
+right.mistake(
+    "learns_to_repeat", {"data[place + 1]": "data[place]"}, shows="the trained", when="the token itself"
+).says(
     "The targets are not shifted. The loss in training goes to 0, since the model repeats what it sees, and on real "
     "targets it is worse than no training."
 )
-right.mistake("skips_a_token", {"data[place + 1]": "data[place + 1].roll(-1, 1)"}, shows="the trained").says(
-    "The targets are shifted twice: the model learns what comes after the next token."
-)
+right.mistake(
+    "skips_a_token", {"data[place + 1]": "data[place + 1].roll(-1, 1)"}, shows="the trained", when="two ahead"
+).says("The targets are shifted twice: the model learns what comes after the next token.")
 right.mistake("learns_one_batch_by_heart", shows="the trained").patch("""
   losses = []
 + inputs, targets = batch()
@@ -133,20 +135,20 @@ right.mistake("decays_linearly", shows="AdamW").patch("""
 """).says("The rate decays in a straight line. Half a cosine is asked for.")
 right.mistake("stops_at_a_floor", shows="AdamW").patch("""
 - return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-+ return 0.1 * peak + 0.9 * peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-""").says("The decay ends at a tenth of the peak. It goes down to 0.")
-right.mistake("warms_up_for_half", {"steps // 10": "steps // 2"}, shows="AdamW").says(
-    "Half of the steps are warm-up. The first tenth is."
++ return peak * (FLOOR + (1 - FLOOR) * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2)
+""").for_each(FLOOR=(0.1, 0.2)).says("The decay ends at a part of the peak, a tenth or more. It goes down to 0.")
+right.mistake("warms_up_for_half", {"steps // 10": "steps // PARTS"}, shows="AdamW").for_each(PARTS=(2, 4)).says(
+    "Half of the steps or so are warm-up. The first tenth is."
 )
-right.mistake("warms_up_for_a_twentieth", {"steps // 10": "steps // 20"}, shows="AdamW").says(
-    "Only a twentieth of the steps is warm-up. The first tenth is."
-)
+right.mistake("warms_up_for_a_twentieth", {"steps // 10": "steps // PARTS"}, shows="AdamW").for_each(
+    PARTS=(20, 50)
+).says("Only a twentieth of the steps is warm-up. The first tenth is.")
 right.mistake("knows_one_peak", shows="AdamW").patch("""
   def train(model, data, steps, batch_size, generator, peak=3e-3):
 +     peak = 3e-3
 """).says("peak is taken and not used: the learning rate is always that of the default.")
-right.mistake("goes_too_fast", {"= rate(step)": "= 10 * rate(step)"}, shows="AdamW").says(
-    "The optimizer has the learning rate ten times too high."
+right.mistake("goes_too_fast", {"= rate(step)": "= FACTOR * rate(step)"}, shows="AdamW").for_each(FACTOR=(10, 2)).says(
+    "The optimizer has a learning rate many times too high."
 )
 right.mistake("draws_batches_elsewhere", {", generator=generator)": ")"}, shows="a list").says(
     "The batches do not come from the generator, so that nobody can repeat the run."
@@ -177,4 +179,35 @@ right.mistake("trains_a_resting_model", shows="a list").patch("""
 """).says("The model is trained in the mode that it came in, or in eval mode: without dropout.")
 right.mistake("has_its_own_batch_size", {"(batch_size,)": "(8,)"}, shows="a list").says(
     "batch_size is taken and not used."
+)
+right.mistake("divides_by_a_warm_up_of_no_steps", shows="a list").patch("""
+- if step < warmup:
+-     return peak * (step + 1) / warmup
+- return peak * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
++ share = max(0, step - warmup) / (steps - warmup)
++ return peak * min((step + 1) / warmup, (1 + math.cos(math.pi * share)) / 2)
+""").says("With fewer than ten steps a tenth of them is no step at all, and you divide by it.")
+right.mistake("divides_by_one_less_than_the_warm_up", shows="a list").patch("""
+- return peak * (step + 1) / warmup
++ return peak * step / (warmup - 1)
+""").says("With ten steps one is warm-up, and you divide by one less than that: by 0.")
+right.mistake("squares_the_peak", {"= rate(step)": "= peak * rate(step)"}, shows="AdamW").says(
+    "The peak is multiplied in twice, so that the rate is hardly above 0 all the time. Print the learning rate that "
+    "the optimizer has in the middle of the training."
+)
+right.mistake("looks_back", {"data[place + 1]": "data[place - 1]"}, shows="the trained", when="what comes before").says(
+    "The targets are one step behind: the model learns what came *before* each token."
+)
+right.mistake(
+    "stays_in_the_first_corner", {"len(data) - T,": "min(len(data) - T, FEW),"}, shows="the trained"
+).for_each(FEW=("batch_size", "T")).says(
+    "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
+    "Print the greatest start of a thousand."
+)
+right.mistake("scrambles_the_classes", shows="the trained").patch("""
+- loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
++ loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets)
+""").says(
+    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
+    "mixes logits of several positions. Which operation exchanges two dimensions?"
 )

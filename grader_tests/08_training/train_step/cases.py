@@ -7,8 +7,12 @@ from grading.judge.exercise import SUBJECT, Script, helper, method, ref
 from ..common import window_state, windowed
 
 
-def stepping(draw, kind="SGD", *, sharpness=1.0, steps=1, layout=torch.Tensor.contiguous, **chosen):
-    """A script with a model in eval mode, an optimizer and `steps` steps; "loss" is that of the last."""
+def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, layout=torch.Tensor.contiguous, **chosen):
+    """A script with a model in eval mode, an optimizer and `steps` steps; "loss" is that of the last.
+
+    sharpness  as for `window_state`: 0.3, or 6 and more
+    """
+    assert sharpness <= 0.3 or sharpness >= 6
     ids = [draw.integers(0, 6, 4, 3) for _ in range(2 * steps)]
     model = windowed(window_state(draw, sharpness=sharpness))
     # Inputs only: a model takes them as they lie. People who know their batches lay targets flat by `view`, too

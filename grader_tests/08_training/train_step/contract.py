@@ -42,6 +42,7 @@ def train_step_oracle(model, optimizer, inputs, targets):
 train_step.example(
     "the loss of a small model, before the step",
     shown(gentle(), lr=1.0).case(ref("loss")).described("train_step(model, SGD(lr=1), inputs, targets)"),
+    form=True,
 )
 train_step.example(
     "its weights after the step",
@@ -75,9 +76,9 @@ def _():
     yield s.case(ref("count")).described("how often the model was called with gradients in eval mode")
 
 
-@train_step.criterion("returns the loss before the step, a float", points=0.5)
+@train_step.criterion("returns the loss before the step, a float", points=0.5, form=True)
 def _(draw):
-    for sharpness in (1.0, 6.0):
+    for sharpness in (0.3, 6.0):
         s, text = stepping(draw, sharpness=sharpness, lr=0.5)
         yield s.case(ref("loss")).described(text)
 

@@ -63,7 +63,7 @@ def train_step(model, optimizer, inputs, targets):
         losses.append(loss.item())
     return sum(losses) / len(losses)
 """).says("You take a step for each sentence. A batch is one step, along the gradient of the mean over all of it.")
-right.mistake("clips_to_a_tenth", {"1.0": "0.1"}, shows="an SGD").says(
+right.mistake("clips_to_a_tenth", {"1.0": "NORM"}, shows="an SGD").for_each(NORM=(0.1, 0.5, 2.0)).says(
     "The gradient's norm is clipped to another number than 1."
 )
 right.mistake("never_steps", shows=("an SGD", "old gradients", "any optimizer")).patch("""
@@ -92,7 +92,7 @@ right.mistake("trains_in_eval_mode", {"model.train": "model.eval"}, shows="in tr
 right.mistake("sets_the_flag_only", {"model.train()": "model.training = True"}, shows="in training").says(
     "`model.training = True` reaches the model itself and none of its parts. `model.train()` reaches them all."
 )
-right.mistake("returns_the_tensor", {"loss.item()": "loss"}, shows=("returns", "any optimizer")).says(
+right.mistake("returns_the_tensor", {"loss.item()": "loss"}, shows="returns").says(
     "You return a tensor, and with it all that it was computed from. `.item()` makes it a float."
 )
 right.mistake("returns_nothing", shows=("returns", "any optimizer")).patch("""
@@ -125,4 +125,12 @@ right.mistake("shifts_in_the_step", shows=EVERYWHERE).patch("""
 """).says("You shift once more. The targets you are given are one step ahead already.")
 right.mistake("climbs", {"loss.backward": "(-loss).backward"}, shows="an SGD").says(
     "The loss climbs: you step along the gradient instead of against it. The optimizer already takes care of the sign."
+)
+right.mistake("scrambles_the_classes", shows=EVERYWHERE).patch("""
+- loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
++ logits = model(inputs)
++ loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets)
+""").says(
+    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
+    "mixes logits of several positions. Which operation exchanges two dimensions?"
 )

@@ -1,0 +1,117 @@
+"""How answers with two known mistakes at once are named: `python -m benchmarks.naming [lesson ...]`.
+
+A second-order mutant is a right answer with the edits of two of its known mistakes. What is said of it is
+    both         the two of them
+    one          one of the two, the other unnamed
+    hedged       one of the two, as what may be wrong
+    another      a known mistake that the two make together: in no case does anything tell them from it
+    one + other  one of the two, and a mistake that is neither
+    nothing
+    wrong        a mistake that is neither, said or hedged
+A mutant that earns all points, or that cannot be made, is left out. Where an exercise has more than `most` pairs,
+that many are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+from course.protocol.diagnosing import same_outcome
+from course.protocol.program import Observation, Program
+from course.protocol.running import observe
+from grading.judge.answers import Answer, EditError
+from grading.judge.examine import examine
+from grading.judge.exercise import Exercise, Mistake
+from grading.judge.lesson import load_lesson
+from grading.judge.references import mistaken
+from grading.judge.verdict import ExerciseVerdict
+from grading.judge.wire import Answers
+
+ROOT = Path(__file__).resolve().parents[1]
+SAID = ("both", "one", "hedged", "another", "one + other", "nothing", "wrong")
+
+
+def together(one: Mistake, other: Mistake) -> Answer | None:
+    """The right answer with the edits of both; None where they are of two answers, or do not fit each other."""
+    if one.of is None or one.of is not other.of:
+        return None
+    code = one.of.code
+    try:
+        for edit in (*one.edits, *other.edits):
+            code = edit(code)
+        made = Answer(one.subject, f"{one.name} + {other.name}", code)
+        return made if made.answer else None
+    except (EditError, SyntaxError):
+        return None
+
+
+def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdict, list[Observation]]:
+    """The verdict on an answer, and what it gave on every case."""
+    seen: list[Observation] = []
+
+    def ask(programs: list[tuple[Program, float]]) -> Answers:
+        for program, _ in programs:
+            seen.append(observe(program, {exercise.name: answer.answer}))
+            yield seen[-1]
+
+    return examine(exercise, ask, seed=seed, lenient=True), seen
+
+
+def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], right: set[str], seed: int) -> str:
+    """What was said of an answer with the two mistakes `right`: one of SAID."""
+    named = {verdict.mistake, verdict.also} - {""}
+    if not named:
+        return "nothing"
+    if named <= right:
+        return "both" if len(named) == 2 else "one" if verdict.sure else "hedged"
+    if named & right:
+        return "one + other"
+    known = mistaken(exercise, seed)[verdict.mistake]
+    return "another" if len(named) == 1 and all(map(same_outcome, seen, known)) else "wrong"
+
+
+def pairs(exercise: Exercise, most: int, seed: int) -> list[tuple[Mistake, Mistake]]:
+    """Pairs of edits of one text, in no order of their authors'."""
+    found = [two for two in combinations(exercise.mistakes, 2) if two[0].of is not None and two[0].of is two[1].of]
+    random.Random(f"{exercise.name} {seed}").shuffle(found)
+    return found[:most]
+
+
+def count(exercise: Exercise, most: int, seed: int, tell: bool = False) -> Counter[str]:
+    """How often each of SAID is said."""
+    found: Counter[str] = Counter()
+    for one, other in pairs(exercise, most, seed):
+        answer = together(one, other)
+        verdict, seen = judged(exercise, answer, seed) if answer else (None, [])
+        if verdict is None or verdict.earned == exercise.points:
+            continue
+        what = said(exercise, verdict, seen, {one.name, other.name}, seed)
+        found[what] += 1
+        if tell and what in ("wrong", "one + other"):
+            print(f"    {one.name} + {other.name}: {verdict.named}", flush=True)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lessons", nargs="*")
+    parser.add_argument("--most", type=int, default=60, help="pairs for each exercise")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tell", action="store_true", help="print what is named wrongly")
+    args = parser.parse_args()
+    lessons = args.lessons or sorted(path.name for path in (ROOT / "grader_tests").glob("[0-9]*"))
+    total: Counter[str] = Counter()
+    for lesson in lessons:
+        for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
+            found = count(exercise, args.most, args.seed, args.tell)
+            total += found
+            print(f"{exercise.name:30}", *(f"{what} {found[what]:3};" for what in SAID), flush=True)
+    print(f"{'all':30}", *(f"{what} {total[what]:3};" for what in SAID))
+
+
+if __name__ == "__main__":
+    main()

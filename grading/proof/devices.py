@@ -1,0 +1,39 @@
+"""Whether verdicts are the same on another device as on the CPU, where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from ..judge.exercise import Exercise
+from .trials import lost
+
+NOT_RUN = "not run: there is no such device"
+
+
+def device() -> str:
+    """The accelerator that verdicts are compared on; empty where there is none."""
+    return "cuda" if torch.cuda.is_available() else ""
+
+
+def in_words() -> str:
+    """Device, and what precision its products have; or that there is none."""
+    if not device():
+        return NOT_RUN
+    tf32 = torch.backends.cuda.matmul.allow_tf32
+    return f"{torch.cuda.get_device_name()}, TF32 {'on' if tf32 else 'off'}, default reduced-precision reductions"
+
+
+def differing(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seed: int = 0) -> list[str] | None:
+    """The known answers that lose other criteria there than on the CPU; None where nothing was run."""
+    there = device()
+    if not there:
+        return None
+    mistakes = {f"mistake {one.name}": {exercise.name: one.answer} for m in exercise.mistakes for one in m.each}
+
+    def lose(names: Mapping[str, Any], on: str) -> list[str]:
+        return list(lost(exercise, names, seed, on, lenient=True))
+
+    return [name for name, names in {**right, **mistakes}.items() if lose(names, "cpu") != lose(names, there)]

@@ -1,0 +1,169 @@
+"""Proves lessons before they are released: `grading check`, and what `grading release` asks for.
+
+Exercises are proved side by side. What is proved is remembered by its content: the lesson, its
+grader tests, the judge, and the versions that they run in. Where none of it has changed, a release needs no new proof.
+
+Does not cover: how one exercise is proved (`prover.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import course.protocol
+
+from .. import judge
+from ..build import build_lesson
+from ..judge.lesson import load_lesson
+from ..judge.present import present
+from .equivalents import FILE as LIST
+from .equivalents import read_equivalents, written
+from .prover import Problem, Proof, Prover
+from .strength import figures
+from .workers import side_by_side
+
+FILE = ".proved"  # in the course's directory: lesson -> what was proved, in JSON
+
+
+@dataclass
+class Found:
+    """What was found about one exercise, as plain data; `figures` is what is published (`strength.figures`)."""
+
+    lesson: str
+    exercise: str
+    told: str
+    problems: list[Problem]
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def check(
+    root: Path,
+    names: Iterable[str],
+    only: str = "",
+    *,
+    mutate: bool = True,
+    verbose: bool = False,
+) -> list[Found]:
+    """Prove lessons, telling what is found as it is found.
+
+    only     name of one exercise
+    verbose  print the report of every known mistake
+    """
+    names = list(names)
+    found = [
+        Found(name, "", f"no grader_tests/{name}", [_missing(name)]) for name in names if not _described(root, name)
+    ]
+    names = [name for name in names if _described(root, name)]
+    for name in names:
+        build_lesson(root, name)
+    for one in found:
+        print(one.told, flush=True)
+    wanted = [(*one, mutate, verbose) for one in _exercises(root, names, only)]
+    for (_, lesson, exercise, *_), done in side_by_side(proved, wanted):
+        one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
+        print(one.told, flush=True)
+        found.append(one)
+    if mutate and not only:
+        _remember(root, [name for name in names if not any(f.problems for f in found if f.lesson == name)])
+    return found
+
+
+def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
+    """Print the mutants that lose nothing as `equivalent.toml` has them, with the reasons that are known."""
+    for _, done in side_by_side(surviving, _exercises(root, names, only)):
+        if isinstance(done, Exception):
+            raise done
+        print(done, end="", flush=True)
+
+
+def surviving(root: Path, lesson: str, name: str) -> str:
+    """The mutants of one exercise that lose nothing, under the name of the file that they belong to."""
+    made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
+    exercise = made.lesson.exercises[name]
+    found = map(str, made.tried(exercise, made.mutants(exercise)).survivors)
+    listed = written(found, read_equivalents(root / folder))
+    return f"# {folder}/{LIST}\n{listed}\n" if listed else ""
+
+
+def unproved(root: Path, names: Iterable[str]) -> list[str]:
+    """The lessons that have changed, or run in other versions, since they were proved."""
+    known = _remembered(root)
+    return [name for name in names if known.get(name) != fingerprint(root, name)]
+
+
+def fingerprint(root: Path, name: str) -> str:
+    """A hash of all that a lesson's proof depends on."""
+    tests = root / "grader_tests"
+    engine = [Path(part).parent for part in (judge.__file__, course.protocol.__file__, __file__)]
+    folders = [tests / name, tests / "shared", *engine]
+    files = [root / "source" / f"{name}.py", engine[1].parent / "specimens.py"]
+    files += [path for folder in folders for path in sorted(folder.rglob("*.*"))]
+    made = hashlib.sha256(f"{torch.__version__} {platform.python_version()}".encode())
+    for path in files:
+        if path.suffix in (".py", ".toml") and path.is_file():
+            made.update(f"\0{path.name}\0".encode() + path.read_bytes())
+    return made.hexdigest()
+
+
+def _remembered(root: Path) -> dict[str, str]:
+    try:
+        known = json.loads((root / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _remember(root: Path, names: Iterable[str]) -> None:
+    if new := {name: fingerprint(root, name) for name in names}:
+        (root / FILE).write_text(json.dumps(_remembered(root) | new, indent=1) + "\n", encoding="utf-8")
+
+
+def _described(root: Path, name: str) -> bool:
+    return (root / "grader_tests" / name).exists()
+
+
+def _missing(name: str) -> Problem:
+    return Problem(f"grader_tests/{name}", "there is none", "Describe the lesson's exercises; see docs/authors.md.")
+
+
+def _exercises(root: Path, names: Iterable[str], only: str) -> list[tuple[Path, str, str]]:
+    """(root, lesson, exercise) of all; the last lessons take longest, and are begun first."""
+    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).exercises)
+    return [(root, name, e) for name, e in every if only in ("", e)]
+
+
+@lru_cache(maxsize=2)
+def prover(root: Path, name: str) -> Prover:
+    return Prover(root, name)
+
+
+def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
+    """Prove one exercise. What is raised is an error of ours."""
+    made = prover(root, lesson)
+    proof = made.prove(made.lesson.exercises[name], mutate=mutate)
+    told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
+    return Found(lesson, name, told, proof.problems, figures(proof))
+
+
+def _failed(lesson: str, name: str, error: Exception) -> Found:
+    last = traceback.format_exception(error)[-2:]
+    problem = Problem(
+        f"grader_tests/{lesson}/{name}", "".join(last).strip(), "The proof itself failed: mend that first."
+    )
+    return Found(lesson, name, f"{lesson} {name}: ✗ {problem}", [problem])
+
+
+def _reports(proof: Proof) -> Iterator[str]:
+    for answer, verdicts in proof.verdicts.items():
+        if answer.startswith("mistake "):
+            yield f"\n{answer.removeprefix('mistake ')}\n{present(verdicts[0]).to_text()}"

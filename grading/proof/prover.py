@@ -1,0 +1,294 @@
+"""Proves the grader of one exercise.
+
+The lesson's own solution earns full marks and its stub none; every alternative, and every right answer of which
+mistakes are edits, earns full marks; every known mistake loses the criteria that it shows, and is named; every mutant
+of a right answer loses something, or stands with its reason among the equivalents.
+
+Does not cover: whole lessons, and what is printed of them (`gate.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from course.protocol.program import Program
+from course.protocol.running import reply
+
+from ..build import read_lesson
+from ..cells import grade_id
+from ..judge import wire
+from ..judge.answers import GIVEN, Answer
+from ..judge.case import Case, Draw
+from ..judge.examine import examine, known_verdict
+from ..judge.exercise import Cases, Exercise, Mistake
+from ..judge.inprocess import examine_here
+from ..judge.lesson import load_lesson
+from ..judge.present import present
+from ..judge.references import mistaken
+from ..judge.verdict import ExerciseVerdict
+from .equivalents import FILE, MisshapenError, read_equivalents
+from .mutants import Mutant, mutants, sampled
+from .trials import Trials, try_mutants
+
+SEEDS = (0, 1, 2)
+SAMPLE = 6  # mutants of each alternative; those of the solution are all tried
+SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What blocks a release: the file to mend, what is wrong, and what to do."""
+
+    file: str
+    fault: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.fault}\n    {self.remedy}"
+
+
+@dataclass
+class Proof:
+    """What was found about one exercise; `problems` block a release.
+
+    verdicts    of every answer that was judged, by its name: one for each seed
+    trials      of the mutants; None where none were tried
+    equivalent  mutant -> why it may survive
+    """
+
+    exercise: Exercise
+    folder: str = ""
+    verdicts: dict[str, list[ExerciseVerdict]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    trials: Trials | None = None
+    equivalent: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.exercise.name}: {len(self.exercise.mistakes)} mistakes, {self.named} named rightly, "
+            f"{len(self.exercise.alternatives)} alternatives"
+        )
+        if self.trials:
+            killed = self.trials.tried - len(self.trials.survivors)
+            head += f", {killed}/{self.trials.tried} mutants killed, {len(self.equivalent)} equivalent"
+        needless = [f"  nothing is caught by {name!r} alone" for name in self.needless]
+        return "\n".join([head, *needless, *(f"  ✗ {problem}" for problem in self.problems)])
+
+    def problem(self, file: str, fault: str, remedy: str) -> None:
+        self.problems.append(Problem(f"{self.folder}/{file}", fault, remedy))
+
+    @property
+    def alone(self) -> dict[str, str]:
+        """Criterion -> a known mistake that it alone catches, with some seed."""
+        found: dict[str, str] = {}
+        for answer, verdicts in self.verdicts.items():
+            for verdict in verdicts if answer.startswith("mistake ") else ():
+                lost = [c.name for c in verdict.criteria if c.status != "right"]
+                if len(lost) == 1:
+                    found.setdefault(lost[0], answer)
+        return found
+
+    @property
+    def needless(self) -> list[str]:
+        """The criteria without which no known mistake and no mutant would go unseen."""
+        alone = self.trials.alone if self.trials else None
+        return [c.name for c in self.exercise.criteria if alone is not None and c.name not in alone]
+
+    @property
+    def caught(self) -> Counter[str]:
+        """Criterion -> how many known mistakes lose it with some seed."""
+        return Counter(
+            name
+            for answer, verdicts in self.verdicts.items()
+            if answer.startswith("mistake ")
+            for name in {c.name for verdict in verdicts for c in verdict.criteria if c.status != "right"}
+        )
+
+    @property
+    def named(self) -> int:
+        """How many known mistakes are named as what they are, with every seed."""
+        return sum(
+            all(v.named == mistake.name for one in mistake.each for v in self.verdicts[f"mistake {one.name}"])
+            for mistake in self.exercise.mistakes
+        )
+
+    def in_short(self) -> dict[str, list[str]]:
+        """Every verdict as one word and a name: for each criterion 1 or 0, then the mistake that it was taken for."""
+        return {
+            answer: [
+                "".join(str(int(c.status == "right")) for c in v.criteria) + (f" {v.named}" if v.named else "")
+                for v in verdicts
+            ]
+            for answer, verdicts in self.verdicts.items()
+        }
+
+
+class Prover:
+    """Proves the exercises of one lesson of the course in `root`, with cases drawn from each of `seeds`."""
+
+    def __init__(self, root: Path, name: str, seeds: tuple[int, ...] = SEEDS) -> None:
+        self.seeds = seeds
+        self.root, self.name = root, name
+        self.lesson = load_lesson(root / "grader_tests" / name)
+        self.solved, self.solutions = namespace(root, name)
+        self.stubs, _ = namespace(root, name, solved=False)
+
+    def prove(self, exercise: Exercise, *, mutate: bool = True) -> Proof:
+        proof = Proof(exercise, f"grader_tests/{self.name}/{exercise.name}")
+        self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
+        oracle = Answer(exercise.name, "oracle", exercise.stand_in).answer
+        self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
+        for alternative in exercise.alternatives:
+            made, source = self._handed_in(alternative)
+            self._right(proof, f"alternative {alternative.name}", made, source)
+        for base in exercise.bases:
+            self._right(proof, f"{base.name}, of which mistakes are edits,", base.answer, lenient=True)
+        stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
+        if stub.earned or stub.status != "not started":
+            fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"
+            proof.problem("contract.py", fault, "Ask more of the cases: who wrote nothing has nothing right.")
+        for mistake in exercise.mistakes:
+            for one in mistake.each:
+                self._wrong(proof, mistake, one)
+        if mutate:
+            self._mutate(proof)
+        return proof
+
+    def mutants(self, exercise: Exercise) -> list[Mutant]:
+        """Those that are tried: all of the lesson's solution, and a sample of each alternative's."""
+        bases = {"solution": self.solutions[exercise.name]} | {a.name: a.code for a in exercise.alternatives}
+        known = [a.code for a in (*exercise.bases, *(one for m in exercise.mistakes for one in m.each))]
+        made = mutants(bases, known)
+        of_solution = [m for m in made if m.base.startswith("solution ")]
+        return of_solution + sampled((m for m in made if not m.base.startswith("solution ")), SAMPLE)
+
+    def right(self, exercise: Exercise) -> dict[str, dict[str, Any]]:
+        """Every right answer's name, and what a notebook defines that has it: the solution and all alternatives."""
+        alternatives = {f"alternative {a.name}": self._defined(a.code) for a in exercise.alternatives}
+        return {"solution": dict(self.solved), **alternatives}
+
+    def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
+        """What becomes of these mutants; `alone` as in `try_mutants`."""
+        return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
+
+    def _mutate(self, proof: Proof) -> None:
+        try:
+            listed = read_equivalents(self.root / proof.folder)
+        except MisshapenError as error:
+            proof.problem(FILE, str(error), "Write it as `grading check --survivors` does.")
+            listed = {}
+        made = self.mutants(proof.exercise)
+        proof.trials = self.tried(proof.exercise, made, proof.alone)
+        survivors = [str(mutant) for mutant in proof.trials.survivors]
+        for mutant in survivors:
+            if why := listed.get(mutant):
+                proof.equivalent[mutant] = why
+            else:
+                fault = f"a mutant loses nothing: {mutant}"
+                proof.problem(
+                    FILE, fault, "Add a case that it gets wrong, or list it here with the reason why it is right."
+                )
+        for mutant in listed.keys() - set(survivors):
+            gone = "is caught" if mutant in map(str, made) else "is no mutant of these texts"
+            proof.problem(FILE, f"this one {gone}: {mutant}", "Take it from the list.")
+
+    def _defined(self, code: str) -> dict[str, Any]:
+        """The notebook's names with this answer's; an answer that raises as it is made defines nothing."""
+        try:
+            return Answer("", "mutant", code).define(dict(self.solved) | GIVEN)
+        except Exception:
+            return dict(GIVEN)
+
+    def _right(
+        self,
+        proof: Proof,
+        what: str,
+        answer: Any,
+        source: list[str] | None = None,
+        *,
+        rules: Exercise | None = None,
+        lenient: bool = False,
+    ) -> None:
+        rules = rules or proof.exercise
+        found = [self._judged(rules, answer, seed, source, lenient) for seed in self.seeds]
+        proof.verdicts[what] = found
+        if poor := next((v for v in found if v.earned != rules.points), None):
+            shown = present(poor).to_text()
+            fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}"
+            proof.problem(
+                "contract.py", fault, "Mend the case that refuses it; or the answer, if it breaks the contract."
+            )
+
+    def _wrong(self, proof: Proof, mistake: Mistake, one: Answer) -> None:
+        first, *more = self.seeds
+        found = [_received(proof.exercise, one, first)]
+        found += [known_verdict(proof.exercise, one.name, seed) for seed in more]
+        proof.verdicts[f"mistake {one.name}"] = found
+        for verdict in found:
+            kept = set(mistake.shows) & {c.name for c in verdict.criteria if c.status == "right"}
+            if kept:
+                fault = f"mistake {one.name} does not lose {sorted(kept)} (seed {verdict.seed})"
+                proof.problem("contract.py", fault, "Add a case that shows it; or take the criterion from its `shows`.")
+                return
+        if others := [v.named or "nothing" for v in found if v.named != mistake.name]:
+            fault = f"mistake {one.name} is taken for {', '.join(others)} with {len(others)} seeds"
+            proof.problem("mistakes.py", fault, "Add a case that tells them apart; or make one mistake of both.")
+
+    def _judged(
+        self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
+    ) -> ExerciseVerdict:
+        names = {**self.solved, exercise.name: answer}
+        return examine_here(exercise, names, seed=seed, cells=source, lesson=self.lesson, lenient=lenient)
+
+    def _handed_in(self, answer: Answer) -> tuple[Any, list[str]]:
+        """An answer as a student hands it in: made in the notebook's names, and read."""
+        return answer.define(dict(self.solved) | GIVEN)[answer.subject], [answer.cell]
+
+
+def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
+    """The judge has run every known mistake already: here what it gives goes over the wire, as a learner's does."""
+
+    def ask(_: list[tuple[Program, float]]) -> wire.Answers:
+        for seen in mistaken(exercise, seed)[mistake.name]:
+            try:
+                yield from wire.read(repr(reply([seen])), 1)
+            except wire.Malformed:
+                yield wire.NoAnswer("the kernel gave no readable answer")
+
+    return examine(exercise, ask, seed=seed, lenient=True)
+
+
+def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
+    """What a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run."""
+    names: dict[str, Any] = {"__name__": "lesson"}
+    solutions: dict[str, str] = {}
+    for cell in read_lesson(root / "source" / f"{name}.py").cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or marks.get("grade") or "demo" in cell.metadata.get("tags", []):
+            continue
+        code = cell.source
+        if marks.get("solution"):
+            if not solved:
+                code = SOLUTION.sub(r"\1raise NotImplementedError()", code)
+            solutions[grade_id(cell)] = code
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(code, f"<{name}: {cell['id']}>", "exec"), names)  # noqa: S102 - the course's own text
+    return names, solutions
+
+
+def _where_defined(exercise: Exercise) -> Exercise:
+    """The exercise without what is asked where no derivative exists: an oracle says "here" by a gradient of NaN."""
+
+    def anything(draw: Draw, cases: Cases) -> Iterator[Case]:
+        return (replace(case, undefined="any") for case in cases(draw))
+
+    criteria = [replace(c, draw=partial(anything, cases=c.draw)) for c in exercise.criteria]
+    return replace(exercise, criteria=criteria)

@@ -1,0 +1,52 @@
+"""One task after another, side by side in as many processes as there are cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any, TypeVar
+
+import torch
+
+MEMORY = 6 << 30  # bytes of a process's own data: a mutant may ask for any amount
+Done = TypeVar("Done")
+
+
+def side_by_side(
+    task: Callable[..., Done], wanted: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[tuple[Any, ...], Done | Exception]]:
+    """The arguments of each call and what it gave or raised, in the order in which they end; begun in their own order.
+
+    task  a function of a module: what goes in and comes out is pickled
+    """
+    workers = min(_cores(), len(wanted))
+    if workers < 2:
+        yield from ((one, _called(task, one)) for one in wanted)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork of a process in which torch has threads may hang
+    with ProcessPoolExecutor(workers, context, _limited) as pool:
+        waiting = {pool.submit(task, *one): one for one in wanted}
+        for done in as_completed(waiting):
+            yield waiting[done], _called(done.result, ())
+
+
+def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exception:
+    try:
+        return task(*arguments)
+    except Exception as error:
+        return error
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _limited() -> None:
+    torch.set_num_threads(1)
+    if platform.system() == "Linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))

@@ -1,0 +1,113 @@
+"""What makes the cases of exercises keeps what its docstring promises, whatever the seed."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from course import specimens
+from grading.judge.case import Draw, non_contiguous
+from grading.judge.lesson import load_lesson, package_of
+
+from ..conftest import ROOT
+
+GRADERS = ROOT / "grader_tests"
+SEEDS = range(100)
+
+
+def cases(lesson: str, name: str):
+    """The cases of an exercise with all seeds: the attention function that is handed in, if any, and all arguments."""
+    exercise = load_lesson(GRADERS / lesson).exercises[name]
+    for seed in SEEDS:
+        for _, drawn in exercise.cases(seed):
+            for case in drawn:
+                node = case.inputs.get("attention")
+                yield node and getattr(specimens, node.name)(**node.kwargs), case.inputs
+
+
+def maker(name: str) -> ModuleType:
+    return importlib.import_module(f"{package_of(GRADERS)}.{name}")
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (4, 6), (6,), (2, 1, 1, 5)])
+def test_every_row_of_a_mask_has_an_open_key_and_a_blocked_one(shape):
+    """With two keys the open column and the blocked one were the same."""
+    some_open = maker("05_causal_mask.common").some_open
+    masks = torch.stack([some_open(Draw(seed), *shape) for seed in SEEDS])
+    assert not masks.all(-1).any()
+    assert masks.any(-1).all()
+
+
+def test_every_row_of_a_mask_for_modules_has_an_open_key():
+    open_somewhere = maker("shared.attending").open_somewhere
+    assert not any(bool(open_somewhere(Draw(seed), 5, 2).all(-1).any()) for seed in SEEDS)
+
+
+def test_positions_in_disorder_are_never_in_order():
+    """In one of 120 draws they were."""
+    far_apart = maker("07_rope.RotarySelfAttention.cases").far_apart
+    steps = torch.stack([far_apart(Draw(seed), 3).diff() for seed in SEEDS])
+    assert (steps < 0).any(-1).all()
+    gaps = torch.stack([far_apart(Draw(seed), 5).sort().values.diff() for seed in SEEDS])
+    assert gaps.min() >= 2
+    assert gaps.max() <= 11
+
+
+@pytest.mark.parametrize("shape", [(2,), (6,), (1, 3), (3, 1), (1, 1, 2), (4, 5), (2, 3, 1)])
+def test_other_strides_are_other_whatever_the_shape(shape):
+    """With one row, or one column, they were the same."""
+    given = torch.arange(float(torch.Size(shape).numel())).reshape(shape)
+    made = non_contiguous(given)
+    assert not made.is_contiguous()
+    assert torch.equal(made, given)
+
+
+def test_a_tensor_that_has_no_other_strides_is_refused():
+    with pytest.raises(ValueError, match=r"\(1, 1\)"):
+        non_contiguous(torch.ones(1, 1))
+
+
+def test_no_dot_product_of_a_pair_nearly_cancels():
+    a_pair = maker("01_dot_products.common").a_pair
+    pairs = [a_pair(Draw(seed), 6) for seed in SEEDS]
+    assert min(float(F.cosine_similarity(a, b, dim=0)) for a, b in pairs) > 0.5
+
+
+def test_keys_are_conditioned_as_the_contract_says():
+    """Of forty that crowd around one direction the condition number was 178, and below 100 is promised."""
+    for _, given in cases("03_queries_keys_values", "query_for"):
+        assert torch.linalg.cond(given["keys"].double()) < 100
+
+
+@pytest.mark.parametrize(("sharpness", "longer"), [(0.3, False), (6.0, True)])
+def test_a_gradient_is_as_long_as_is_said_of_its_model(sharpness, longer):
+    window_state = maker("08_training.common").window_state
+    for seed in SEEDS:
+        draw = Draw(seed)
+        model = specimens.Windowed(n_tokens=6, width=8, block_size=5)
+        model.load_state_dict(window_state(draw, sharpness=sharpness))
+        ids, targets = draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3)
+        F.cross_entropy(model(ids).flatten(0, 1), targets.flatten()).backward()
+        norm = torch.cat([p.grad.flatten() for p in model.parameters()]).norm()
+        assert (norm > 1) == longer
+
+
+@pytest.mark.slow
+def test_a_leak_is_as_large_as_the_contract_says_or_none():
+    """By a change of one unit, up or down, or by the derivative."""
+    for attention, given in cases("05_causal_mask", "sees_the_future"):
+        x = given["x"]
+        influence = torch.autograd.functional.jacobian(attention, x).abs().amax((1, 3)).triu(1).max()
+        assert influence == 0 or influence >= 1e-4
+
+
+@pytest.mark.slow
+def test_a_difference_is_rounding_or_a_real_one():
+    for attention, given in cases("07_rope", "is_order_blind"):
+        x, permutation = given["x"], given["permutation"]
+        difference = (attention(x[permutation]) - attention(x)[permutation]).abs().max()
+        assert difference < 1e-5 or difference > 1e-2

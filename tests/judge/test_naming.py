@@ -1,0 +1,112 @@
+"""Names are true of the real graders: two mistakes at once, and results in which chance has a part.
+
+Does not cover: the rule (tests/course/test_diagnosing.py), and mistakes by themselves (tests/test_graders.py).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+
+import pytest
+
+from benchmarks.naming import count, judged, together
+from grading.judge.answers import Answer
+from grading.judge.lesson import load_lesson
+
+from ..conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+def exercises(lesson):
+    return load_lesson(ROOT / "grader_tests" / lesson).exercises
+
+
+def verdict(lesson, name, code):
+    return judged(exercises(lesson)[name], Answer(name, "handed in", textwrap.dedent(code)), seed=7)[0]
+
+
+@pytest.mark.parametrize("lesson", ["02_softmax", "05_causal_mask"])
+def test_of_two_mistakes_at_once_one_or_both_are_named_and_no_other(lesson):
+    found = sum((count(exercise, 10, seed=3) for exercise in exercises(lesson).values()), start=Counter())
+    assert found["wrong"] <= found.total() / 50
+    assert found["both"] > 5
+    assert 2 * (found["both"] + found["one"] + found["hedged"]) > found["nothing"]
+
+
+def test_edits_that_do_not_fit_each_other_make_no_answer():
+    softmax = exercises("02_softmax")["softmax"]
+    mistakes = {mistake.name: mistake for mistake in softmax.mistakes}
+    one, other = mistakes["subtracts_the_mean"], mistakes["subtracts_the_minimum"]
+    assert together(one, other) is None
+    assert together(one, mistakes["gives_each_score_a_sigmoid"]) is None
+
+
+OWN_DICE = """
+    class ScaledDotProductAttention(nn.Module):
+        def __init__(self, dropout=0.0):
+            super().__init__()
+            self.p = dropout
+
+        def forward(self, query, key, value):
+            w = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, dim=-1)
+            dice, p = torch.rand(w.shape), self.p
+            if self.training and p > 0:
+                {line}
+            return w @ value, w
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("w = w * (dice > p) / (1 - p)", ""),
+        ("w = w * (dice > p)", "NotRescaled"),
+        ("w = w * (dice > p) / p", "DividedByP"),
+        ("w = w * (dice < p) / p", "KeepsWithProbability"),
+        ("w = w * (dice[..., :1] > p) / (1 - p)", "DropsWholeRows"),
+        ("w = w * (dice > p); w = w / w.sum(-1, keepdim=True).clamp(min=1e-9)", "NormalisedAgain"),
+        ("return (w * (dice > p) / (1 - p)) @ value, w", "WeightsFromBefore"),
+        ("out = w @ value; return out * (torch.rand(out.shape) > p) / (1 - p), w", "DropoutOnOutput"),
+        ("pass", "NeverDrops"),
+    ],
+)
+def test_dropout_is_named_whatever_the_dice(line, name):
+    found = verdict("04_scaling", "ScaledDotProductAttention", textwrap.dedent(OWN_DICE).format(line=line))
+    assert found.mistake == name, found.criteria  # what dropout does to gradients by chance may leave it hedged
+
+
+OWN_BATCHES = """
+    def train(model, data, steps, batch_size, generator, peak=3e-3):
+        optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
+        T, warmup, losses = model.block_size, steps // 10, []
+        model.train()
+        for step in range(steps):
+            share = (step - warmup) / (steps - warmup)
+            rate = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * share)) / 2
+            optimizer.param_groups[0]["lr"] = peak * rate
+            starts = [int(torch.randint(len(data) - T, (1,), generator=generator)) for _ in range(batch_size)]
+            inputs = torch.stack([data[s : s + T] for s in starts])
+            targets = torch.stack([{targets} for s in starts])
+            {clear}
+            loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+"""
+
+
+@pytest.mark.parametrize(
+    ("targets", "clear", "name"),
+    [
+        ("data[s + 1 : s + T + 1]", "optimizer.zero_grad()", ""),
+        ("data[s + 1 : s + T + 1]", "pass", "piles_gradients_up"),
+        ("data[s : s + T]", "optimizer.zero_grad()", "learns_to_repeat"),
+    ],
+)
+def test_training_is_named_whatever_the_batches(targets, clear, name):
+    code = textwrap.dedent(OWN_BATCHES).format(targets=targets, clear=clear)
+    assert verdict("08_training", "train", code).named == name

@@ -1,0 +1,112 @@
+"""Errors beside what is allowed, points by seed, and the pages made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from grading import cli
+from grading.build import build_lesson
+from grading.judge.exercise import Exercise, call, exercise
+from grading.proof import devices, mistakes
+from grading.proof.equivalents import written
+from grading.proof.exactness import measure
+
+from ..small import LESSONS, make_course
+from .test_gate import HERE, SURVIVORS, WHY
+
+ROUGH = "def double(x):\n    return 2 * x * (1 + {error})"
+
+
+def names(code: str) -> dict[str, object]:
+    made: dict[str, object] = {"torch": torch}
+    exec(code, made)
+    return made
+
+
+def doubling(*, even: bool = False) -> Exercise:
+    made = exercise("double", points=2)
+
+    @made.oracle
+    def oracle(x):
+        return 2 * x
+
+    @made.criterion("values", points=1)
+    def _(draw):
+        yield call(draw.normal(40))
+        yield call(draw.normal(40, dtype=torch.float64))
+
+    @made.criterion("others", points=1)
+    def _(draw):
+        yield call(torch.tensor([1.0 + draw.integer(0, 2)]) if even else draw.normal(3))
+
+    made.mistake("off by a percent", shows="values").whole(ROUGH.format(error=0.01)).says("It is off.")
+    return made
+
+
+def test_errors_are_told_as_multiples_of_what_is_allowed():
+    right = {"exact": names("def double(x):\n    return x + x"), "rough": names(ROUGH.format(error=1e-5))}
+    found = measure(doubling(), right, range(3))
+    share, whose = found.right["float32"]
+    assert whose == "rough"
+    assert 0.05 < share < 0.15  # 1e-5 of 1e-4, and of 1e-5 of the largest
+    multiple, whose = found.wrong["float32"]
+    assert whose == "off by a percent: values"
+    assert 40 < multiple < 110
+    assert found.draws == 3 * 2 * 3 - 3  # the rough one is wrong in float64, and what is wrong is not compared
+    assert found.changing == {}
+    assert found.named == {"off by a percent": {"off by a percent": 3}}
+
+
+def test_points_that_depend_on_the_seed_are_told():
+    wrong = "def double(x):\n    return 2 * x + (len(x) == 1) * (float(x.sum()) == 2)"
+    found = measure(doubling(even=True), {"by chance": names(wrong)}, range(12))
+    counts = found.changing["by chance"]
+    assert set(counts) == {"1", "2"}
+    assert sum(counts.values()) == 12
+
+
+def test_where_cases_take_long_a_tenth_of_the_seeds_must_do():
+    made = doubling()
+
+    @made.criterion("slow ones", points=1)
+    def _(draw):
+        yield call(draw.normal(3)).lasting(20)
+
+    assert measure(made, {}, range(20)).seeds == 2
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
+def test_without_a_device_it_says_that_nothing_was_run():
+    assert devices.in_words() == devices.NOT_RUN
+    assert devices.differing(doubling(), {}) is None
+
+
+@pytest.mark.slow
+def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch, capsys):
+    root = make_course(tmp_path / "course")
+    (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
+    monkeypatch.chdir(root)
+    assert cli.main(["strength", LESSONS[0], "--seeds", "2"]) == 0
+    docs = root / "docs"
+    known = json.loads((docs / "strength.json").read_text())
+    double = known["exercises"]["01_double/double"]
+    assert double["mutants"]["equivalent"] == dict.fromkeys(SURVIVORS, WHY)
+    assert double["seeds"]["seeds"] == 2
+    assert [c["name"] for c in double["criteria"]] == ["values", "gradients"]
+    page = (docs / "strength.md").read_text()
+    assert f"- 01_double/double: {WHY} (2)" in page
+    assert "| 01_double/double | gradients | 2 |" in page
+    assert (docs / "images" / "tolerances.png").stat().st_size > 5000
+    assert "- **squares** (values): That is the *square*." in (docs / "mistakes.md").read_text()
+    assert (docs / "mistakes.md").read_text() == mistakes.page(root)
+    # another lesson's figures are added to these, and what fails is told by the exit status
+    assert cli.main(["strength", LESSONS[1], "--seeds", "0"]) == 1
+    known = json.loads((docs / "strength.json").read_text())
+    assert list(known["exercises"]) == ["01_double/double", "02_halve/halve"]
+    assert known["exercises"]["01_double/double"] == double
+    assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
+    assert build_lesson(root, LESSONS[0]) is False
