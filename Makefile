@@ -3,13 +3,14 @@
 PYTHON ?= python3
 LESSONS ?=
 FUZZ ?= 100
+ROUNDS ?= 20
 VENV := .venv
 BIN := $(VENV)/bin
 # nbgrader calls `alembic` by name when it makes a gradebook
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check strength test test-fast test-ordinary test-browser fuzz coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report lab check strength test test-fast test-ordinary test-browser fuzz chaos coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +65,9 @@ test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the fe
 
 fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour: FUZZ=1000)
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest --timeout 0 tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
+
+chaos: setup  ## kill graders at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
+	$(BIN)/python -m tests.chaos $(ROUNDS)
 
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
 	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz

@@ -23,12 +23,12 @@ c.Autograde.autograde_preprocessors = [
     "grading.nbgrader_plugins.execute.JudgedExecute",
     "nbgrader.preprocessors.IgnorePattern",
     "nbgrader.preprocessors.LimitOutput",
-    "grading.nbgrader_plugins.execute.SaveVerdicts",
-    "nbgrader.preprocessors.AssignLatePenalties",
 ]
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
+
+c.ExportApp.plugin_class = "grading.nbgrader_plugins.export.GradesCsvExporter"
 
 c.ZipCollectApp.extractor_plugin = "grading.nbgrader_plugins.collect.TolerantExtractor"
 c.ZipCollectApp.collector_plugin = "grading.nbgrader_plugins.collect.DownloadCollector"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,6 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
     )
+    grade.add_argument("--students", nargs="+", metavar="STUDENT", help="grade these only")
+    grade.add_argument("--workers", type=_positive, default=0, help="submissions at a time; one a processor by default")
+    grade.add_argument("--dry-run", action="store_true", help="say what would be graded, and why, and do nothing")
+    grade.add_argument("--json", action="store_true", help="print the outcome as JSON, and everything else to stderr")
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
@@ -63,9 +70,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from .build import BuildError, lessons
+    from .nbgrader_plugins.lock import AtWork
     from .root import course_root
+    from .run.classroom import CannotWrite
     from .run.nbgrader import GradingError
     from .sandbox import SandboxUnavailable
+
+    for name in ("SIGTERM", "SIGHUP"):  # a closed terminal, a machine that is shut down
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _interrupted)
 
     try:
         if options.verb != "doctor":  # which asks about the machine, from anywhere
@@ -75,9 +88,27 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
-    except (BuildError, GradingError, FileNotFoundError) as error:
+    except (BuildError, GradingError, AtWork, CannotWrite, FileNotFoundError) as error:
         print(f"grading: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        _say_last("grading: stopped. What was done is kept; run the same command again to go on.")
+        return 130
     return 1
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _say_last(text: str) -> None:
+    with suppress(OSError):  # the terminal may be gone
+        print(text, file=sys.stderr)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no number of workers")
+    return int(text)
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -114,8 +145,19 @@ def _grade(options: argparse.Namespace) -> int:
 
     from .run.classroom import grade_class
 
-    failed = grade_class(options.root, options.lessons, Console(), again=options.again, unsandboxed=options.unsandboxed)
-    return min(1, failed)
+    outcome = grade_class(
+        options.root,
+        options.lessons,
+        Console(stderr=options.json),
+        students=options.students,
+        again=options.again,
+        unsandboxed=options.unsandboxed,
+        workers=options.workers,
+        dry=options.dry_run,
+    )
+    if options.json:
+        print(json.dumps(outcome.to_json(), indent=2))
+    return min(1, len(outcome.failed))
 
 
 def _feedback(options: argparse.Namespace) -> int:
@@ -141,9 +183,10 @@ def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from .report import show_class
-    from .run.nbgrader import scores, waiting
+    from .run.nbgrader import grades, scores, ungraded, waiting
 
-    show_class(options.root, scores(options.root), waiting(options.root), Console())
+    root = options.root
+    show_class(root, grades(root), scores(root), waiting(root), ungraded(root), Console())
     return 0
 
 

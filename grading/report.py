@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .judge.lesson import load_lesson
-from .judge.verdict import MIME, ExerciseVerdict
+from .judge.verdict import ExerciseVerdict
 
 Scores = Mapping[tuple[str, str], tuple[float, float]]
 Waiting = Collection[tuple[str, str, str]]
@@ -31,39 +30,6 @@ class Graded:
     verdict: ExerciseVerdict
 
 
-def verdicts(root: Path) -> Iterator[Graded]:
-    """All verdicts in autograded/. A file that cannot be read has none (see `unreadable`)."""
-    for path in _autograded(root):
-        for verdict in _of(path) or ():
-            yield Graded(path.parts[-3], path.parts[-2], verdict)
-
-
-def unreadable(root: Path) -> list[Path]:
-    """Files in autograded/ that are damaged, so that what they hold is not in the table."""
-    return [path for path in _autograded(root) if _of(path) is None]
-
-
-def _autograded(root: Path) -> list[Path]:
-    return sorted((root / "autograded").glob("*/*/*.ipynb"))
-
-
-def _of(path: Path) -> list[ExerciseVerdict] | None:
-    """The verdicts in one graded notebook, None where it cannot be read.
-
-    Only locked grade cells hold verdicts: what a student's own cell shows may look like one and is none.
-    """
-    found = []
-    try:
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            marks = cell["metadata"].get("nbgrader", {})
-            if marks.get("grade") and not marks.get("solution"):
-                shown = (output.get("data", {}).get(MIME) for output in cell.get("outputs", []))
-                found += [ExerciseVerdict.from_json(data) for data in shown if data]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return found
-
-
 def frequent_mistakes(graded: list[Graded]) -> list[tuple[int, str, str, str, str]]:
     """(how many students, lesson, exercise, name, where to look), the most frequent first.
 
@@ -75,15 +41,21 @@ def frequent_mistakes(graded: list[Graded]) -> list[tuple[int, str, str, str, st
     return [(count, *which) for which, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def show_class(root: Path, scores: Scores, waiting: Waiting, console: Console, most: int = 3) -> None:
+def show_class(
+    root: Path,
+    graded: list[Graded],
+    scores: Scores,
+    waiting: Waiting,
+    ungraded: Collection[tuple[str, str]],
+    console: Console,
+    most: int = 3,
+) -> None:
     """Print the table, the most frequent mistakes, and what a person has to look at.
 
     scores: points and maximum by student and lesson; waiting: student, lesson and exercise of each grade that a person
-    is still to give.
+    is still to give; ungraded: student and lesson of what was handed in and has no grade.
     """
-    graded = list(verdicts(root))
-    damaged = unreadable(root)
-    if not graded and not damaged:
+    if not graded and not ungraded:
         console.print("Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `make grade`.")
         return
     here = {(g.student, g.lesson) for g in graded}
@@ -100,8 +72,10 @@ def show_class(root: Path, scores: Scores, waiting: Waiting, console: Console, m
     loose = len({(g.student, g.lesson) for g in graded if not g.verdict.sandboxed})
     if loose:
         console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
-    for path in damaged:
-        console.print(Text(f"{path.relative_to(root)} cannot be read: grade it again (`grading grade --again`)"))
+    if ungraded:
+        console.print("Handed in and not graded (`grading grade`):")
+    for student, found in groupby(sorted(ungraded), key=lambda one: one[0]):
+        console.print(Text(f"    {student}: {', '.join(lesson for _, lesson in found)}"))
 
 
 def _table(graded: set[tuple[str, str]], scores: Scores, starred: set[tuple[str, str]], width: int) -> Table:

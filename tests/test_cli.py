@@ -17,10 +17,9 @@ from rich.console import Console
 from grading import cli
 from grading.judge.inprocess import find_exercise
 from grading.judge.lesson import load_lesson
-from grading.report import verdicts
 from grading.root import NoCourseError, course_root
 from grading.run.classroom import release_lessons
-from grading.run.nbgrader import scores
+from grading.run.nbgrader import grades, scores
 from grading.sample import hand_in, right, write_answers
 from grading.sandbox import grants
 
@@ -192,7 +191,7 @@ def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     assert "grade --unsandboxed ends with 0" in done.stdout, done.stderr
     assert "Without the sandbox" in done.stdout
     assert scores(course) == {("ada", ONE): (5, 5)}
-    assert [found.verdict.sandboxed for found in verdicts(course)] == [False]
+    assert [found.verdict.sandboxed for found in grades(course)] == [False]
     grading(course, "feedback")
     page = (course / "feedback" / "ada" / ONE / f"{ONE}.html").read_text()
     assert "Graded without the sandbox." in page
@@ -201,6 +200,6 @@ def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
 
 def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
     assert grading(course, "grade", "--unsandboxed")[0] == 0
-    assert [found.verdict.sandboxed for found in verdicts(course)] == [False]
+    assert [found.verdict.sandboxed for found in grades(course)] == [False]
     assert grading(course, "grade", "--again")[0] == 0
-    assert [found.verdict.sandboxed for found in verdicts(course)] == [True]
+    assert [found.verdict.sandboxed for found in grades(course)] == [True]

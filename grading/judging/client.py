@@ -23,6 +23,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any
 
 import course
@@ -119,6 +120,8 @@ class Judge:
                 raise Unreadable(str(message["unreadable"]))
             elif "unavailable" in message:
                 raise SandboxUnavailable(*map(str, message["unavailable"]))
+            elif "lost" in message:
+                raise NotGraded(str(message["lost"]))
             elif "over" in message:
                 raise RanOver(str(message["over"]))
             elif "error" in message:
@@ -236,24 +239,42 @@ class _Server:
 
 
 _running: list[_Server] = []  # one at most
+_starting, _stopped = Lock(), Event()
 
 
 def server_for(work: Work) -> _Server:
     """This process's server, started now where there is none for such work. Raises SandboxUnavailable."""
-    if _running and not (_running[0].serves(work) and _running[0].alive):
-        close()
-    if not _running:
-        if work.confined:
-            require()
-        _running.append(_Server(work))
-    return _running[0]
+    with _starting:
+        if _stopped.is_set():
+            raise NotGraded("grading was stopped")
+        if _running and not (_running[0].serves(work) and _running[0].alive):
+            close()
+        if not _running:
+            if work.confined:
+                require()
+            _running.append(_Server(work))
+        return _running[0]
 
 
 def make_ready(work: Work) -> None:
     """Have a server start on what takes time, while the coordinator does other things."""
     if not IN_PROCESS:
-        with suppress(OSError, SandboxUnavailable):  # whoever wants a judge finds out
+        with suppress(OSError, SandboxUnavailable, NotGraded):  # whoever wants a judge finds out
             server_for(work).start(work, [])
+
+
+def stop() -> None:
+    """End this process's server and its judges, and start no other until `resume`: who waits for one gets NotGraded."""
+    _stopped.set()
+    close()
+
+
+def resume() -> None:
+    _stopped.clear()
+
+
+def stopped() -> bool:
+    return _stopped.is_set()
 
 
 @atexit.register
@@ -265,6 +286,8 @@ def close() -> None:
 
 def _forget() -> None:
     """In a forked child: the server is the parent's, and must not stay alive through this process."""
+    global _starting
+    _starting = Lock()
     for server in _running:
         server.control.close()
     _running.clear()

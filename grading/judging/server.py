@@ -31,7 +31,7 @@ from types import ModuleType
 from typing import Any
 
 from grading.sandbox import processes
-from grading.sandbox.policy import Policy, SandboxUnavailable
+from grading.sandbox.policy import Policy, SandboxLost, SandboxUnavailable
 
 from . import frames
 from .notebook.place import Unreadable, unopened
@@ -121,26 +121,25 @@ class _Judge:
 
 
 class _Server:
-    """One judge at a time: a new request ends the one before, which the coordinator has no more use for."""
+    """As many judges at a time as the coordinator asks for: one ends when it is done, or when its line is closed."""
 
     def __init__(self, control: socket.socket, confined: bool) -> None:
         self.control, self.confined = control, confined
-        self.judge: _Judge | None = None
+        self.judges: list[_Judge] = []
         self.kernels: Any = None  # the fork server of kernels
         self.unavailable: SandboxUnavailable | None = None
 
     def serve(self) -> None:
         """Serve until the coordinator is gone (ConnectionError)."""
         while True:
-            judge = self.judge
-            lines = [self.control, *([judge.line] if judge else [])]
-            ready, _, _ = select.select(lines, [], [], LOOK_EVERY if judge else None)
-            if judge:
+            lines = [self.control, *(judge.line for judge in self.judges)]
+            ready, _, _ = select.select(lines, [], [], LOOK_EVERY if self.judges else None)
+            for judge in list(self.judges):
                 if judge.line in ready:
                     judge.end("was no longer wanted")
                 judge.watch()
                 if judge.ended(block=judge.line in ready):
-                    self.judge = None
+                    self.judges.remove(judge)
             if self.control in ready:
                 self.take()
 
@@ -148,18 +147,14 @@ class _Server:
         """The next message: what to make ready, and, where it brings descriptors, a judge to start."""
         message, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE, 8)
         if not message:
-            if self.judge:
-                self.judge.end("lost its coordinator")
-                self.judge.ended(block=True)
+            for judge in self.judges:
+                judge.end("lost its coordinator")
+                judge.ended(block=True)
             if self.kernels:
                 self.kernels.close()
             raise ConnectionResetError("the coordinator is gone")
         request = json.loads(message)
         task = importlib.import_module(f"{__package__}.{request['task']}")
-        if self.judge:
-            self.judge.end("was no longer wanted")
-            self.judge.ended(block=True)
-            self.judge = None
         if request["kernels"] and (self.kernels is None or not self.kernels.alive):
             self._with_kernels(request, task)
         else:
@@ -202,7 +197,7 @@ class _Server:
             else:
                 if pid == 0:
                     self._become(request, others, task)
-                self.judge = _Judge(pid, told, request)
+                self.judges.append(_Judge(pid, told, request))
         for descriptor in others:
             os.close(descriptor)
         if failed:
@@ -222,6 +217,8 @@ class _Server:
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator's to answer
             os.setsid()
+            for other in self.judges:
+                other.line.close()
             answers = socket.socket(fileno=descriptors[0])
             given = frames.Reader(answers).next()
             with suppress(OSError):  # the coordinator may have no more use for it
@@ -266,6 +263,8 @@ class _Server:
             yield {"unreadable": str(reason)}
         except SandboxUnavailable as error:
             yield {"unavailable": [error.missing, error.remedy]}
+        except SandboxLost as error:
+            yield {"lost": str(error)}
         except MemoryError:
             yield {"over": "ran out of memory"}
         except Exception as error:

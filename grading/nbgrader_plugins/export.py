@@ -1,32 +1,33 @@
-"""Every student, lesson and exercise as a row of a CSV file: points, what was found, by which seed.
+"""CSV files of grades: every student and lesson as a row, or every exercise with what was found, by which seed.
 
+    nbgrader export
     nbgrader export --exporter=grading.nbgrader_plugins.export.ExercisesCsvExporter --to exercises.csv
 
-Points come from the gradebook, so a teacher's count; the rest comes from the judge's verdicts in autograded/. A
-missing or damaged file is reported and leaves its columns empty; it never stops the rest, and never reads as a zero.
+Points are the gradebook's, so a teacher's count; the rest is the judge's verdict that was kept with them. What was
+handed in and not graded has no points, and never reads as a zero.
 """
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, SubmittedNotebook
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 
-from grading.cells import exercise_named, grade_id
-from grading.judge.graded import has_verdict, is_judged, verdict_of
+from grading.cells import exercise_named
 from grading.judge.verdict import ExerciseVerdict
 
-DESTINATION = "exercises.csv"
+from .grades import Kept, kept
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula
 NOT_HANDED_IN = "not handed in"
 NOT_GRADED = "not graded yet"
+NEEDS_A_PERSON = "needs a person"
 NO_VERDICT = "verdict missing"
 
 
@@ -58,8 +59,11 @@ class CsvRow:
     reason: str = ""
 
 
-class ExercisesCsvExporter(ExportPlugin):
-    """See the module. `--assignment` and `--student` choose, as for nbgrader's own exporter."""
+class _CsvExporter(ExportPlugin):
+    """`--assignment` and `--student` choose, as for nbgrader's own exporter."""
+
+    destination: str
+    row: type
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file. Where that cannot be done, says why and ends the command with the exit status 1."""
@@ -72,68 +76,103 @@ class ExercisesCsvExporter(ExportPlugin):
     def _write(self, gradebook: Gradebook) -> None:
         assignments = _chosen(self.assignment, gradebook.assignments, "name", "assignment")
         students = _chosen(self.student, gradebook.students, "id", "student")
-        destination = Path(self.to or DESTINATION)
+        destination = Path(self.to or self.destination)
         rows = 0
         with destination.open("w", encoding="utf-8-sig", newline="") as file:  # the mark tells Excel it is UTF-8
-            writer = csv.DictWriter(file, [column.name for column in fields(CsvRow)])
+            writer = csv.DictWriter(file, [column.name for column in fields(self.row)])
             writer.writeheader()
             for assignment in assignments:
+                graded = {one.student: one for one in kept(gradebook, assignment.name)}
                 for student in students:
-                    for row in self._rows(gradebook, assignment, student):
+                    for row in self._rows(assignment, student, _submission(gradebook, assignment, student), graded):
                         writer.writerow({name: _safe(value) for name, value in asdict(row).items()})
                         rows += 1
         self.log.info("%d rows written to %s", rows, destination)
 
-    def _rows(self, gradebook: Gradebook, assignment: Assignment, student: Student) -> Iterator[CsvRow]:
+    def _rows(
+        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+    ) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+@dataclass
+class GradeRow:
+    """One lesson of one student, under the names that nbgrader's own exporter gives. status: see the module."""
+
+    assignment: str
+    duedate: str
+    timestamp: str
+    student_id: str
+    last_name: str
+    first_name: str
+    email: str
+    raw_score: float | str
+    late_submission_penalty: float | str
+    score: float | str
+    max_score: float
+    status: str
+
+
+class GradesCsvExporter(_CsvExporter):
+    """What `nbgrader export` writes here, in the place of nbgrader's own, to which what is not graded is 0 points."""
+
+    destination, row = "grades.csv", GradeRow
+
+    def _rows(
+        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+    ) -> Iterator[GradeRow]:
+        points: tuple[float | str, float | str, float | str] = (0.0, 0.0, 0.0)
+        status, when = NOT_HANDED_IN, ""
+        if submission is not None:
+            when = str(submission.timestamp or "")
+            penalty = submission.late_submission_penalty
+            points = submission.score, penalty, max(0.0, submission.score - penalty)
+            grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+            status = NEEDS_A_PERSON if any(grade.needs_manual_grade for grade in grades) else "graded"
+            if student.id not in graded and not all(grade.manual_score is not None for grade in grades):
+                points, status = ("", "", ""), NOT_GRADED
+        who = (student.id, student.last_name or "", student.first_name or "", student.email or "")
+        yield GradeRow(
+            assignment.name, str(assignment.duedate or ""), when, *who, *points, assignment.max_score, status
+        )
+
+
+class ExercisesCsvExporter(_CsvExporter):
+    """Every exercise of every student (`CsvRow`)."""
+
+    destination, row = "exercises.csv", CsvRow
+
+    def _rows(
+        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+    ) -> Iterator[CsvRow]:
         who = (student.id, student.last_name or "", student.first_name or "", assignment.name)
-        try:
-            submission = gradebook.find_submission(assignment.name, student.id)
-        except MissingEntry:
+        if submission is None:
             for notebook in assignment.notebooks:
                 for cell in notebook.grade_cells:
                     yield CsvRow(*who, exercise_named(cell.name), 0.0, cell.max_score)
             return
         when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
+        verdicts = graded[student.id].verdicts if student.id in graded else None
         for notebook in submission.notebooks:
-            verdicts, problem = self._verdicts(assignment.name, student.id, notebook)
             for grade in sorted(notebook.grades, key=lambda grade: grade.cell.id):
                 row = CsvRow(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
-                _complete(row, grade, verdicts.get(grade.name), problem)
+                _complete(row, grade, verdicts)
                 yield row
 
-    def _verdicts(
-        self, assignment: str, student: str, notebook: SubmittedNotebook
-    ) -> tuple[dict[str, ExerciseVerdict], str]:
-        """The verdicts by grade cell, and what is wrong with the file that should hold them, if anything is."""
-        coursedir = self.parent.coursedir
-        folder = coursedir.format_path(coursedir.autograded_directory, student, assignment)
-        path = Path(folder) / f"{notebook.name}.ipynb"
-        again = f"run `nbgrader autograde {assignment} --student {student} --force`"
-        if not path.is_file():
-            if all(grade.auto_score is None and grade.manual_score is None for grade in notebook.grades):
-                return {}, NOT_GRADED
-            problem = f"{path} is missing: {again}"
-        else:
-            try:
-                cells = nbformat.read(path, as_version=4).cells
-                found = {grade_id(c): verdict_of(c) for c in cells if _is_judged_cell(c)}
-            except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-                problem = f"{path} cannot be read ({type(error).__name__}): {again}"
-            else:
-                return found, "" if found else f"{path} holds no verdict: {again}"
-        self.log.error(problem)
-        return {}, problem
+
+def _submission(gradebook: Gradebook, assignment: Assignment, student: Student) -> SubmittedAssignment | None:
+    try:
+        return gradebook.find_submission(assignment.name, student.id)
+    except MissingEntry:
+        return None
 
 
-def _is_judged_cell(cell: Any) -> bool:
-    return is_judged(cell) and has_verdict(cell)
-
-
-def _complete(row: CsvRow, grade: Any, verdict: ExerciseVerdict | None, problem: str) -> None:
-    """What the verdict and a person's grade add to a row."""
+def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] | None) -> None:
+    """What the verdict and a person's grade add to a row; verdicts: None where the submission was not graded."""
+    verdict = None if verdicts is None else verdicts.get(grade.name)
     if verdict is None:
-        row.status, row.reason = (NOT_GRADED, "") if problem == NOT_GRADED else (NO_VERDICT, problem)
-        row.points = "" if grade.auto_score is None and grade.manual_score is None else grade.score
+        row.status = NOT_GRADED if verdicts is None else NO_VERDICT
+        row.points = "" if verdicts is None and grade.manual_score is None else grade.score
     else:
         row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.named
         row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
@@ -143,11 +182,11 @@ def _complete(row: CsvRow, grade: Any, verdict: ExerciseVerdict | None, problem:
         row.seed = verdict.seed
         row.reason = verdict.internal
     if grade.manual_score is not None:
-        row.status = "graded by a person" if row.status in ("needs a person", NOT_GRADED) else row.status
+        row.status = "graded by a person" if row.status in (NEEDS_A_PERSON, NOT_GRADED) else row.status
         row.needs_a_person = "yes" if grade.needs_manual_grade else "no"
     else:
         row.needs_a_person = "yes" if grade.needs_manual_grade and row.status != NOT_GRADED else "no"
-        row.points = "" if row.status == "needs a person" else row.points
+        row.points = "" if row.status == NEEDS_A_PERSON else row.points
 
 
 def _chosen(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:

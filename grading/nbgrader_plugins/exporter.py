@@ -10,23 +10,30 @@ from __future__ import annotations
 import glob
 import os
 import re
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
 
 from grading.cells import RECORD
-from grading.judging.client import Judge, RanOver, make_ready
-from grading.judging.notebook.place import MAX_BYTES, Unreadable, is_file_within, locate, one_line, unreadable_notebook
-from grading.judging.notebook.released import ReleasedNotebook
-from grading.judging.notebook.repair import repair
+from grading.judging.client import make_ready
+from grading.judging.notebook.place import MAX_BYTES, is_file_within, one_line
+from grading.judging.taking import Judging
 
 from .execute import JudgedExecute
-from .gradebook import load_released
+from .grades import save
+from .lock import AtWork, alone
+from .standing import Standing
 
 BESIDE = (".txt", ".csv", ".tsv", ".png", ".jpg", ".jpeg", ".gif", ".webp")  # of files that the formgrader may show
 STRANGE = re.compile(r"""[<>"\\]""")  # what gets out of a text or a string: nbgrader's pages hold names as they are
@@ -44,17 +51,24 @@ class SubmissionExporter(NotebookExporter):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
-        self.judge: Judge | None = None
+        self.judging: Judging | None = None
+        self._read: dict[str, Standing] = {}
+        self._made_of: dict[str, str] = {}
         self._leave_out_strange_names()
         self._leave_out_files()
         self._make_ready()
+        if self._handed_in_by():  # nbgrader makes an exporter right before it converts, and offers no place around that
+            convert: Callable[[], None] = self.parent.convert_notebooks  # type: ignore[union-attr]
+            self.parent.convert_notebooks = lambda: self._alone(convert)  # type: ignore[union-attr]
 
     def from_filename(  # type: ignore[override]  # as nbconvert's own NotebookExporter returns
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         resources = ResourcesDict() if resources is None else resources
         if self._was_written_by_nbgrader(filename, resources):
-            return super().from_filename(filename, resources, **kw)  # type: ignore[return-value]
+            text, told = super().from_filename(filename, resources, **kw)
+            self._save(str(text), told["nbgrader"])
+            return str(text), told
         nb = self._handed_in(filename, resources["nbgrader"])
         folder, name = os.path.split(filename)
         resources["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
@@ -63,20 +77,15 @@ class SubmissionExporter(NotebookExporter):
         return output
 
     def _handed_in(self, filename: str, ids: dict[str, str]) -> NotebookNode:
-        """What a judge says that was handed in, in order and harmless; it is left at work in `self.judge`."""
+        """What a judge says that was handed in, in order and harmless; it is left at work in `self.judging`."""
         self.let_go()
-        released = load_released(ids["db_url"], ids["assignment"], ids["notebook"], self._coursedir)
+        standing = self._standing(ids["assignment"])
+        released, self._made_of = standing.released, standing.made_of(ids["student"])
         work = JudgedExecute(parent=self).work(ids["notebook"], released)
-        try:
-            self.judge = Judge(work, locate(filename, self.max_bytes), self.max_bytes)
-            nb: NotebookNode = nbformat.from_dict(next(self.judge.messages())["notebook"])
-        except Unreadable as reason:
-            nb = _left_to_a_person(str(reason), released)
-        except RanOver as error:
-            nb = _left_to_a_person(f"The judge that read it {error}.", released)
+        self.judging = Judging(work, filename, self.max_bytes)
+        nb = self.judging.notebook()
         record = nb.metadata[RECORD]
         if "unreadable" in record:
-            self.let_go()
             self.log.warning("%s: %s", one_line(filename), one_line(record["unreadable"]))
         for sentence in record["repairs"]:
             self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], one_line(sentence))
@@ -90,9 +99,51 @@ class SubmissionExporter(NotebookExporter):
 
     def let_go(self) -> None:
         """End the judge that is at work, if one is."""
-        if self.judge is not None:
-            self.judge.close()
-            self.judge = None
+        if self.judging is not None:
+            self.judging.close()
+            self.judging = None
+
+    def _save(self, text: str, ids: dict[str, str]) -> None:
+        """The grade, whole, before its notebook is written: what was interrupted in between is graded again."""
+        nb = nbformat.v4.reads(text)
+        with Gradebook(ids["db_url"]) as gradebook:
+            save(gradebook, ids, nb, text, self._made_of, AssignLatePenalties(parent=self))
+
+    def _standing(self, lesson: str) -> Standing:
+        """Read once in a run, in which nobody else grades."""
+        if lesson not in self._read:
+            self._read[lesson] = Standing(self._coursedir, self.config, lesson)
+        return self._read[lesson]
+
+    def _alone(self, convert: Callable[[], None]) -> None:
+        """What nbgrader does, while no other process grades this course."""
+        try:
+            with alone(Path(self._coursedir.root)):
+                self._remove_what_does_not_stand()
+                convert()
+        except AtWork as error:
+            self.log.error("%s", error)
+            raise NbGraderException(str(error)) from None
+
+    def _remove_what_does_not_stand(self) -> None:
+        """Remove graded notebooks without a grade that stands, which nbgrader would take for done and pass over."""
+        for lesson, student in self._handed_in_by().values():
+            graded = Path(self._coursedir.format_path(self._coursedir.autograded_directory, student, lesson))
+            if graded.is_dir():
+                with suppress(MissingEntry):  # the lesson is not released, as nbgrader will say
+                    if why := self._standing(lesson).why_not(student):
+                        self.log.warning("%s, %s: graded again, since %s", lesson, student, " and ".join(why))
+                        shutil.rmtree(graded)
+
+    def _handed_in_by(self) -> dict[str, tuple[str, str]]:
+        """Lesson and student of each folder that nbgrader is about to grade."""
+        converter: Any = self.parent
+        found: dict[str, list[str]] = getattr(converter, "assignments", None) or {}
+        if not found:
+            return {}
+        place = converter._format_source("(?P<lesson>.*)", "(?P<student>.*)", escape=True)
+        matches = {folder: re.match(place, folder) for folder in found}
+        return {folder: (one["lesson"], one["student"]) for folder, one in matches.items() if one}
 
     @property
     def _coursedir(self) -> Any:
@@ -113,17 +164,12 @@ class SubmissionExporter(NotebookExporter):
         Raises NbGraderException where no other is left. The exporter is made after the submissions were listed and
         before any is graded, so that such a name never reaches the gradebook.
         """
-        converter: Any = self.parent
-        found: dict[str, list[str]] = getattr(converter, "assignments", None) or {}
-        if not found:
-            return
-        place = converter._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
-        names = {folder: matched["student"] for folder in found if (matched := re.match(place, folder))}
-        for folder, name in names.items():
+        names = self._handed_in_by()
+        for folder, (_, name) in names.items():
             if STRANGE.search(name) or not name.isprintable():
-                del found[folder]
+                del self.parent.assignments[folder]  # type: ignore[union-attr]
                 self.log.error("%s: the name holds what no page can show; rename the folder.", one_line(folder))
-        if not found:
+        if names and not self._handed_in_by():
             raise NbGraderException("Nothing was graded.")
 
     def _leave_out_files(self) -> None:
@@ -147,10 +193,3 @@ class SubmissionExporter(NotebookExporter):
                     if coursedir is not None:
                         self.log.warning("%s is left out: %s", one_line(path), why)
                         coursedir.ignore = [*coursedir.ignore, glob.escape(path)]
-
-
-def _left_to_a_person(reason: str, released: ReleasedNotebook) -> NotebookNode:
-    """The lesson's own cells, with nothing of the student's, and why."""
-    nb = unreadable_notebook(reason)
-    repair(nb, released)
-    return nb

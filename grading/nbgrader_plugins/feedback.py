@@ -13,12 +13,15 @@ from typing import Any
 
 from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
+from nbgrader.api import Gradebook, MissingEntry
 
 from grading.judging.client import Judge, NotGraded, RanOver, Work
 from grading.judging.notebook.place import MAX_BYTES, Unreadable, locate
 from grading.sandbox import SandboxUnavailable, require
 
+from .content import digest_of_file
 from .gradebook import known_to_gradebook
+from .grades import kept
 
 
 class FeedbackExporter(Exporter):
@@ -37,6 +40,7 @@ class FeedbackExporter(Exporter):
         """
         told = ResourcesDict() if resources is None else resources
         ids = told["nbgrader"]
+        _stands(ids, filename)
         request = {"ids": dict(ids), "known": asdict(known_to_gradebook(ids))}
         work = Work("page", self._root(), request, confined=_is_granted())
         folder, name = os.path.split(filename)
@@ -47,6 +51,18 @@ class FeedbackExporter(Exporter):
     def _root(self) -> Path:
         coursedir = getattr(self.parent, "coursedir", None)
         return Path(coursedir.root if coursedir is not None else ".").resolve()
+
+
+def _stands(ids: dict[str, str], filename: str) -> None:
+    """Raise NotGraded where the notebook is not what the gradebook's grade was made with: its page would be false."""
+    with Gradebook(ids["db_url"]) as gradebook:
+        try:
+            gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
+        except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
+            return
+        digests = [one.digest for one in kept(gradebook, ids["assignment"], ids["student"])]
+    if digest_of_file(Path(filename)) not in digests:
+        raise NotGraded("its notebook is not what was graded: grade it again")
 
 
 def _page(work: Work, filename: str) -> str:

@@ -1,25 +1,64 @@
 """Steps over a class, with progress shown: release, grade, feedback, and the demonstration that does them all.
 
-One broken submission is told and never stops the rest; what is graded already is not graded again.
+One broken submission is told and never stops the rest; a grade that stands is not made again.
 """
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
 
 from ..build import build_lesson, lessons
+from ..judging.client import make_ready
+from ..nbgrader_plugins.lock import alone
 from ..report import shortened
 from ..sample import hand_in, sample_class
 from ..sandbox import require
-from .nbgrader import GradingError, autograde, configuration, feedback, handed_in, knows, release
+from .grading import Plan, carry_out, plan, threads
+from .nbgrader import GradingError, configuration, feedback, handed_in, knows, release
 
 Step = Callable[[Path, str, str], bool]
+DISK = (errno.ENOSPC, errno.EDQUOT)
+
+
+class CannotWrite(RuntimeError):
+    """Grades cannot be written, so none is made; the message says why, and what is kept."""
+
+
+@dataclass
+class Outcome:
+    """What became of a class, by (lesson, student): graded now and why, graded before, and why not graded."""
+
+    graded: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    stands: list[tuple[str, str]] = field(default_factory=list)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def to_json(self) -> list[dict[str, str]]:
+        """One record for each submission: lesson, student, what became of it, and why."""
+        found = dict.fromkeys(self.stands, ("graded before", ""))
+        found |= {key: ("graded", " and ".join(why)) for key, why in self.graded.items()}
+        found |= {key: ("not graded", why) for key, why in self.failed.items()}
+        names = ("lesson", "student", "outcome", "why")
+        return [dict(zip(names, (*key, *found[key]), strict=True)) for key in sorted(found)]
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def release_lessons(root: Path, names: Iterable[str], console: Console) -> None:
@@ -36,22 +75,117 @@ def release_lessons(root: Path, names: Iterable[str], console: Console) -> None:
 
 
 def grade_class(
-    root: Path, names: Iterable[str], console: Console, *, again: bool = False, unsandboxed: bool = False
-) -> int:
-    """Autograde what was handed in; returns how many submissions could not be graded.
+    root: Path,
+    names: Iterable[str],
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+    again: bool = False,
+    unsandboxed: bool = False,
+    workers: int = 0,
+    dry: bool = False,
+) -> Outcome:
+    """Grade what was handed in and has no grade that stands (`again`: all of it), by so many workers, one a core by
+    default. dry: only say what would be graded, and why.
 
     Raises SandboxUnavailable, and grades nothing, where this machine cannot confine student code; unless `unsandboxed`
-    or the course's configuration says to do without.
+    or the course's configuration says to do without. Raises AtWork where another process grades this course, and
+    CannotWrite where grades cannot be written: what is graded is kept.
     """
-    if configuration(root, unsandboxed=unsandboxed).JudgedExecute.get("unsandboxed", False):
+    config = configuration(root, unsandboxed=unsandboxed)
+    if config.JudgedExecute.get("unsandboxed", False):
         console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
-    else:
+    elif not dry:
         require()
+    coursedir, outcome, workers = CourseDirectory(config=config), Outcome(), workers or cores()
+    with alone(root), _progress(console) as progress, _heard(progress.console), threads(workers) as pool:
+        for name in lessons(root, names):
+            chosen = [one for one in handed_in(root, name) if students is None or one in students]
+            if chosen and not knows(root, name):
+                outcome.failed[name, ""] = "is not released yet, so nothing of it can be graded: run `make release`"
+            elif chosen:
+                made = plan(coursedir, config, name, chosen, again=again)
+                if dry:
+                    _say(made, progress.console)
+                else:
+                    _grade_lesson(made, config, pool, workers, progress, outcome)
+    for (name, student), why in outcome.failed.items():
+        told = f"{name}, {student}: {why}" if student else f"{name} {why}"
+        console.print(Text.assemble(("✗ ", "red"), told), soft_wrap=True)
+    return outcome
 
-    def one(root: Path, lesson: str, student: str) -> bool:
-        return autograde(root, lesson, student, again=again, config=configuration(root, unsandboxed=unsandboxed))
 
-    return _over_the_class(root, names, console, "submitted", "graded", one)
+def _say(made: Plan, console: Console) -> None:
+    for student, why in made.why.items():
+        console.print(Text(f"{made.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
+    console.print(f"{made.lesson}: {len(made.why)} to be graded, {len(made.stands)} graded and not changed since")
+
+
+def _grade_lesson(
+    made: Plan, config: Config, pool: Executor, workers: int, progress: Progress, outcome: Outcome
+) -> None:
+    name = made.lesson
+    outcome.stands += [(name, student) for student in made.stands]
+    outcome.failed |= {(name, student): why for student, why in made.without.items()}
+    if made.why:
+        make_ready(made.standing.work())
+        row, begun = progress.add_task(name, total=len(made.why)), time.monotonic()
+
+        def done(student: str, error: Exception | None) -> None:
+            if error is None:
+                outcome.graded[name, student] = made.why[student]
+            else:
+                outcome.failed[name, student] = f"not graded: {error}"
+            progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
+
+        try:
+            carry_out(made, config, pool, workers, done)
+        except (OSError, SQLAlchemyError) as error:
+            raise CannotWrite(_unwritten(error, len(outcome.graded))) from error
+        new = sum(lesson == name for lesson, _ in outcome.graded)
+        each = f", {(time.monotonic() - begun) / new:.1f} s each" if new else ""
+        progress.update(row, description=f"{name}: {new} graded{each}")
+    if made.stands:
+        progress.console.print(f"{name}: {len(made.stands)} graded before, and not changed since")
+
+
+def _unwritten(error: Exception, graded: int) -> str:
+    full = getattr(error, "errno", 0) in DISK or "disk is full" in str(error)
+    why = "the disk is full" if full else str(getattr(error, "orig", error))
+    return f"grades cannot be written: {why}. {graded} are written and kept; the others are graded by the next run"
+
+
+@contextmanager
+def _heard(console: Console) -> Iterator[None]:
+    """What is logged meanwhile, said above the bar, and everything once."""
+
+    said: set[str] = set()
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if (text := record.getMessage()) not in said:
+                said.add(text)
+                console.print(Text(text, style="dim"), soft_wrap=True)
+
+    log, handler = logging.getLogger("grading"), Handler(logging.WARNING)
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = True
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description:<40}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )
 
 
 def write_feedback(root: Path, names: Iterable[str], console: Console) -> int:
@@ -66,18 +200,12 @@ def demonstrate(root: Path, console: Console) -> int:
     for name in names:
         new = [student for student, notebook in sample_class(root, name) if hand_in(root, name, student, notebook)]
         console.print(f"{name}: {len(new)} sample submissions handed in" if new else f"{name}: sample class reused")
-    return grade_class(root, names, console) + write_feedback(root, names, console)
+    return len(grade_class(root, names, console).failed) + write_feedback(root, names, console)
 
 
 def _over_the_class(root: Path, names: Iterable[str], console: Console, step: str, done: str, act: Step) -> int:
     failed: list[str] = []
-    columns = (
-        TextColumn("{task.description:<40}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
+    with _progress(console) as progress:
         for name in lessons(root, names):
             students = handed_in(root, name, step)
             if students and not knows(root, name):

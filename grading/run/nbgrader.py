@@ -23,6 +23,9 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grading.cells import exercise_named
 
+from ..nbgrader_plugins.grades import kept
+from ..nbgrader_plugins.standing import Standing
+from ..report import Graded
 from ..root import CONFIG
 from ..seeds import course_seed
 
@@ -57,18 +60,18 @@ def release(root: Path, lesson: str, into: Path | None = None) -> Path:
 def autograde(root: Path, lesson: str, student: str, *, again: bool = False, config: Config | None = None) -> bool:
     """nbgrader autograde for one submission; returns whether it was done.
 
-    Without `again`, one that is graded and not newer is left as it is: not by its timestamp.txt, which nbgrader reads,
-    nor by the file's own time, since what is downloaded from a learning platform has no timestamp.txt.
+    Without `again`, a grade that stands is left as it is (`grading.nbgrader_plugins.standing`).
     """
     folder = root / "submitted" / student / lesson
     notebook = folder / f"{lesson}.ipynb"
     if not os.path.lexists(notebook):
         there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
         raise GradingError(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
-    before = _graded_at(root, lesson, student)
-    newer = 0 < before < notebook.lstat().st_mtime_ns
-    _run(Autograde, config or configuration(root), lesson, student, force=again or newer)
-    return _graded_at(root, lesson, student) != before
+    config = config or configuration(root)
+    if not again and not why_not(root, lesson, student, config):
+        return False
+    _run(Autograde, config, lesson, student, force=True)
+    return True
 
 
 def feedback(root: Path, lesson: str, student: str) -> bool:
@@ -82,14 +85,39 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
-def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
-    """(student, lesson) -> (points, maximum) of all that is in the gradebook, late penalties and manual grades in."""
+def grades(root: Path, lesson: str = "") -> list[Graded]:
+    """Every grade of the course, or of one lesson, with what was found."""
     with _gradebook(root) as gradebook:
+        return [
+            Graded(one.student, one.lesson, verdict)
+            for one in kept(gradebook, lesson)
+            for verdict in one.verdicts.values()
+        ]
+
+
+def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
+    """(student, lesson) -> (points, maximum) of all that is graded, late penalties and manual grades in."""
+    with _gradebook(root) as gradebook:
+        graded = {(one.student, one.lesson) for one in kept(gradebook)}
         return {
-            (s.student.id, s.assignment.name): (s.score - s.late_submission_penalty, s.max_score)
+            whose: (s.score - s.late_submission_penalty, s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
+            if (whose := (s.student.id, s.assignment.name)) in graded
         }
+
+
+def ungraded(root: Path) -> list[tuple[str, str]]:
+    """(student, lesson) of all that was handed in and has no grade."""
+    graded = set(scores(root))
+    folders = (root / "submitted").glob("*/*/")
+    return sorted({(path.parent.name, path.name) for path in folders if knows(root, path.name)} - graded)
+
+
+def why_not(root: Path, lesson: str, student: str, config: Config | None = None) -> list[str]:
+    """Why a submission is to be graded, in words; none where its grade stands (`nbgrader_plugins.standing`)."""
+    config = config or configuration(root)
+    return Standing(CourseDirectory(config=config), config, lesson).why_not(student)
 
 
 def waiting(root: Path) -> set[tuple[str, str, str]]:
@@ -111,11 +139,6 @@ def _gradebook(root: Path) -> Gradebook:
     _let_nbgrader_find_alembic()
     directory = CourseDirectory(config=configuration(root))
     return Gradebook(directory.db_url, directory.course_id)
-
-
-def _graded_at(root: Path, lesson: str, student: str) -> int:
-    path = root / "autograded" / student / lesson / f"{lesson}.ipynb"
-    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str, *, force: bool) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from . import servers, tree
-from .policy import CHANNELS, Policy, SandboxUnavailable, describe
+from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, describe
 from .system import trust
 
 #: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
@@ -107,7 +107,8 @@ class ForkServer:
 
         Its channels are sockets in `directory` (a new one where that is None) named as jupyter_client
         names them for the ipc transport. Returns once the kernel has confined itself and before it
-        answers. Raises SandboxUnavailable if it could not be confined.
+        answers. Raises SandboxUnavailable if it could not be confined, and
+        SandboxLost if this server has ended.
 
         The key goes to the kernel past the server, whose memory the next kernels inherit.
         """
@@ -139,7 +140,7 @@ class ForkServer:
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
         try:
             return Kernel(line, directory)
-        except SandboxUnavailable:
+        except (SandboxUnavailable, SandboxLost, OSError):
             line.close()
             shutil.rmtree(directory, ignore_errors=True)
             raise
@@ -163,7 +164,9 @@ class Kernel:
         answer: dict[str, Any] = {}
         with suppress(TimeoutError):
             message, sender, _, _ = line.recvmsg(_MESSAGE, socket.CMSG_SPACE(_CREDENTIALS.size))
-            answer = json.loads(message or b"{}")
+            if not message:
+                raise SandboxLost("the sandbox ended before it had made a kernel")
+            answer = json.loads(message)
             for _, kind, data in sender:
                 if kind == socket.SCM_CREDENTIALS:
                     self.pid = _CREDENTIALS.unpack(data)[0]
@@ -181,7 +184,7 @@ class Kernel:
                 return None
             except OSError:
                 message = b""
-            lost: dict[str, Any] = {"code": -9, "reason": "the kernel ended with its sandbox"}
+            lost: dict[str, Any] = {"code": -9, "reason": "the kernel ended with its sandbox", "lost": True}
             self.exit = json.loads(message) if message else lost
         return int(self.exit["code"])
 

@@ -77,6 +77,10 @@ class SandboxUnavailable(RuntimeError):
         return f"{self.missing}\n{self.remedy}" if self.remedy else self.missing
 
 
+class SandboxLost(RuntimeError):
+    """The sandbox ended while a kernel was in it or was to be made, by no fault of the kernel's: to be tried again."""
+
+
 def exit_reason(code: int, decided: str | None) -> str:
     """How a kernel ended, in words that begin with "the kernel".
 

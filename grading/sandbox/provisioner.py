@@ -64,6 +64,12 @@ class SandboxProvisioner(KernelProvisionerBase):
         return None if ended is None else str(ended["reason"])
 
     @property
+    def lost(self) -> bool:
+        """Whether the kernel is gone because its sandbox ended, by no fault of its own."""
+        ended = self._ended
+        return ended is not None and bool(ended.get("lost"))
+
+    @property
     def cpu_seconds(self) -> float | None:
         """Processor time that the kernel has used in all; None while it runs."""
         ended = self._ended

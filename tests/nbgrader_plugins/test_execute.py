@@ -7,8 +7,7 @@ from traitlets.config import Config
 
 from grading.judging import client
 from grading.judging.kernel import session
-from grading.report import verdicts
-from grading.run.nbgrader import autograde, configuration, scores
+from grading.run.nbgrader import autograde, configuration, grades, scores
 
 from ..corpus import Submission, cases
 
@@ -21,7 +20,7 @@ def graded(root, case: Submission, config: Config | None = None) -> dict:
     """Exercise -> verdict of one case."""
     student = case.hand_in(root)
     autograde(root, case.lesson, student, again=True, config=config)
-    return {g.verdict.exercise: g.verdict for g in verdicts(root) if g.student == student}
+    return {g.verdict.exercise: g.verdict for g in grades(root) if g.student == student}
 
 
 def unsandboxed(root) -> Config:

@@ -18,8 +18,7 @@ import nbformat
 import pytest
 
 from grading.judge.lesson import load_lesson
-from grading.report import verdicts
-from grading.run.nbgrader import scores
+from grading.run.nbgrader import grades, scores
 from grading.sample import hand_in, right, write_answers
 
 from ..canaries import Canaries, register, told, with_secret
@@ -83,7 +82,7 @@ def _orphans() -> Iterator[Callable[[], set[str]]]:
 @pytest.mark.parametrize("case", cases(*KINDS), ids=lambda case: case.name)
 def test_a_hostile_submission_gets_what_its_tensors_earn(batch, case):
     root = batch[0]
-    found = {g.verdict.exercise: g.verdict for g in verdicts(root) if g.student == case.name}
+    found = {g.verdict.exercise: g.verdict for g in grades(root) if g.student == case.name}
     reports = {name: (v.earned, v.status, [c.finding for c in v.criteria][:2], v.internal) for name, v in found.items()}
     assert not case.misjudged({name: v.earned for name, v in found.items()}), reports
     for name, status in case.status.items():

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import copy
+import getpass
 import io
 import json
+import os
 import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+import sqlalchemy
+from nbgrader.api import Gradebook
 from rich.console import Console
 
 from grading.build import BuildError
 from grading.judge.lesson import load_lesson
-from grading.report import verdicts
-from grading.run.classroom import demonstrate, grade_class, release_lessons, write_feedback
-from grading.run.nbgrader import scores, waiting
+from grading.nbgrader_plugins.grades import kept
+from grading.nbgrader_plugins.lock import alone
+from grading.run.classroom import CannotWrite, demonstrate, grade_class, release_lessons, write_feedback
+from grading.run.nbgrader import autograde, grades, scores, waiting, why_not
 from grading.sample import hand_in, right, write_answers
-from grading.seeds import course_seed, name_of
+from grading.seeds import name_of
 
 from ..small import LESSONS, make_course
 
@@ -90,20 +103,20 @@ def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(cour
     hand_in(course, ONE, "ada", solved(course, ONE))
     hand_in(course, ONE, "bob", solved(course, ONE, double="def double(x):\n    return x * x"))
     console = Heard()
-    assert grade_class(course, [ONE], console) == 0
+    assert not grade_class(course, [ONE], console).failed
     assert "01_double: 2 graded" in console.text
     assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
 
     graded = course / "autograded" / "bob" / ONE / f"{ONE}.ipynb"
     before = graded.read_bytes()
     console = Heard()
-    assert grade_class(course, [], console) == 0
+    assert not grade_class(course, [], console).failed
     assert "01_double: 2 graded before, and not changed since" in console.text
     assert graded.read_bytes() == before
 
     hand_in(course, ONE, "bob", solved(course, ONE))
     console = Heard()
-    assert grade_class(course, [], console) == 0
+    assert not grade_class(course, [], console).failed
     assert "01_double: 1 graded before, and not changed since" in console.text
     assert scores(course)["bob", ONE] == (5, 5)
 
@@ -112,22 +125,59 @@ def test_what_is_newer_without_a_timestamp_is_graded_again(course):
     path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(nbformat.writes(solved(course, ONE, double="def double(x):\n    return x * x")))
-    assert grade_class(course, [ONE], Heard()) == 0
+    assert not grade_class(course, [ONE], Heard()).failed
     assert scores(course)["ada", ONE] == (0, 5)
     path.write_text(nbformat.writes(solved(course, ONE)))
-    assert grade_class(course, [ONE], Heard()) == 0
+    assert not grade_class(course, [ONE], Heard()).failed
     assert scores(course)["ada", ONE] == (5, 5)
 
 
-def test_again_grades_what_is_graded(course):
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    assert grade_class(course, [ONE], Heard()) == 0
+def of_files(root: Path) -> dict[Path, int]:
+    """When each graded notebook was written."""
+    return {path: path.stat().st_mtime_ns for path in (root / "autograded").rglob("*.ipynb")}
+
+
+def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_does(course):
+    for student in ("ada", "bob"):
+        hand_in(course, ONE, student, solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    before = of_files(course)
+    for path in (course / "submitted").rglob("*.ipynb"):  # collected once more, with the same content
+        path.write_bytes(path.read_bytes())
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert of_files(course) == before
+    assert not grade_class(course, [ONE], Heard(), again=True).failed
+    assert not set(of_files(course).items()) & set(before.items())
+
+    before = of_files(course)
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.JudgedExecute.seed = 7\n")
-    assert grade_class(course, [ONE], Heard()) == 0
-    assert {found.verdict.seed for found in verdicts(course)} == {name_of(course_seed(course))}
-    assert grade_class(course, [ONE], Heard(), again=True) == 0
-    assert {found.verdict.seed for found in verdicts(course)} == {name_of("7")}
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert {found.verdict.seed for found in grades(course)} == {name_of("7")}
+    assert not set(of_files(course).items()) & set(before.items())
+
+
+def test_a_changed_grader_is_noticed(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    contract = course / "grader_tests" / ONE / "double" / "contract.py"
+    contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
+    assert why_not(course, ONE, "ada") == ["the graders changed"]
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert scores(course)["ada", ONE][0] < 5
+
+
+def test_a_graded_notebook_that_was_lost_or_changed_is_made_again(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    graded = course / "autograded" / "ada" / ONE / f"{ONE}.ipynb"
+    whole = graded.read_bytes()
+    graded.chmod(0o644)
+    graded.write_bytes(whole[:-10])
+    assert write_feedback(course, [ONE], Heard()) == 1
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert graded.read_bytes() != whole[:-10]
+    assert write_feedback(course, [ONE], Heard()) == 0
 
 
 def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(course):
@@ -142,7 +192,7 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     truncated.parent.mkdir(parents=True)
     truncated.write_text(json.dumps(solved(course, ONE))[:-300])
     console = Heard()
-    assert grade_class(course, [ONE], console) == 3
+    assert len(grade_class(course, [ONE], console).failed) == 3
     told = [line for line in console.text.splitlines() if line.startswith("✗")]
     assert told == [
         f"✗ {ONE}, ben: no {ONE}.ipynb was handed in, but notes [draft].txt",
@@ -150,21 +200,175 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
         f"✗ {ONE}, dan: no {ONE}.ipynb was handed in, but nothing",
     ]
     assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
-    assert {g.verdict.status for g in verdicts(course) if g.student == "eve"} == {"needs a person"}
+    assert {g.verdict.status for g in grades(course) if g.student == "eve"} == {"needs a person"}
     assert waiting(course) == {("eve", ONE, "double")}
 
 
-def test_what_nbgrader_refuses_is_told_without_its_traceback(course):
-    other = copy.deepcopy(solved(course, ONE))
-    hand_in(course, ONE, "ada", other)
+def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
     (course / "autograded").write_text("a file where the folder of graded notebooks must be")
-    console = Heard()
-    assert grade_class(course, [ONE], console) == 1
-    told = [line for line in console.text.splitlines() if line.startswith("✗")]
-    assert len(told) == 1
-    assert told[0].startswith(f"✗ {ONE}, ada: ")
-    assert "Traceback" not in console.text
-    assert "autograded" in told[0]
+    with pytest.raises(CannotWrite, match=r"grades cannot be written: .*autograded'\. 0 are written and kept"):
+        grade_class(course, [ONE], Heard())
+    (course / "autograded").unlink()
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert scores(course) == {("ada", ONE): (5, 5)}
+
+
+def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(course):
+    for number in range(12):
+        hand_in(course, ONE, f"student-{number:02}", solved(course, ONE))
+    with sqlite3.connect(course / "gradebook.db") as gradebook:
+        (pages,) = gradebook.execute("PRAGMA page_count").fetchone()
+    with _most_pages(pages + 3), pytest.raises(CannotWrite, match="the disk is full") as told:
+        grade_class(course, [ONE], Heard())
+    kept = len(scores(course))
+    assert 0 < kept < 12
+    assert f"{kept} are written and kept" in str(told.value)
+    outcome = grade_class(course, [ONE], Heard())
+    assert len(outcome.stands) == kept and len(outcome.graded) == 12 - kept
+    assert set(scores(course).values()) == {(5, 5)}
+
+
+@contextmanager
+def _most_pages(number: int) -> Iterator[None]:
+    """SQLite's own limit of a file, in place of a disk that is full."""
+
+    def limit(connection: Any, _: Any) -> None:
+        connection.execute(f"PRAGMA max_page_count = {number}")
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", limit)
+    try:
+        yield
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", limit)
+
+
+def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course):
+    answers = {
+        "right": {},
+        "wrong": {"double": "def double(x):\n    return x * x"},
+        "broken": {"double": "def double(x):\n    return ("},
+        "loud": {"double": "print('\\n'.join(map(str, range(2000))))\ndef double(x):\n    return 2 * x"},
+    }
+    for student, given in answers.items():
+        folder = course / "submitted" / student / ONE
+        hand_in(course, ONE, student, solved(course, ONE, **given))
+        (folder / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
+        (folder / "notes.txt").write_text("mine")
+        (folder / "page.html").write_text("<script>alert(1)</script>")
+    truncated = course / "submitted" / "cut" / ONE / f"{ONE}.ipynb"
+    truncated.parent.mkdir(parents=True)
+    truncated.write_text(json.dumps(solved(course, ONE))[:-300])
+    with_deadline(course, "2026-02-28")
+    other = shutil.copytree(course, course.parent / "other")
+
+    assert not grade_class(course, [ONE], Heard(), workers=2).failed
+    for student in (*answers, "cut"):
+        assert autograde(other, ONE, student)
+    assert everything(course) == everything(other)
+    assert scores(course)["right", ONE] == (0, 5)  # late
+    assert not why_not(other, ONE, "right")
+
+
+def with_deadline(root: Path, due: str) -> None:
+    """What comes later earns nothing."""
+    config = root / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    with sqlite3.connect(root / "gradebook.db") as gradebook:
+        gradebook.execute("UPDATE assignment SET duedate = ?", (f"{due} 00:00:00.000000",))
+
+
+def everything(root: Path) -> dict[str, Any]:
+    """All that grading leaves: rows of the gradebook, without their ids and times, and files with their modes."""
+    folder = root / "autograded"
+    files = {
+        str(path.relative_to(folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+        rows = {
+            (s.student.id, s.assignment.name): (
+                s.timestamp,
+                s.late_submission_penalty,
+                sorted(
+                    (g.name, g.auto_score, g.manual_score, g.needs_manual_grade) for n in s.notebooks for g in n.grades
+                ),
+                sorted((c.name, c.auto_comment, c.manual_comment) for n in s.notebooks for c in n.comments),
+            )
+            for a in gradebook.assignments
+            for s in gradebook.assignment_submissions(a.name)
+        }
+        found = {one.student: (one.digest, one.made_of["submission"], dict(one.verdicts)) for one in kept(gradebook)}
+    return {"files": files, "rows": rows, "kept": found}
+
+
+@pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
+def test_only_one_grades_a_course_at_a_time(course, command):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    with alone(course):
+        second = start(course, *command)
+        said, _ = second.communicate(timeout=300)
+    assert second.returncode == 1
+    assert f"is being graded already, by {getpass.getuser()} on" in said
+    assert f"(process {os.getpid()})" in said
+    assert "Traceback" not in said
+    assert not scores(course)
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert set(scores(course)) == {("ada", ONE)}
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
+    for number in range(6):
+        hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
+    process = start(course, "grade", "--workers", "2")
+    while not len(scores(course)):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(by)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "grading: stopped. What was done is kept; run the same command again to go on." in said
+    assert "Traceback" not in said
+    kept = len(scores(course))
+    assert 0 < kept < 6
+    assert kept == len(list((course / "autograded").glob("*/*/*.ipynb")))
+    outcome = grade_class(course, [ONE], Heard())
+    assert (len(outcome.stands), len(outcome.graded)) == (kept, 6 - kept)
+
+
+SLOW = "import time\ntime.sleep(1)\ndef double(x):\n    return x + x"
+
+
+def start(root: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `grading …`, or `nbgrader …`, in the course."""
+    path = Path(sys.executable).parent
+    name, *rest = arguments if arguments[0] == "nbgrader" else ("grading", *arguments)
+    return subprocess.Popen(
+        [str(path / name), *rest],
+        cwd=root,
+        env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
+    for student in ("ada", "bob"):
+        hand_in(course, ONE, student, solved(course, ONE))
+    grade_class(course, [ONE], Heard(), students=["ada"])
+    assert set(scores(course)) == {("ada", ONE)}
+    hand_in(course, ONE, "ada", solved(course, ONE, double="def double(x):\n    return x"))
+    console, before = Heard(), everything(course)
+    grade_class(course, [ONE], console, dry=True)
+    assert console.text.strip().splitlines() == [
+        f"{ONE}, ada: to be graded, since what was handed in changed and when it was handed in changed",
+        f"{ONE}, bob: to be graded, since it was not graded yet",
+        f"{ONE}: 2 to be graded, 0 graded and not changed since",
+    ]
+    assert everything(course) == before
 
 
 def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(tmp_path):
@@ -174,7 +378,7 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
         hand_in(root, TWO, student, solved(root, TWO))
         hand_in(root, ONE, student, solved(root, TWO))
     console = Heard()
-    assert grade_class(root, [], console) == 1
+    assert len(grade_class(root, [], console).failed) == 1
     assert console.text.count("run `make release`") == 1
     assert f"{ONE} is not released yet" in console.text
     assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}

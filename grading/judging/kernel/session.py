@@ -22,6 +22,7 @@ from jupyter_client.manager import KernelManager
 from course.protocol.program import Observation, Program
 from grading.judge import wire
 from grading.judge.wire import NoAnswer
+from grading.sandbox.policy import SandboxLost
 
 from . import zmtp
 from .outputs import CellRun, Collector, parsed
@@ -78,6 +79,8 @@ class _Manager(KernelManager):
 
 class Session:
     """A kernel made by one provisioner. Use as a context manager: leaving it ends the kernel.
+
+    What asks the kernel raises SandboxLost where its sandbox ended, by no fault of the kernel's.
 
     provisioning  what the kernel spec's metadata say of it: `provisioner_name` and `config`
     spent         seconds of a `Stopwatch` in which kernels of this session were waited for
@@ -183,7 +186,7 @@ class Session:
             if self._await(self._send("kernel_info_request", {}), 0.25, None) is not None:
                 break
             if not self.alive:
-                raise RuntimeError(f"the kernel did not start: {self._why_gone()}")
+                self._not_started()
         message = self._request(code=PREPARE, silent=True, store_history=False)
         if self._await(message, max(1.0, begun + self.limits.start - self.spent), None) is None:
             raise RuntimeError("the kernel did not get ready")
@@ -202,7 +205,7 @@ class Session:
                 while self._channels:
                     self._channels.pop().close()
                 if not self.alive or watch.look() > self.limits.start:
-                    raise RuntimeError(f"the kernel did not start: {self._why_gone()}") from None
+                    self._not_started()
                 time.sleep(0.02)
         self.spent += watch.seconds
 
@@ -288,9 +291,14 @@ class Session:
             self._give_up("sent messages that cannot be read")
         return None
 
+    def _not_started(self) -> NoReturn:
+        why = f"the kernel did not start: {self._why_gone()}"
+        raise SandboxLost(why) if getattr(self.provisioner, "lost", False) else RuntimeError(why)
+
     def _give_up(self, why: str) -> NoReturn:
+        lost = getattr(self.provisioner, "lost", False)
         self.stop()
-        raise KernelDied(why)
+        raise SandboxLost(why) if lost else KernelDied(why)
 
     def _why_gone(self, otherwise: str = "") -> str:
         """Why the kernel has ended, which is told a moment after its sockets close; `otherwise` where it has not."""

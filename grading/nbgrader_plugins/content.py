@@ -1,0 +1,104 @@
+"""What a grade is made of, as hashes: whether one is up to date is told by content, never by the times of files.
+
+A file of a student's is read here as bytes, to be hashed, and nothing in it is looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from grading.judging.client import SHARED, Work
+from grading.judging.notebook.place import MAX_BYTES, Unreadable, locate
+from grading.sandbox.policy import describe
+
+WORDS = {
+    "submission": "what was handed in",
+    "timestamp": "when it was handed in",
+    "graders": "the graders",
+    "release": "the released lesson",
+    "late": "the due date, or what being late costs",
+    "seed": "the seed",
+    "settings": "the settings of grading",
+    "version": "the version of the grader",
+}
+"""What a grade is made of, in words for whoever is told why it is made again."""
+
+
+def made_of(work: Work, handed_in: Path, late: str) -> dict[str, str]:
+    """Of what one submission's grade is made, by the keys of WORDS. late: what decides on its penalty, as text."""
+    request = work.request
+    settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
+    return {
+        "submission": digest_of_file(handed_in),
+        "timestamp": _text(handed_in.parent / "timestamp.txt"),
+        "graders": _graders(work.about["graders"]),
+        "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
+        "late": late,
+        "seed": _digest(request["seed"]),
+        "settings": _digest(settings, describe(work.policy)),
+        "version": version("attention-course-teach"),
+    }
+
+
+def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
+    """What is not as it was, as ends of a sentence with "since"."""
+    return [f"{words} changed" for key, words in WORDS.items() if before.get(key) != now.get(key)]
+
+
+def digest_of_file(path: Path) -> str:
+    """The SHA-256 of a file; of one that is not to be opened, why."""
+    try:
+        descriptor = os.open(locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as stream:
+            return hashlib.sha256(stream.read(MAX_BYTES + 1)).hexdigest()
+    except (Unreadable, OSError) as error:
+        return f"{type(error).__name__}: {error.args[0]}"
+
+
+def digest_of_text(text: str) -> str:
+    """The same of a file that holds this text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _text(path: Path) -> str:
+    """When it was handed in, as nbgrader keeps it; empty where that is not known."""
+    try:
+        descriptor = os.open(locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as stream:
+            return stream.read(100).decode(errors="replace").strip()
+    except (Unreadable, OSError):
+        return ""
+
+
+def _graders(folder: str) -> str:
+    """Of a lesson's graders and of what they share. Looked at anew for each grade, read only where a file changed."""
+    places = [Path(folder), Path(folder).parent / SHARED]
+    files = sorted(file for place in places for file in place.rglob("*.py"))
+    return _digest_of([(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files], places[0].parent)
+
+
+def _digest_of(files: Iterable[tuple[str, int, int]], base: Path) -> str:
+    return _digest([(os.path.relpath(name, base), _content(name, *when)) for name, *when in files])
+
+
+@lru_cache(maxsize=4096)
+def _content(name: str, _changed: int, _size: int) -> str:
+    return hashlib.sha256(Path(name).read_bytes()).hexdigest()
+
+
+def _files(folder: Path) -> list[tuple[str, str]]:
+    """What a kernel finds beside the notebook: the release's other files."""
+    kept = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix != ".ipynb")
+    named = ((str(file.relative_to(folder)), file) for file in kept)
+    return [(name, digest_of_file(file)) for name, file in named if not name.startswith(".")]
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

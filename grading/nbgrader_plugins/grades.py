@@ -1,0 +1,141 @@
+"""Grades in nbgrader's gradebook: each is written with its whole verdict and with what it was made of, at once.
+
+nbgrader makes a submission's rows before it is graded, and of rows without a grade it says 0 points. So whether there
+is a grade is told by a row of a table of ours, which is written in the same transaction as the grade: who is
+interrupted before that leaves no grade, and who is interrupted after it leaves a whole one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.api import Assignment, Base, Gradebook, Notebook, Student, SubmittedAssignment, SubmittedNotebook
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import Column, DateTime, String, Text
+
+from grading.cells import grade_id
+from grading.judge.graded import is_judged, verdict_of
+from grading.judge.verdict import ExerciseVerdict
+
+from .content import digest_of_text
+
+LOG = logging.getLogger(__name__)
+
+
+class _Row(Base):
+    """nbgrader makes the table with its own, as it opens a gradebook. No foreign key: it deletes rows of its own
+    without knowing of this one, which then belongs to nothing and is not found."""
+
+    __tablename__ = "attention_grade"
+
+    notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
+    made_of = Column(Text, nullable=False)
+    verdicts = Column(Text, nullable=False)
+    digest = Column(String(64), nullable=False)
+    graded_at = Column(DateTime, nullable=False)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A grade that was written: whose, of what it was made, and what was found.
+
+    digest    of the graded notebook's file
+    verdicts  by the name of the grade cell
+    """
+
+    student: str
+    lesson: str
+    notebook: str
+    made_of: Mapping[str, str]
+    digest: str
+    graded_at: datetime
+    verdicts: Mapping[str, ExerciseVerdict] = field(default_factory=dict)
+
+
+def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[Kept]:
+    """All grades, or those of one lesson or student, in the order of students and lessons."""
+    found = (
+        gradebook.db.query(_Row, Notebook.name, Assignment.name, Student.id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == _Row.notebook_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .join(Student, Student.id == SubmittedAssignment.student_id)
+        .order_by(Student.id, Assignment.name, Notebook.name)
+    )
+    found = found.filter(Assignment.name == lesson) if lesson else found
+    found = found.filter(Student.id == student) if student else found
+    for row, notebook, assignment, who in found:
+        verdicts = {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(row.verdicts).items()}
+        yield Kept(who, assignment, notebook, json.loads(row.made_of), row.digest, row.graded_at, verdicts)
+
+
+def save(
+    gradebook: Gradebook,
+    ids: Mapping[str, str],
+    nb: NotebookNode,
+    text: str,
+    made_of: Mapping[str, str],
+    penalties: AssignLatePenalties,
+) -> None:
+    """Write the grades of one submitted notebook, which the gradebook has, in one transaction: all or nothing.
+
+    ids        `assignment`, `student` and `notebook`
+    nb, text   the graded notebook, and the text of its file
+    penalties  says what being late costs
+    """
+    try:
+        submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
+        verdicts = {grade_id(cell): verdict_of(cell).to_json() for cell in nb.cells if is_judged(cell)}
+        _write_points(submitted, nb)
+        gradebook.db.flush()
+        gradebook.db.expire(submitted)  # its sum of points is the database's
+        submitted.late_submission_penalty = _penalty(submitted, ids["student"], penalties)
+        gradebook.db.merge(
+            _Row(
+                notebook_id=submitted.id,
+                made_of=json.dumps(dict(made_of)),
+                verdicts=json.dumps(verdicts),
+                digest=digest_of_text(text),
+                graded_at=datetime.now(UTC).replace(tzinfo=None),  # as nbgrader keeps its times
+            )
+        )
+        gradebook.db.commit()
+    except BaseException:
+        gradebook.db.rollback()
+        raise
+
+
+def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
+    """What nbgrader's SaveAutoGrades writes; an exercise that needs a person gets no points, rather than none of them.
+
+    Points that a person gave are left as they are, and are to be looked at again.
+    """
+    grades = {grade.name: grade for grade in submitted.grades}
+    comments = {comment.name: comment for comment in submitted.comments}
+    for cell in nb.cells:
+        if utils.is_grade(cell):
+            grade = grades[grade_id(cell)]
+            grade.auto_score, _ = utils.determine_grade(cell, LOG)
+            if is_judged(cell) and verdict_of(cell).status == "needs a person":
+                grade.auto_score = None
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        if utils.is_solution(cell) or utils.is_task(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
+
+
+def _penalty(submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties) -> float | None:
+    """As nbgrader's AssignLatePenalties has it."""
+    late = submitted.assignment.total_seconds_late
+    if late <= 0:
+        return None
+    penalties.init_plugin()
+    penalty = penalties.plugin_inst.late_submission_penalty(student, submitted.score, late)
+    return None if penalty is None else min(max(float(penalty), 0.0), float(submitted.score))

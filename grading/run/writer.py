@@ -1,0 +1,143 @@
+"""The one writer of a course's grades: a submission is written whole or not at all.
+
+First its folder is made beside its place, then its grade is written in one transaction, then the folder is put in its
+place. Who is interrupted leaves the old grade, or the new one; where the folder is not that of the grade, `Standing`
+says that the grade does not stand, and it is made again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbgrader import utils
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+
+from grading.judging.client import NotGraded
+from grading.judging.notebook.place import is_file_within, one_line
+from grading.nbgrader_plugins.exporter import BESIDE
+from grading.nbgrader_plugins.grades import save
+from grading.nbgrader_plugins.standing import Standing
+
+from .submission import Graded
+
+UNFINISHED = ".unfinished-"  # a folder that is being made
+
+
+class Writer:
+    """Writes the grades of one lesson; used as a context manager, by one at a time (`lock`)."""
+
+    def __init__(self, coursedir: CourseDirectory, config: Config, standing: Standing) -> None:
+        self.coursedir, self.standing, self.lesson = coursedir, standing, standing.lesson
+        self.converter = Autograde(coursedir=coursedir, config=config)
+        self.place = Path(coursedir.format_path(coursedir.autograded_directory, ".", ".")).resolve()
+
+    def __enter__(self) -> Writer:
+        self.gradebook = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
+        self.place.mkdir(parents=True, exist_ok=True)
+        for left in self.place.glob(f"{UNFINISHED}*"):  # by one that was killed
+            shutil.rmtree(left)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gradebook.close()
+
+    def write(self, graded: Graded, made_of: Mapping[str, str]) -> None:
+        """Write one grade and its folder. Raises OSError and sqlalchemy's errors, and NotGraded where nobody can tell
+        when it was handed in, with nothing written."""
+        nb = nbformat.v4.reads(graded.text)
+        ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
+        with self._folder(graded) as folder:
+            with self._transaction():
+                self._have_rows(graded.student, made_of["timestamp"])
+                save(self.gradebook, ids, nb, graded.text, made_of, self.standing.penalties)
+            target = Path(self._path(self.coursedir.autograded_directory, graded.student))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                os.rename(target, folder.parent / "before")
+            os.rename(folder, target)
+
+    @contextmanager
+    def _folder(self, graded: Graded) -> Iterator[Path]:
+        """What nbgrader leaves in autograded/: the notebook, what was handed in beside it, and the lesson's files."""
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.place) as work:
+            folder = Path(work) / "made"
+            folder.mkdir()
+            handed_in = self._path(self.coursedir.submitted_directory, graded.student)
+            for file in utils.find_all_files(handed_in, [*self.coursedir.ignore, "*.ipynb"]):
+                if is_file_within(file, handed_in) and os.path.splitext(file)[1].lower() in BESIDE:
+                    _copy(file, folder / os.path.relpath(file, handed_in))
+            source = self._path(self.coursedir.source_directory, ".")
+            for file in utils.find_all_files(source, [*self.coursedir.ignore, "*.ipynb"]):
+                _copy(file, folder / os.path.relpath(file, source))
+            (folder / f"{self.lesson}.ipynb").write_text(graded.text, encoding="utf-8")
+            self._permit(folder)
+            yield folder
+
+    def _permit(self, folder: Path) -> None:
+        """nbgrader's permissions of files, and of folders that a group shares."""
+        for place, _, names in os.walk(folder):
+            for name in names:
+                os.chmod(os.path.join(place, name), int(str(self.converter.permissions), 8))
+            os.chmod(place, 0o2775 if self.coursedir.groupshared else 0o755)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """nbgrader's session begins one by itself; `save` ends it."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
+                yield
+        finally:
+            self.gradebook.db.rollback()  # of nothing, where it was committed
+
+    def _have_rows(self, student: str, handed_in_at: str) -> None:
+        """Rows of the submission, as nbgrader's `add_submission` makes them, in the transaction of the grade."""
+        try:
+            submission = self.gradebook.find_submission(self.lesson, student)
+        except MissingEntry:
+            submission = self._add_rows(student)
+        if handed_in_at:
+            submission.timestamp = _time(handed_in_at)
+
+    def _add_rows(self, student: str) -> SubmittedAssignment:
+        session = self.gradebook.db
+        who = session.get(Student, student) or Student(id=student)
+        submission = SubmittedAssignment(assignment=self.gradebook.find_assignment(self.lesson), student=who)
+        for notebook in submission.assignment.notebooks:
+            submitted = SubmittedNotebook(notebook=notebook, assignment=submission)
+            for cell in [*notebook.grade_cells, *notebook.task_cells]:
+                Grade(cell_id=cell.id, notebook=submitted)
+            for cell in [*notebook.solution_cells, *notebook.task_cells]:
+                Comment(cell_id=cell.id, notebook=submitted)
+        session.add(submission)
+        session.flush()
+        return submission
+
+    def _path(self, step: str, student: str) -> str:
+        return str(self.coursedir.format_path(step, student, self.lesson))
+
+
+def _time(text: str) -> datetime:
+    """What timestamp.txt says. Raises NotGraded."""
+    try:
+        at: datetime = utils.parse_utc(text)
+        return at
+    except (ValueError, OverflowError):
+        raise NotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
+
+
+def _copy(file: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, target)

@@ -1,0 +1,160 @@
+"""Graders killed at random moments: whatever is killed, no grade is false, and the next run finishes the work.
+
+    python -m tests.chaos 200        (make chaos ROUNDS=200)
+
+A round: a class is handed in, `grading grade` is started, and after a random time one of its processes is killed
+(kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. What is then in the
+gradebook, in the report and in an export has to be true; and after a second run every student has the right grade,
+and no grade that was there before was made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import psutil
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from grading.nbgrader_plugins.grades import kept
+from grading.run.classroom import release_lessons
+from grading.run.nbgrader import scores, ungraded
+from grading.sample import hand_in, write_answers
+
+from .small import LESSONS, make_course
+
+LESSON = LESSONS[0]
+PAUSE = "import time\ntime.sleep(0.3)\n"
+CLASS = {  # what is handed in, and what it earns
+    "ada": (f"{PAUSE}def double(x):\n    return 2 * x", 5.0),
+    "bob": (f"{PAUSE}def double(x):\n    return x * x", 0.0),
+    "cem": (f"{PAUSE}def double(x):\n    return (2 * x).detach()", 3.0),
+    "dan": (f"{PAUSE}def double(x):\n    return (", 0.0),
+    "eve": (f"{PAUSE}def double(x):\n    return x + x", 5.0),
+    "fay": (f"{PAUSE}def double(x):\n    return x", 0.0),
+}
+PARTS = ("command", "judges' server", "judge", "fork server", "kernel")
+
+
+def make_class(root: Path) -> None:
+    """A course in which the class has handed in and nobody is graded."""
+    make_course(root)
+    release_lessons(root, [LESSON], Console(quiet=True))
+    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    for student, (answer, _) in CLASS.items():
+        hand_in(root, LESSON, student, write_answers(release, {"double": answer}))
+
+
+def start(root: Path) -> subprocess.Popen[str]:
+    """`grading grade` in the course."""
+    path = Path(sys.executable).parent
+    return subprocess.Popen(
+        [str(path / "grading"), "grade", LESSON, "--workers", "2"],
+        cwd=root,
+        env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def one_round(root: Path, chance: random.Random, longest: float) -> str:
+    """Kill one process after at most `longest` seconds, look, run again, look; what was killed."""
+    process, wait = start(root), chance.uniform(0, longest)
+    time.sleep(wait)
+    what = _kill(psutil.Process(process.pid), chance)
+    said, _ = process.communicate(timeout=600)
+    where = f"{what} killed after {wait:.2f} s; it said:\n{said}"
+    before = true_grades(root, where)
+    again = start(root)
+    said, _ = again.communicate(timeout=600)
+    where += f"\nthe second run said:\n{said}"
+    assert again.returncode == 0, where
+    after = true_grades(root, where)
+    assert after.keys() == CLASS.keys(), where
+    assert all(after[student] == at for student, at in before.items()), f"graded twice; {where}"
+    return what
+
+
+def true_grades(root: Path, where: str) -> dict[str, str]:
+    """Who is graded, and when; asserts that every place that shows grades shows these, and they are right."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+        found = {one.student: one.graded_at.isoformat() for one in kept(gradebook, LESSON)}
+    points = {student: score for (student, _), (score, _) in scores(root).items()}
+    assert points == {student: CLASS[student][1] for student in found}, where
+    assert {student for student, _ in ungraded(root)} == CLASS.keys() - found.keys(), where
+    exported = root / "grades.csv"
+    command = [Path(sys.executable).parent / "nbgrader", "export", f"--to={exported}"]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    with exported.open(encoding="utf-8-sig", newline="") as file:
+        said = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
+    assert {s: float(text) for s, text in said.items() if text} == points, where
+    return found
+
+
+def _kill(command: psutil.Process, chance: random.Random) -> str:
+    """Kill one process of a random part of the command that there is at this moment."""
+    parts: dict[str, list[psutil.Process]] = {"command": [command]}
+    try:
+        every = command.children(recursive=True)
+        depth = {one.pid: len(one.parents()) for one in every}
+        for one in every:
+            line = " ".join(one.cmdline())
+            kind = "fork server" if "forkserver" in line else "judges' server" if "judging" in line else ""
+            if kind:
+                parts.setdefault(kind, []).append(one)
+        for kind, forked in (("judges' server", "judge"), ("fork server", "kernel")):  # which are forked from them
+            members = sorted(parts.get(kind, []), key=lambda one: depth[one.pid])
+            if len(members) > 2:
+                parts[kind], parts[forked] = members[:2], members[2:]
+    except psutil.NoSuchProcess:
+        pass  # it ended as it was looked at
+    what = chance.choice(sorted(parts))
+    for one in parts[what][-1:]:
+        try:
+            one.send_signal(signal.SIGKILL)
+        except psutil.NoSuchProcess:
+            what = f"{what}, which had ended"
+    return what
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rounds", type=int, nargs="?", default=20)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    chance, killed = random.Random(options.seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as place:
+        ready = Path(place) / "ready"
+        make_class(ready)
+        longest = 0.0
+        for number in range(-1, options.rounds):
+            root = Path(place) / f"round-{number}"
+            shutil.copytree(ready, root)
+            if number < 0:  # one that nobody disturbs, for the time that it takes
+                begun = time.monotonic()
+                start(root).communicate(timeout=600)
+                longest = time.monotonic() - begun
+                true_grades(root, "nothing was killed")
+            else:
+                killed[one_round(root, chance, longest)] += 1
+                print(f"\r{number + 1} of {options.rounds} rounds", end="", flush=True)
+            shutil.rmtree(root)
+    print(f"\nno grade was false, lost or made twice; killed: {dict(killed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""A few rounds of `make chaos`: graders killed at random moments leave no false grade, and lose none."""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+import pytest
+
+from grading.sandbox import SandboxUnavailable, require
+
+from .. import chaos
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    try:
+        require()
+    except SandboxUnavailable as problem:
+        pytest.skip(problem.missing)
+    root = tmp_path_factory.mktemp("chaos") / "course"
+    chaos.make_class(root)
+    return root
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_whatever_is_killed_no_grade_is_false_and_the_next_run_finishes(ready, tmp_path, number):
+    root = shutil.copytree(ready, tmp_path / "course")
+    chaos.one_round(
+        root, random.Random(f"{random.random()} {number}"), longest=15.0
+    )  # by the seed of this run of tests
