@@ -4,6 +4,7 @@ PYTHON ?= python3
 LESSONS ?=
 FUZZ ?= 100
 ROUNDS ?= 20
+TESTERS ?= 4
 VENV := .venv
 BIN := $(VENV)/bin
 # nbgrader calls `alembic` by name when it makes a gradebook
@@ -52,10 +53,10 @@ strength: setup  ## the proofs, errors and points over a hundred seeds, written 
 	$(BIN)/grading strength $(LESSONS)
 
 test: setup  ## the whole test suite, contracts, lint and types
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(TESTERS)
 
 test-fast: setup  ## what answers within a minute, while one works
-	$(BIN)/python -m pytest -n 2 -m "not slow and not browser"
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow and not browser"
 
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
 	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
@@ -70,7 +71,7 @@ chaos: setup  ## kill graders at random moments, ROUNDS=20 times: no grade may b
 	$(BIN)/python -m tests.chaos $(ROUNDS)
 
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
-	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow" --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
 
 bench: setup  ## measurements, side by side
 	$(BIN)/python -m benchmarks

@@ -78,7 +78,7 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
 
 
 def _asserts(exercise: Exercise) -> str:
-    plain = [_case(p, exercise) for p in prepare(exercise, 0) if p.case.holds is None]
+    plain = [_case(p, exercise) for p in prepare(exercise, 0) if p.case.holds is None and not p.case.elsewhere]
     blobs = [base64.b64encode(pack(case)).decode() for case in plain]
     right = exercise.alternatives[0]
     oracle = f"_names = {{}}\nexec({right.cell!r}, _names)\n_oracle = _names[{right.subject!r}]"

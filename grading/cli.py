@@ -76,11 +76,10 @@ def main(arguments: list[str] | None = None) -> int:
     from .run.nbgrader import GradingError
     from .sandbox import SandboxUnavailable
 
-    for name in ("SIGTERM", "SIGHUP"):  # a closed terminal, a machine that is shut down
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _interrupted)
-
     try:
+        for name in ("SIGTERM", "SIGHUP"):  # a machine that is shut down, a closed terminal
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), _interrupted)
         if options.verb != "doctor":  # which asks about the machine, from anywhere
             options.root = course_root()
         if hasattr(options, "lessons"):

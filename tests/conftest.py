@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from xdist.scheduler import LoadScopeScheduling
 
 from grading import seeds
 from grading.build import build_lesson, lessons
@@ -29,14 +32,24 @@ torch.set_num_threads(1)
 
 # Longest first, so that no core waits for another at the end. These take a minute and more
 LONGEST = ("test_hostile", "test_formgrader", "08_training", "test_wheels")
+LESSON_IN_ID = re.compile(r"\[.*?(\d\d_[a-z_]+)")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+class _ByModule(LoadScopeScheduling):
     """A module's tests run in one process, for its fixtures' sake; where a lesson is a parameter, that lesson's do."""
-    for item in items:  # before xdist reads the groups
-        parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {parameters.get('lesson', '')}".strip()))
+
+    def _split_scope(self, nodeid: str) -> str:
+        lesson = LESSON_IN_ID.search(nodeid)
+        return nodeid.split("::")[0] + (lesson[1] if lesson else "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _ByModule:
+    return _ByModule(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     yield
     items.sort(key=_rank)  # after they were shuffled
 

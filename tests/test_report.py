@@ -104,11 +104,11 @@ def test_the_three_most_frequent_mistakes_are_told_with_their_text(tmp_path):
     assert text.count(" × ") == 3
 
 
-def test_of_two_mistakes_at_once_both_count_and_of_a_likely_one_none(tmp_path):
+def test_of_two_mistakes_at_once_both_count_and_of_a_likely_one_none():
     two = verdict("wrong", "squares", see="To double", also="loses_the_gradient", also_see="Gradients")
-    graded(tmp_path, "ada", "01_double", two)
-    graded(tmp_path, "bob", "01_double", verdict("wrong", "squares", sure=False))
-    assert frequent_mistakes(list(verdicts(tmp_path))) == [
+    likely = verdict("wrong", "squares", sure=False)
+    found = [*graded("ada", "01_double", two), *graded("bob", "01_double", likely)]
+    assert frequent_mistakes(found) == [
         (1, "01_double", "double", "loses_the_gradient", "Gradients"),
         (1, "01_double", "double", "squares", "To double"),
     ]

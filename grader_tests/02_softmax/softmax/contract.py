@@ -146,6 +146,8 @@ def _(draw):
     yield call(draw.normal(3, 5)).with_gradients()
     yield call(draw.normal(2, 4, 3), dim=1).with_gradients()
     yield call(draw.normal(2, 5) + levels(300.0, -300.0)).with_gradients()
+    # Columns so far apart that float64 has no room for the exponential of what is between them
+    yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients()
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (1, 4))
     yield call(x).with_gradients().described("the gradient beside scores of -inf")
 

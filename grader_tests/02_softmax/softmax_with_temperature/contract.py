@@ -96,6 +96,8 @@ def _(draw):
     # The weights at temperature 1 are 0 here, but at this temperature they are not
     yield call(draw.normal(5) + torch.tensor([0.0, -300.0, 100.0, -150.0, 0.0]), 100.0)
     yield call(draw.normal(5) + 300.0, 0.75)
+    # A list with one weight near 1 beside one whose weights are equal, a thousandfold apart in their logarithms
+    yield call(torch.tensor([[9.0, 0.0, 1.0], [1.0, 1.0, 1.0]]), 1e-3)
     yield call(draw.normal(5) - 300.0, 0.75)
     yield call(draw.normal(5, scale=1e30), 1e4)
     yield call(draw.normal(5, scale=1e30), 1e-5)

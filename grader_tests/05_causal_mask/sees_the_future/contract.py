@@ -92,6 +92,7 @@ def _(draw):
     yield leaks(leaking(draw, 2, 0, 1, -0.5), draw.normal(2, 5), "half of token 1 taken from output 0")
     bias = future(9)
     bias[6, 8] = 4.0
+    yield leaks(leaking(draw, 5, 1, 3, 0.5), draw.normal(5, 1), "half of token 3, one number, added to output 1")
     text = "attention with a causal mask, but for key 8, open to query 6"
     yield asked(text, specimen("biased_attention", bias=bias), draw.normal(9, 4))
 
