@@ -67,6 +67,7 @@ OWN_DICE = """
         ("w = w * (dice < p) / p", "KeepsWithProbability"),
         ("w = w * (dice[..., :1] > p) / (1 - p)", "DropsWholeRows"),
         ("w = w * (dice > p); w = w / w.sum(-1, keepdim=True).clamp(min=1e-9)", "NormalisedAgain"),
+        ("w = torch.softmax(w.log().masked_fill(dice < p, -torch.inf), dim=-1).nan_to_num()", "NormalisedAgain"),
         ("return (w * (dice > p) / (1 - p)) @ value, w", "WeightsFromBefore"),
         ("out = w @ value; return out * (torch.rand(out.shape) > p) / (1 - p), w", "DropoutOnOutput"),
         ("pass", "NeverDrops"),

@@ -19,6 +19,7 @@ import pytest
 from grading.judging.kernel.session import KernelDied
 from grading.sandbox import Policy
 from grading.sandbox.launch import ForkServer, server
+from grading.sandbox.policy import SandboxLost
 
 from .conftest import LONG, Box
 
@@ -163,7 +164,7 @@ def test_the_server_and_its_kernels_end_with_the_grader(end: str) -> None:
 def test_a_server_that_was_killed_is_replaced(start: Callable[..., Box], ahead: tuple[str, ...]) -> None:
     box, killed = start(), server(ahead=ahead)
     os.kill(family(killed.process.pid)[0].pid, signal.SIGKILL)
-    with pytest.raises(KernelDied, match="the kernel ended with its sandbox"):
+    with pytest.raises(SandboxLost, match="the kernel ended with its sandbox"):
         box.run("import time; time.sleep(100)")
     assert start().text("print('again')") == "again\n"
     assert server(ahead=ahead) is not killed

@@ -121,23 +121,16 @@ right.mistake("DividedByP", shows="survivors", when="divided by p").patch("""
 )
 right.mistake("NormalisedAgain", shows=("survivors", "gradients"), when="rows sum to 1 again").patch("""
   weights = self.dropout(torch.softmax(scores, dim=-1))
-+ weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
-""").says(
-    "Each row was made to sum to 1 again. That depends on which keys survived; the factor must be the same for all, or "
-    "the mean over many draws is no longer the attention of eval mode.",
-    see=ROWS,
-)
-right.mistake("BlockedBeforeSoftmax", shows=("survivors", "gradients")).patch("""
-- self.dropout = nn.Dropout(dropout)
-+ self.p = dropout
-@@
-- weights = self.dropout(torch.softmax(scores, dim=-1))
-+ if self.training:
-+     scores = scores.masked_fill(torch.rand_like(scores) < self.p, -torch.inf)
-+ weights = torch.softmax(scores, dim=-1).nan_to_num()
-""").says(
-    "Keys were blocked before the softmax, so that the rest share all of the weight among them. The factor must be the "
-    "same for all survivors: drop weights, not scores.",
++ weights = AGAIN
+""").for_each(  # keys that are blocked before the softmax come to the same
+    AGAIN=(
+        "weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)",
+        "torch.softmax(scores.masked_fill(weights == 0, -torch.inf), dim=-1).nan_to_num()",
+    )
+).says(
+    "Each row sums to 1 again: the weights were divided by what was left of them, or keys were blocked before the "
+    "softmax. Then the survivors' factor depends on which keys are left. It must be the same for all, or the mean over "
+    "many draws is no longer the attention of eval mode: drop weights, not scores, and do not normalise twice.",
     see=ROWS,
 )
 right.mistake("KeepsWithProbability", shows=("dropout", "survivors"), when="what was to be kept is dropped").patch("""
