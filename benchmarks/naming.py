@@ -44,7 +44,7 @@ def together(one: Mistake, other: Mistake) -> Answer | None:
         for edit in (*one.edits, *other.edits):
             code = edit(code)
         made = Answer(one.subject, f"{one.name} + {other.name}", code)
-        return made if made.answer else None
+        return made if made.made() else None
     except (EditError, SyntaxError):
         return None
 
@@ -52,10 +52,11 @@ def together(one: Mistake, other: Mistake) -> Answer | None:
 def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdict, list[Observation]]:
     """The verdict on an answer, and what it gave on every case."""
     seen: list[Observation] = []
+    names = {exercise.name: answer.made()}
 
     def ask(programs: list[tuple[Program, float]]) -> Answers:
         for program, _ in programs:
-            seen.append(observe(program, {exercise.name: answer.answer}))
+            seen.append(observe(program, names))
             yield seen[-1]
 
     return examine(exercise, ask, seed=seed, lenient=True), seen

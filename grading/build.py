@@ -190,7 +190,8 @@ def _given(mistake: Mistake, prepared: list[Prepared]) -> list[dict[str, Any]]:
     constant give the same."""
     found: list[list[Observation]] = []
     for answer in mistake.each:
-        given = [observe(p.program(()), {answer.subject: answer.answer}) for p in prepared]
+        names = {answer.subject: answer.made()}
+        given = [observe(p.program(()), names) for p in prepared]
         if not any(all(map(same_outcome, given, other)) for other in found):
             found.append(given)
     return [

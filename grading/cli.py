@@ -54,7 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     grade.add_argument("--students", nargs="+", metavar="STUDENT", help="grade these only")
     grade.add_argument("--workers", type=_positive, default=0, help="submissions at a time; one a processor by default")
     grade.add_argument("--dry-run", action="store_true", help="say what would be graded, and why, and do nothing")
-    grade.add_argument("--json", action="store_true", help="print the outcome as JSON, and everything else to stderr")
+    grade.add_argument(
+        "--json", action="store_true", help="print what becomes of each as a line of JSON, and the rest to stderr"
+    )
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
@@ -153,9 +155,8 @@ def _grade(options: argparse.Namespace) -> int:
         unsandboxed=options.unsandboxed,
         workers=options.workers,
         dry=options.dry_run,
+        tell=lambda record: print(json.dumps(record), flush=True) if options.json else None,
     )
-    if options.json:
-        print(json.dumps(outcome.to_json(), indent=2))
     return min(1, len(outcome.failed))
 
 

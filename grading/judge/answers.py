@@ -11,7 +11,6 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -46,9 +45,11 @@ class Answer:
     name: str
     code: str
 
-    @cached_property
-    def answer(self) -> Any:
-        """The function or class that the text defines, made once. Raises ValueError where it defines none."""
+    def made(self) -> Any:
+        """The function or class that the text defines, made anew: what one keeps between calls is no other's.
+
+        Raises ValueError where the text defines none.
+        """
         names = self.define(dict(GIVEN))
         if self.subject not in names:
             raise ValueError(f"answer {self.name} does not define {self.subject}")

@@ -22,6 +22,7 @@ from course.protocol.places import META, compare_place
 from course.protocol.program import Observation, Program
 from course.protocol.running import observe
 
+from .answers import Answer
 from .case import Case, in_words, program
 from .exercise import Exercise, mix
 
@@ -92,7 +93,13 @@ def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     not allowed is not watched for."""
     programs = [p.program(()) for p in prepare(exercise, seed)]
     answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
-    return {a.name: [observe(one, {exercise.name: a.answer}) for one in programs] for a in answers}
+    return {a.name: _given(a, programs) for a in answers}
+
+
+def _given(answer: Answer, programs: list[Program]) -> list[Observation]:
+    """What an answer gives, one program after the other, as they run in a notebook."""
+    names = {answer.subject: answer.made()}
+    return [observe(one, names) for one in programs]
 
 
 @lru_cache(maxsize=256)

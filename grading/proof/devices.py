@@ -31,7 +31,7 @@ def differing(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seed: 
     there = device()
     if not there:
         return None
-    mistakes = {f"mistake {one.name}": {exercise.name: one.answer} for m in exercise.mistakes for one in m.each}
+    mistakes = {f"mistake {one.name}": {exercise.name: one.made()} for m in exercise.mistakes for one in m.each}
 
     def lose(names: Mapping[str, Any], on: str) -> list[str]:
         return list(lost(exercise, names, seed, on, lenient=True))

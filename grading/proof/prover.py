@@ -144,13 +144,13 @@ class Prover:
     def prove(self, exercise: Exercise, *, mutate: bool = True) -> Proof:
         proof = Proof(exercise, f"grader_tests/{self.name}/{exercise.name}")
         self._right(proof, "solution", self.solved[exercise.name], list(self.solutions.values()))
-        oracle = Answer(exercise.name, "oracle", exercise.stand_in).answer
+        oracle = Answer(exercise.name, "oracle", exercise.stand_in).made()
         self._right(proof, "oracle", oracle, rules=_where_defined(exercise), lenient=True)
         for alternative in exercise.alternatives:
             made, source = self._handed_in(alternative)
             self._right(proof, f"alternative {alternative.name}", made, source)
         for base in exercise.bases:
-            self._right(proof, f"{base.name}, of which mistakes are edits,", base.answer, lenient=True)
+            self._right(proof, f"{base.name}, of which mistakes are edits,", base.made(), lenient=True)
         stub = self._judged(exercise, self.stubs[exercise.name], self.seeds[0])
         if stub.earned or stub.status != "not started":
             fault = f"the stub earns {stub.earned:g} and is {stub.status!r}"

@@ -41,19 +41,34 @@ class CannotWrite(RuntimeError):
 
 @dataclass
 class Outcome:
-    """What became of a class, by (lesson, student): graded now and why, graded before, and why not graded."""
+    """What became of a class, by (lesson, student): graded now and why, graded before, and why not graded.
 
+    tell  is given each record as soon as it is known: lesson, student, what became of it, and why
+    """
+
+    tell: Callable[[dict[str, str]], object] = lambda record: None
     graded: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     stands: list[tuple[str, str]] = field(default_factory=list)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def to_json(self) -> list[dict[str, str]]:
-        """One record for each submission: lesson, student, what became of it, and why."""
-        found = dict.fromkeys(self.stands, ("graded before", ""))
-        found |= {key: ("graded", " and ".join(why)) for key, why in self.graded.items()}
-        found |= {key: ("not graded", why) for key, why in self.failed.items()}
-        names = ("lesson", "student", "outcome", "why")
-        return [dict(zip(names, (*key, *found[key]), strict=True)) for key in sorted(found)]
+    def is_graded(self, lesson: str, student: str, why: list[str]) -> None:
+        self.graded[lesson, student] = why
+        self._tell(lesson, student, "graded", " and ".join(why))
+
+    def was_graded(self, lesson: str, student: str) -> None:
+        self.stands.append((lesson, student))
+        self._tell(lesson, student, "graded before")
+
+    def is_not_graded(self, lesson: str, student: str, why: str) -> None:
+        """Student "": nobody in this lesson is."""
+        self.failed[lesson, student] = why
+        self._tell(lesson, student, "not graded", why)
+
+    def is_to_be_graded(self, lesson: str, student: str, why: list[str]) -> None:
+        self._tell(lesson, student, "to be graded", " and ".join(why))
+
+    def _tell(self, lesson: str, student: str, outcome: str, why: str = "") -> None:
+        self.tell({"lesson": lesson, "student": student, "outcome": outcome, "why": why})
 
 
 def cores() -> int:
@@ -84,9 +99,10 @@ def grade_class(
     unsandboxed: bool = False,
     workers: int = 0,
     dry: bool = False,
+    tell: Callable[[dict[str, str]], object] = lambda record: None,
 ) -> Outcome:
     """Grade what was handed in and has no grade that stands (`again`: all of it), by so many workers, one a core by
-    default. dry: only say what would be graded, and why.
+    default. dry: only say what would be graded, and why. tell: as in `Outcome`.
 
     Raises SandboxUnavailable, and grades nothing, where this machine cannot confine student code; unless `unsandboxed`
     or the course's configuration says to do without. Raises AtWork where another process grades this course, and
@@ -97,14 +113,18 @@ def grade_class(
         console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
     elif not dry:
         require()
-    coursedir, outcome, workers = CourseDirectory(config=config), Outcome(), workers or cores()
+    coursedir, outcome, workers = CourseDirectory(config=config), Outcome(tell), workers or cores()
     with alone(root), _progress(console) as progress, _heard(progress.console), threads(workers) as pool:
         for name in lessons(root, names):
             chosen = [one for one in handed_in(root, name) if students is None or one in students]
             if chosen and not knows(root, name):
-                outcome.failed[name, ""] = "is not released yet, so nothing of it can be graded: run `make release`"
+                outcome.is_not_graded(
+                    name, "", "is not released yet, so nothing of it can be graded: run `make release`"
+                )
             elif chosen:
                 made = plan(coursedir, config, name, chosen, again=again)
+                for student, reasons in made.why.items():
+                    outcome.is_to_be_graded(name, student, reasons)
                 if dry:
                     _say(made, progress.console)
                 else:
@@ -125,17 +145,19 @@ def _grade_lesson(
     made: Plan, config: Config, pool: Executor, workers: int, progress: Progress, outcome: Outcome
 ) -> None:
     name = made.lesson
-    outcome.stands += [(name, student) for student in made.stands]
-    outcome.failed |= {(name, student): why for student, why in made.without.items()}
+    for student in made.stands:
+        outcome.was_graded(name, student)
+    for student, why in made.without.items():
+        outcome.is_not_graded(name, student, why)
     if made.why:
         make_ready(made.standing.work())
         row, begun = progress.add_task(name, total=len(made.why)), time.monotonic()
 
         def done(student: str, error: Exception | None) -> None:
             if error is None:
-                outcome.graded[name, student] = made.why[student]
+                outcome.is_graded(name, student, made.why[student])
             else:
-                outcome.failed[name, student] = f"not graded: {error}"
+                outcome.is_not_graded(name, student, f"not graded: {error}")
             progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
 
         try:

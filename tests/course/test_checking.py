@@ -302,10 +302,10 @@ def test_known_mistakes_are_named_and_right_answers_of_every_style_are_right(lea
     for exercise in exercises.values():
         texts = [mistake.text for mistake in exercise.mistakes]
         for alternative in exercise.alternatives:
-            report = learner.check(exercise.name, alternative.answer)
+            report = learner.check(exercise.name, alternative.made())
             assert report.startswith(head("right") + exercise.name), report
         for mistake in exercise.mistakes:
-            report = learner.check(exercise.name, mistake.answer)
+            report = learner.check(exercise.name, mistake.made())
             # For sure, hedged, or as the first or second of two
             told = [text for text in texts if f"{text}\n" in report or f"{text} Second: " in report]
             assert set(told) <= {mistake.text}, f"{mistake.name} is taken for another: {told}"
@@ -561,7 +561,7 @@ def test_progress_is_complete_when_all_exercises_are(learner):
     exercises = load_lesson(ROOT / "grader_tests" / "01_dot_products").exercises
     learner.run("begin('01_dot_products')")
     for exercise in exercises.values():
-        learner.check(exercise.name, exercise.alternatives[0].answer)
+        learner.check(exercise.name, exercise.alternatives[0].made())
     assert learner.run("progress()").startswith("✓ right: 01_dot_products, 20 of 20 points\n  4 of 4 exercises pass")
 
 

@@ -102,7 +102,7 @@ def test_a_cell_brings_the_imports_that_are_given_elsewhere():
 
 def test_an_answer_that_defines_something_else_is_told():
     with pytest.raises(ValueError, match="does not define f"):
-        _ = Answer("f", "other", "def g(x):\n    return x").answer
+        _ = Answer("f", "other", "def g(x):\n    return x").made()
 
 
 def test_cells_are_read_by_their_titles(tmp_path):

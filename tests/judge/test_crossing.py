@@ -129,13 +129,13 @@ def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
     followed = {caller.name: 0 for caller in callers}
     lost = ExerciseVerdict(name, exercise.points, 0.0, "wrong")  # that each mistake loses is shown in test_graders
     for turn, mistake in enumerate(exercise.mistakes):
-        with book.answered(name, mistake.answer):
+        with book.answered(name, mistake.made()):
             for caller in callers:
                 verdict = book.judged(caller, [(exercise, lost)])
                 assert verdict.earned == caller.points, f"{mistake.name} costs points in {caller.name}"
                 followed[caller.name] += verdict.followed_through == [name]
             alone = others[turn % len(others)]
-            with book.answered(alone.name, alone.alternatives[turn % len(alone.alternatives)].answer):
+            with book.answered(alone.name, alone.alternatives[turn % len(alone.alternatives)].made()):
                 assert earns_all(alone, book.names), f"{mistake.name} costs points in {alone.name}"
     # Callers that no mistake reaches would prove nothing
     assert all(followed.values()), followed

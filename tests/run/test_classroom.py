@@ -361,8 +361,10 @@ def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
     grade_class(course, [ONE], Heard(), students=["ada"])
     assert set(scores(course)) == {("ada", ONE)}
     hand_in(course, ONE, "ada", solved(course, ONE, double="def double(x):\n    return x"))
-    console, before = Heard(), everything(course)
-    grade_class(course, [ONE], console, dry=True)
+    console, before, told = Heard(), everything(course), []
+    grade_class(course, [ONE], console, dry=True, tell=told.append)
+    assert [(one["student"], one["outcome"]) for one in told] == [("ada", "to be graded"), ("bob", "to be graded")]
+    assert told[1]["why"] == "it was not graded yet"
     assert console.text.strip().splitlines() == [
         f"{ONE}, ada: to be graded, since what was handed in changed and when it was handed in changed",
         f"{ONE}, bob: to be graded, since it was not graded yet",
@@ -378,8 +380,13 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
         hand_in(root, TWO, student, solved(root, TWO))
         hand_in(root, ONE, student, solved(root, TWO))
     console = Heard()
-    assert len(grade_class(root, [], console).failed) == 1
+    told = []
+    assert len(grade_class(root, [], console, tell=told.append).failed) == 1
     assert console.text.count("run `make release`") == 1
+    outcomes = [(one["lesson"], one["student"], one["outcome"]) for one in told]
+    assert outcomes[0] == (ONE, "", "not graded")
+    assert sorted(outcomes[1:3]) == [(TWO, student, "to be graded") for student in ("ada", "bob")]
+    assert sorted(outcomes[3:]) == [(TWO, student, "graded") for student in ("ada", "bob")]
     assert f"{ONE} is not released yet" in console.text
     assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
 

@@ -1,0 +1,24 @@
+"""Puts this folder into the wheel as the package `grading`.
+
+hatchling's own `sources`, which says the same, would move the setting for Jupyter's server (`shared-data`) there, too.
+Where the engine is installed as it lies here (`pip install -e`), nothing is put anywhere.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+SUFFIXES = {".py", ".css", ".j2", ".tpl"}
+
+
+class Package(BuildHookInterface[Any]):
+    """The files of the package, where a wheel is built that is to be published."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "standard":
+            root = Path(self.root)
+            files = (file for file in root.rglob("*") if file.suffix in SUFFIXES and file != Path(__file__))
+            build_data["force_include"] |= {str(file): f"grading/{file.relative_to(root)}" for file in files}

@@ -1,0 +1,18 @@
+"""What nbgrader's formgrader lacks: all that is new is graded at a press, with progress.
+
+A Jupyter server extension beside nbgrader's own. `server.json` switches it on where the engine is installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _jupyter_server_extension_points() -> list[dict[str, Any]]:
+    return [{"module": "grading.nbgrader_plugins.formgrader"}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    from .handlers import install
+
+    install(server.web_app)

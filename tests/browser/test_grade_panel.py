@@ -1,0 +1,89 @@
+"""The teacher grades all that is new from the formgrader, at a press, and is told what was not graded and why."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from grading.nbgrader_plugins.lock import alone
+from grading.run.nbgrader import scores
+from grading.sandbox import SandboxUnavailable, require
+
+from .. import chaos
+from .serving import TOKEN, serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+LONG = 240_000  # milliseconds; a class of six takes ten seconds
+PLACES = {"manage_assignments": "in every lesson", f"manage_submissions/{chaos.LESSON}": f"in {chaos.LESSON}"}
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        require()
+    except SandboxUnavailable as problem:
+        pytest.skip(problem.missing)
+    root = tmp_path_factory.mktemp("panel") / "course"
+    chaos.make_class(root)
+    other = root / "submitted" / "gus" / chaos.LESSON
+    other.mkdir(parents=True)
+    (other / "essay.txt").write_text("I prefer prose.")
+    return root
+
+
+@pytest.fixture
+def course(handed_in: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(handed_in, tmp_path / "course")
+
+
+@pytest.fixture
+def page(course: Path, browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    (tmp_path / "home").mkdir()
+    with serving(course, tmp_path / "home") as address:
+        opened = browser.new_page(base_url=f"{address}/formgrader/")
+        opened.goto(f"{address}/tree?token={TOKEN}")  # signs in
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_all_that_is_new_is_graded_at_a_press(course, page, place):
+    page.goto(place)
+    panel = page.locator("#grade-new")
+    expect(panel.get_by_role("status")).to_contain_text(PLACES[place])
+    panel.get_by_role("button", name="Grade all that is new").click()
+    expect(panel.get_by_role("progressbar")).to_be_visible()
+    expect(panel.get_by_role("status")).to_contain_text("6 of 7 graded.", timeout=LONG)
+    expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(panel.get_by_role("listitem")).to_have_text(
+        re.compile("gus: no 01_double.ipynb was handed in, but essay.txt")
+    )
+    given = {student: points for (student, _), (points, _) in scores(course).items()}
+    assert given == {student: points for student, (_, points) in chaos.CLASS.items()}
+
+    page.reload()
+    panel.get_by_role("button", name="Grade all that is new").click()
+    expect(panel.get_by_role("status")).to_contain_text("0 of 1 graded", timeout=LONG)
+
+
+def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
+    page.goto("manage_assignments")
+    panel = page.locator("#grade-new")
+    start, stop = (panel.get_by_role("button", name=name) for name in ("Grade all that is new", "Stop"))
+    with alone(course):
+        start.click()
+        expect(panel.locator("pre")).to_contain_text("is being graded already", timeout=LONG)
+    start.click()
+    expect(panel.get_by_role("status")).to_contain_text(re.compile(r"[1-5] of 7 graded …"), timeout=LONG)
+    stop.click()
+    expect(panel.locator("pre")).to_contain_text("stopped. What was done is kept", timeout=LONG)
+    assert 0 < len(scores(course)) < len(chaos.CLASS)
+    start.click()
+    expect(panel.get_by_role("status")).to_contain_text(" graded.", timeout=LONG)
+    assert scores(course).keys() == {(student, chaos.LESSON) for student in chaos.CLASS}
