@@ -2,8 +2,8 @@
 
     python -m tests.chaos 200        (make chaos ROUNDS=200)
 
-A round: a class is handed in, `grading grade` is started, and after a random time one of its processes is killed
-(kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. What is then in the
+A round: a class is handed in, `grading grade` or `nbgrader autograde` is started, and after a random time one of its
+processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. What is then in the
 gradebook, in the report and in an export has to be true; and after a second run every student has the right grade,
 and no grade that was there before was made again.
 """
@@ -45,7 +45,7 @@ CLASS = {  # what is handed in, and what it earns
     "eve": (f"{PAUSE}def double(x):\n    return x + x", 5.0),
     "fay": (f"{PAUSE}def double(x):\n    return x", 0.0),
 }
-PARTS = ("command", "judges' server", "judge", "fork server", "kernel")
+COMMANDS = {"grading": ["grade", LESSON, "--workers", "2"], "nbgrader": ["autograde", LESSON]}
 
 
 def make_class(root: Path) -> None:
@@ -57,11 +57,11 @@ def make_class(root: Path) -> None:
         hand_in(root, LESSON, student, write_answers(release, {"double": answer}))
 
 
-def start(root: Path) -> subprocess.Popen[str]:
-    """`grading grade` in the course."""
+def start(root: Path, name: str) -> subprocess.Popen[str]:
+    """`grading grade` or `nbgrader autograde` in the course."""
     path = Path(sys.executable).parent
     return subprocess.Popen(
-        [str(path / "grading"), "grade", LESSON, "--workers", "2"],
+        [str(path / name), *COMMANDS[name]],
         cwd=root,
         env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
@@ -72,13 +72,14 @@ def start(root: Path) -> subprocess.Popen[str]:
 
 def one_round(root: Path, chance: random.Random, longest: float) -> str:
     """Kill one process after at most `longest` seconds, look, run again, look; what was killed."""
-    process, wait = start(root), chance.uniform(0, longest)
+    name, wait = chance.choice(sorted(COMMANDS)), chance.uniform(0, longest)
+    process = start(root, name)
     time.sleep(wait)
-    what = _kill(psutil.Process(process.pid), chance)
+    what = f"{name}: {_kill(psutil.Process(process.pid), chance)}"
     said, _ = process.communicate(timeout=600)
     where = f"{what} killed after {wait:.2f} s; it said:\n{said}"
     before = true_grades(root, where)
-    again = start(root)
+    again = start(root, chance.choice(sorted(COMMANDS)))
     said, _ = again.communicate(timeout=600)
     where += f"\nthe second run said:\n{said}"
     assert again.returncode == 0, where
@@ -146,7 +147,7 @@ def main() -> None:
             shutil.copytree(ready, root)
             if number < 0:  # one that nobody disturbs, for the time that it takes
                 begun = time.monotonic()
-                start(root).communicate(timeout=600)
+                start(root, "grading").communicate(timeout=600)
                 longest = time.monotonic() - begun
                 true_grades(root, "nothing was killed")
             else:
