@@ -77,16 +77,16 @@ class Report:
             f'<span style="white-space:nowrap">{self.earned:g} of {self.points:g} points</span></div>',
         ]
         if self.headline:
-            parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{_prose(self.headline)}</b></p>')
+            parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{prose(self.headline)}</b></p>')
         if self.see:
-            parts.append(f'<p style="margin:6px 0;color:{INK}">Look at: {_prose(self.see)}</p>')
+            parts.append(f'<p style="margin:6px 0;color:{INK}">Look at: {prose(self.see)}</p>')
         if self.rows:
             parts.append('<ul style="list-style:none;margin:6px 0;padding:0">')
             parts += [_row_html(row) for row in self.rows]
             parts.append("</ul>")
-        parts += [f'<p style="margin:6px 0;color:{INK}">{_prose(note)}</p>' for note in self.notes]
+        parts += [f'<p style="margin:6px 0;color:{INK}">{prose(note)}</p>' for note in self.notes]
         if self.footnote:
-            parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{_prose(self.footnote)}</p>')
+            parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{prose(self.footnote)}</p>')
         return "".join([*parts, "</div>"])
 
     def to_text(self) -> str:
@@ -138,7 +138,7 @@ def _row_html(row: Row) -> str:
     points = f'<span style="color:{GREY};white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
     head = (
         '<div style="display:flex;justify-content:space-between;gap:1em"><span>'
-        f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {_prose(row.name)}</span>{points}</div>'
+        f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {prose(row.name)}</span>{points}</div>'
     )
     body = "".join(
         f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;font-size:13px;background:#f7fafc;color:{INK};'
@@ -148,7 +148,7 @@ def _row_html(row: Row) -> str:
     return f'<li style="margin:2px 0;color:{INK}">{head}{body}</li>'
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Escaped, with `code` and *emphasis* as in Markdown."""
     pieces = []
     for index, piece in enumerate(text.split("`")):

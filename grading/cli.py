@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     ):
         verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
-    verb("report", "the class: points, and the most frequent mistakes")
+    verb("report", "the class: what waits for a person, the most frequent mistakes, how each lesson went")
     verb("doctor", "what this machine grants to the sandbox; exit status 1 where it is too little")
 
     grade = verbs.choices["grade"]
@@ -57,6 +57,11 @@ def main(arguments: list[str] | None = None) -> int:
     grade.add_argument(
         "--json", action="store_true", help="print what becomes of each as a line of JSON, and the rest to stderr"
     )
+    report = verbs.choices["report"]
+    report.add_argument("--students", action="store_true", help="show everyone's points, too")
+    report.add_argument("--html", metavar="FILE", help="write it all as one page that opens anywhere")
+    report.add_argument("--csv", metavar="DIR", help="write the page's tables as CSV files into a directory")
+    report.add_argument("--anonymous", action="store_true", help="numbers in place of names")
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
@@ -180,13 +185,26 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
     from rich.console import Console
 
-    from .report import show_class
-    from .run.nbgrader import grades, scores, ungraded, waiting
+    from .overview import page, tables, terminal
+    from .overview.texts import Graders
+    from .run.records import class_of
+    from .seeds import course_seed
 
-    root = options.root
-    show_class(root, grades(root), scores(root), waiting(root), ungraded(root), Console())
+    course, graders = class_of(options.root), Graders(options.root)
+    if options.anonymous:
+        course = course.anonymous(course_seed(options.root))
+    if options.html:
+        Path(options.html).write_text(page.class_page(course, options.root.name, graders), encoding="utf-8")
+        print(f"{options.html}: written")
+    if options.csv:
+        for file in tables.write(course, graders, Path(options.csv)):
+            print(f"{file}: written")
+    if not options.html and not options.csv:
+        terminal.show_class(course, graders, Console(), students=options.students)
     return 0
 
 

@@ -3,9 +3,9 @@
     python -m tests.chaos 200        (make chaos ROUNDS=200)
 
 A round: a class is handed in, `grading grade` or `nbgrader autograde` is started, and after a random time one of its
-processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. What is then in the
-gradebook, in the report and in an export has to be true; and after a second run every student has the right grade,
-and no grade that was there before was made again.
+processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel.
+What is then in the gradebook, in the report and in an export has to be true; and after a second run, of either command,
+every student has the right grade, and no grade that was there before was made again.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -150,9 +151,14 @@ def test_the_road_by_verbs(course, grading):
     assert scores(course) == {("ada", ONE): (5, 5)}
     assert grading(course, "feedback")[0] == 0
     assert (course / "feedback" / "ada" / ONE / f"{ONE}.html").exists()
-    status, told, _ = grading(course, "report")
+    status, told, _ = grading(course, "report", "--students")
     assert status == 0
     assert any(line.split() == ["ada", "5/5"] for line in told.splitlines())
+    page, tables = course / "class.html", course / "tables"
+    assert grading(course, "report", "--html", str(page), "--csv", str(tables), "--anonymous")[0] == 0
+    assert "student 1" in page.read_text()
+    assert not re.search(r"\bada\b", page.read_text())
+    assert "student 1,01_double,5,5,False" in (tables / "students.csv").read_text()
 
 
 def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):

@@ -9,7 +9,6 @@ handed in and not graded has no points, and never reads as a zero.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -21,10 +20,10 @@ from nbgrader.plugins import ExportPlugin
 
 from grading.cells import exercise_named
 from grading.judge.verdict import ExerciseVerdict
+from grading.spreadsheet import write_rows
 
 from .grades import Kept, kept
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take a text that begins so for a formula
 NOT_HANDED_IN = "not handed in"
 NOT_GRADED = "not graded yet"
 NEEDS_A_PERSON = "needs a person"
@@ -77,17 +76,18 @@ class _CsvExporter(ExportPlugin):
         assignments = _chosen(self.assignment, gradebook.assignments, "name", "assignment")
         students = _chosen(self.student, gradebook.students, "id", "student")
         destination = Path(self.to or self.destination)
-        rows = 0
-        with destination.open("w", encoding="utf-8-sig", newline="") as file:  # the mark tells Excel it is UTF-8
-            writer = csv.DictWriter(file, [column.name for column in fields(self.row)])
-            writer.writeheader()
-            for assignment in assignments:
-                graded = {one.student: one for one in kept(gradebook, assignment.name)}
-                for student in students:
-                    for row in self._rows(assignment, student, _submission(gradebook, assignment, student), graded):
-                        writer.writerow({name: _safe(value) for name, value in asdict(row).items()})
-                        rows += 1
+        columns = [column.name for column in fields(self.row)]
+        rows = write_rows(destination, columns, self._all(gradebook, assignments, students))
         self.log.info("%d rows written to %s", rows, destination)
+
+    def _all(
+        self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]
+    ) -> Iterator[dict[str, Any]]:
+        for assignment in assignments:
+            graded = {one.student: one for one in kept(gradebook, assignment.name)}
+            for student in students:
+                submission = _submission(gradebook, assignment, student)
+                yield from map(asdict, self._rows(assignment, student, submission, graded))
 
     def _rows(
         self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
@@ -197,9 +197,3 @@ def _chosen(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> 
         there = ", ".join(by_name) or "none"
         raise ExportError(f"the gradebook has no {what} {', '.join(unknown)}; it has: {there}")
     return [by_name[name] for name in (wanted or by_name)]
-
-
-def _safe(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    return f"{round(value, 4):g}" if isinstance(value, float) else value

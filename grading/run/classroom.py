@@ -25,7 +25,7 @@ from traitlets.config import Config
 from ..build import build_lesson, lessons
 from ..judging.client import make_ready
 from ..nbgrader_plugins.lock import alone
-from ..report import shortened
+from ..overview.terminal import shortened
 from ..sample import hand_in, sample_class
 from ..sandbox import require
 from .grading import Plan, carry_out, plan, threads

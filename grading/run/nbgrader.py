@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Grade, Gradebook
@@ -23,11 +24,20 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grading.cells import exercise_named
 
+from ..judge.verdict import ExerciseVerdict
 from ..nbgrader_plugins.grades import kept
 from ..nbgrader_plugins.standing import Standing
-from ..report import Graded
 from ..root import CONFIG
 from ..seeds import course_seed
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One verdict with whose it is."""
+
+    student: str
+    lesson: str
+    verdict: ExerciseVerdict
 
 
 class GradingError(RuntimeError):

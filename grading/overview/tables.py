@@ -1,0 +1,41 @@
+"""The page's tables as CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..spreadsheet import write_rows
+from .items import items
+from .mistakes import named, unnamed
+from .records import Course
+from .texts import Graders
+
+Rows = list[dict[str, Any]]
+
+
+def write(course: Course, graders: Graders, folder: Path) -> Iterator[Path]:
+    """Write the tables into a folder, which is made if need be; gives each file that was written. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (columns, rows) in _tables(course, graders).items():
+        write_rows(folder / name, columns, rows)
+        yield folder / name
+
+
+def _tables(course: Course, graders: Graders) -> dict[str, tuple[list[str], Rows]]:
+    made = [asdict(one) | {"text": graders.text(one.lesson, one.exercise, one.name)} for one in named(course.answers)]
+    without = [asdict(one) | {"criteria": "; ".join(one.criteria)} for one in unnamed(course.answers)]
+    return {
+        "criteria.csv": (
+            ["lesson", "exercise", "criterion", "answers", "begun", "easiness", "discrimination"],
+            [asdict(one) for one in items(course)],
+        ),
+        "mistakes.csv": (["lesson", "exercise", "name", "count", "likely", "see", "text", "example"], made),
+        "without-a-name.csv": (["lesson", "exercise", "criteria", "finding", "count", "example"], without),
+        "students.csv": (
+            ["student", "lesson", "points", "most", "open", "handed_in"],
+            [asdict(one) for one in course.submissions],
+        ),
+    }

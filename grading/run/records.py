@@ -1,0 +1,61 @@
+"""A class's grades and answers, from the gradebook and the graded notebooks, for its overview."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Grade, Gradebook, SubmittedAssignment
+from nbgrader.coursedir import CourseDirectory
+
+from ..cells import exercise_named, grade_id
+from ..nbgrader_plugins.content import digest_of_text
+from ..nbgrader_plugins.grades import Kept, kept
+from ..overview.records import Answer, Course, Submission
+from .nbgrader import configuration, knows, ungraded
+
+
+def class_of(root: Path) -> Course:
+    """All that is graded in the course in `root`, and what was handed in and is not."""
+    directory = CourseDirectory(config=configuration(root))
+    answers, submissions = list[Answer](), list[Submission]()
+    if any(knows(root, path.name) for path in (root / "release").glob("*")):
+        with Gradebook(directory.db_url, directory.course_id) as gradebook:
+            for one in kept(gradebook):
+                submitted = gradebook.find_submission(one.lesson, one.student)
+                found = list(_answers(directory, one, submitted))
+                answers += found
+                submissions.append(_submission(one, submitted, any(a.points is None for a in found)))
+    return Course(answers, submissions, ungraded(root))
+
+
+def _submission(one: Kept, submitted: SubmittedAssignment, waits: bool) -> Submission:
+    points = submitted.score - submitted.late_submission_penalty
+    return Submission(one.student, one.lesson, points, submitted.max_score, submitted.timestamp, waits)
+
+
+def _answers(directory: CourseDirectory, one: Kept, submitted: SubmittedAssignment) -> Iterator[Answer]:
+    sources = _sources(directory, one)
+    grades = {grade.name: grade for notebook in submitted.notebooks for grade in notebook.grades}
+    for name, verdict in one.verdicts.items():
+        grade = grades[name]
+        waiting = bool(grade.needs_manual_grade)
+        yield Answer(one.student, one.lesson, _points(grade), verdict, waiting, sources.get(exercise_named(name), ""))
+
+
+def _points(grade: Grade) -> float | None:
+    return None if grade.manual_score is None and grade.auto_score is None else float(grade.score)
+
+
+def _sources(directory: CourseDirectory, one: Kept) -> dict[str, str]:
+    """What stands in the answer cells, by exercise; nothing where the file is not the one that was graded."""
+    folder = Path(directory.format_path(directory.autograded_directory, one.student, one.lesson))
+    try:
+        text = (folder / f"{one.lesson}.ipynb").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    if digest_of_text(text) != one.digest:
+        return {}
+    cells = nbformat.reads(text, as_version=4).cells
+    return {grade_id(c): c.source for c in cells if c.metadata.get("nbgrader", {}).get("solution") and grade_id(c)}
