@@ -42,6 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
     verb("report", "the class: what waits for a person, the most frequent mistakes, how each lesson went")
+    verb("fill", "fill a lesson's column in the gradebook file that your LMS exports, for it to import again")
     verb("doctor", "what this machine grants to the sandbox; exit status 1 where it is too little")
 
     grade = verbs.choices["grade"]
@@ -62,6 +63,12 @@ def main(arguments: list[str] | None = None) -> int:
     report.add_argument("--html", metavar="FILE", help="write it all as one page that opens anywhere")
     report.add_argument("--csv", metavar="DIR", help="write the page's tables as CSV files into a directory")
     report.add_argument("--anonymous", action="store_true", help="numbers in place of names")
+    filled = verbs.choices["fill"]
+    filled.add_argument("file", metavar="FILE", help="what Canvas's or Moodle's gradebook exports, as CSV")
+    filled.add_argument("lesson", metavar="LESSON")
+    filled.add_argument("--column", default="", help="the column to fill, where the lesson's name does not tell it")
+    filled.add_argument("--by", default="", help="the column with ids, where it is not told by whose they are")
+    filled.add_argument("--out", default="", metavar="FILE", help="what to write; FILE-filled.csv by default")
     check = verbs.choices["check"]
     check.add_argument("--exercise", default="", help="only this one")
     check.add_argument("--no-mutants", action="store_true")
@@ -205,6 +212,35 @@ def _report(options: argparse.Namespace) -> int:
             print(f"{file}: written")
     if not options.html and not options.csv:
         terminal.show_class(course, graders, Console(), students=options.students)
+    return 0
+
+
+def _fill(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from .handback.export import ExportError, fill, lines
+    from .run.records import class_of, people_of
+
+    given, lesson = Path(options.file), options.lesson
+    course = class_of(options.root)
+    graded, waiting = course.whole(lesson), [s.student for s in course.submissions if s.lesson == lesson and s.open]
+    if not graded:
+        print(f"grading: nothing was written. {lesson} has no grades that are whole yet", file=sys.stderr)
+        return 1
+    points = {one.student: one.points for one in graded}
+    try:
+        done = fill(
+            given.read_bytes(), lesson, people_of(options.root), points, graded[0].most, options.column, options.by
+        )
+    except ExportError as error:
+        print(f"grading: nothing was written. {given}: {error}", file=sys.stderr)
+        return 1
+    print("\n".join(lines(done)))
+    if waiting:
+        print(f"left as they are, since an exercise needs a person: {', '.join(sorted(waiting))}")
+    out = Path(options.out) if options.out else given.with_name(f"{given.stem}-filled.csv")
+    out.write_bytes(done.text.encode("utf-8-sig" if given.read_bytes()[:3] == b"\xef\xbb\xbf" else "utf-8"))
+    print(f"{out}: written, to be imported into your LMS")
     return 0
 
 

@@ -154,6 +154,10 @@ def test_the_road_by_verbs(course, grading):
     status, told, _ = grading(course, "report", "--students")
     assert status == 0
     assert any(line.split() == ["ada", "5/5"] for line in told.splitlines())
+    export = course / "canvas.csv"
+    export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",ada,\n')
+    assert grading(course, "fill", str(export), ONE)[0] == 0
+    assert (course / "canvas-filled.csv").read_text().splitlines()[-1] == '"A, Ada",ada,5'
     page, tables = course / "class.html", course / "tables"
     assert grading(course, "report", "--html", str(page), "--csv", str(tables), "--anonymous")[0] == 0
     assert "student 1" in page.read_text()

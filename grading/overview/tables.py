@@ -34,8 +34,15 @@ def _tables(course: Course, graders: Graders) -> dict[str, tuple[list[str], Rows
         ),
         "mistakes.csv": (["lesson", "exercise", "name", "count", "likely", "see", "text", "example"], made),
         "without-a-name.csv": (["lesson", "exercise", "criteria", "finding", "count", "example"], without),
+        "points.csv": (["student", *course.lessons], [_points(course, student) for student in course.students]),
         "students.csv": (
             ["student", "lesson", "points", "most", "open", "handed_in"],
             [asdict(one) for one in course.submissions],
         ),
     }
+
+
+def _points(course: Course, student: str) -> dict[str, Any]:
+    """A line with everything of one student; empty: not handed in, not graded, or without all points yet."""
+    own = (s for lesson in course.lessons for s in course.whole(lesson) if s.student == student)
+    return dict.fromkeys(course.lessons, "") | {"student": student} | {s.lesson: s.points for s in own}

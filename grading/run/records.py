@@ -10,6 +10,7 @@ from nbgrader.api import Grade, Gradebook, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from ..cells import exercise_named, grade_id
+from ..handback.export import Person, person
 from ..nbgrader_plugins.content import digest_of_text
 from ..nbgrader_plugins.grades import Kept, kept
 from ..overview.records import Answer, Course, Submission
@@ -28,6 +29,13 @@ def class_of(root: Path) -> Course:
                 answers += found
                 submissions.append(_submission(one, submitted, any(a.points is None for a in found)))
     return Course(answers, submissions, ungraded(root))
+
+
+def people_of(root: Path) -> list[Person]:
+    """Everyone in the gradebook, with the ids by which an LMS may know them."""
+    directory = CourseDirectory(config=configuration(root))
+    with Gradebook(directory.db_url, directory.course_id) as gradebook:
+        return [person(one.id, one.lms_user_id, one.email) for one in gradebook.students]
 
 
 def _submission(one: Kept, submitted: SubmittedAssignment, waits: bool) -> Submission:

@@ -275,4 +275,5 @@ def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
     ]
     assert [row["student"] for row in rows["students.csv"]] == ["'=ada", "bob"]
     assert rows["criteria.csv"][0]["easiness"] == "0.5"
+    assert rows["points.csv"] == [{"student": "'=ada", "01_double": "0"}, {"student": "bob", "01_double": "5"}]
     assert rows["without-a-name.csv"] == []

@@ -1,0 +1,224 @@
+"""An LMS's own gradebook file, with one column filled by id; every other cell stays as it came.
+
+Known shapes, all CSV with a line of columns: Canvas's gradebook export (columns "Student", "ID", "SIS User ID", "SIS
+Login ID", "Section", then "Name (number)" for each assignment, and a second line "Points Possible"); Moodle's grader
+report ("ID number", "Email address", "Assignment: name (Real)") and its offline grading worksheet ("Identifier",
+"Email address", "Grade", "Maximum Grade"). Whose a line is, is told by the one column in which the class's ids stand.
+
+Does not cover: where the points come from (`run.records`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+WORKSHEET = ("Grade", "Maximum Grade")  # of Moodle's offline grading worksheet
+POINTS_POSSIBLE = "points possible"
+
+
+class ExportError(ValueError):
+    """The file cannot be filled; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who is graded. keys: what may stand for them in a file: nbgrader's id, the LMS's, the e-mail address."""
+
+    student: str
+    keys: frozenset[str]
+
+
+@dataclass
+class Filled:
+    """The file's new text, and what became of each.
+
+    column    that was filled; by: that tells whose a line is
+    changed   student -> what stood there, and what stands there now
+    unmatched students with points who are in no line; left: lines of people without points
+    """
+
+    text: str
+    column: str
+    by: str
+    changed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    same: int = 0
+    unmatched: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def fill(
+    data: bytes,
+    lesson: str,
+    people: Sequence[Person],
+    points: Mapping[str, float],
+    most: float,
+    column: str = "",
+    by: str = "",
+) -> Filled:
+    """Fill the column of a lesson.
+
+    points  by student, of at most `most`; who has none keeps what stands there
+    column  the column to fill, where the lesson's name does not tell it; by: the one with ids, likewise
+
+    Raises ExportError.
+    """
+    text, dialect, ending = _read(data)
+    rows = list(csv.reader(io.StringIO(text, newline=""), dialect))
+    if not rows or len(rows[0]) < 2:
+        raise ExportError(
+            "this is no gradebook file: a CSV file with a line of columns is expected, as the LMS exports it"
+        )
+    heads = [head.strip() for head in rows[0]]
+    place = _column(heads, lesson, column)
+    whose_place = _ids(heads, rows[1:], people, by)
+    _same_maximum(heads, rows, place, most)
+    known = _known(people)
+    comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
+    done = Filled("", heads[place], heads[whose_place])
+    seen: set[str] = set()
+    for row in rows[1:]:
+        key = _key(row[whose_place]) if len(row) > max(place, whose_place) else ""
+        student = known.get(key)
+        if student is None or student not in points:
+            done.left += [row[whose_place].strip()] if key and _is_person(row) else []
+            continue
+        if student in seen:
+            raise ExportError(f"{student} stands in two lines of column {done.by!r}: name another with --by")
+        seen.add(student)
+        now = _number(points[student])
+        _write(row, place, now.replace(".", ",") if comma else now, student, done)
+    done.unmatched = sorted(points.keys() - seen)
+    out = io.StringIO(newline="")
+    csv.writer(out, dialect, lineterminator=ending).writerows(rows)
+    done.text = out.getvalue()
+    return done
+
+
+def _read(data: bytes) -> tuple[str, type[csv.Dialect], str]:
+    """The text without its mark, how its cells are parted, and how its lines end."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        try:
+            text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252")
+        except UnicodeDecodeError:
+            raise ExportError("the file is no text: export the gradebook as CSV") from None
+    first = text.splitlines()[0] if text.strip() else ""
+
+    class Dialect(csv.excel):
+        delimiter = max((",", ";", "\t"), key=first.count)
+
+    return text, Dialect, "\r\n" if "\r\n" in text else "\n"
+
+
+def _column(heads: Sequence[str], lesson: str, wanted: str) -> int:
+    """The place of the column to fill."""
+    if wanted:
+        found = [place for place, head in enumerate(heads) if head == wanted]
+    elif set(WORKSHEET) <= set(heads):
+        found = [heads.index(WORKSHEET[0])]
+    else:
+        found = [place for place, head in enumerate(heads) if _letters(lesson) in _letters(head)]
+    if len(found) == 1:
+        return found[0]
+    what = f"{len(found)} columns are" if found else "no column is"
+    named = f"called {wanted!r}" if wanted else f"named after {lesson}"
+    raise ExportError(f"{what} {named}. Name the one to fill with --column; there are: {', '.join(heads)}")
+
+
+def _known(people: Sequence[Person]) -> dict[str, str]:
+    """Whose each key is. Raises ExportError where two people have one."""
+    known: dict[str, str] = {}
+    for one in people:
+        for key in one.keys:
+            if known.setdefault(key, one.student) != one.student:
+                raise ExportError(
+                    f"{key} belongs to two in the gradebook, {known[key]} and {one.student}: correct that first"
+                )
+    return known
+
+
+def _ids(heads: Sequence[str], rows: Sequence[Sequence[str]], people: Sequence[Person], wanted: str) -> int:
+    """The place of the column in which most of the class are found, each once."""
+    if wanted:
+        if heads.count(wanted) != 1:
+            raise ExportError(f"no single column is called {wanted!r}; there are: {', '.join(heads)}")
+        return heads.index(wanted)
+    keys = {key for person in people for key in person.keys}
+    counts = [sum(len(row) > place and _key(row[place]) in keys for row in rows) for place in range(len(heads))]
+    best = max(range(len(heads)), key=counts.__getitem__)
+    if not counts[best]:
+        raise ExportError(
+            "nobody of the class is found in this file: no column holds the ids or e-mail addresses that the gradebook "
+            "has. Names alone are not gone by, since two people may share one."
+        )
+    return best
+
+
+def _same_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: int, most: float) -> None:
+    """Raise ExportError where the LMS counts to another maximum than the lesson."""
+    said = [
+        row[place] for row in rows[1:3] if row and row[0].strip().casefold() == POINTS_POSSIBLE and len(row) > place
+    ]
+    if WORKSHEET[1] in heads:
+        said += [row[heads.index(WORKSHEET[1])] for row in rows[1:] if len(row) > heads.index(WORKSHEET[1])]
+    for text in filter(str.strip, said):
+        if (number := _value(text)) is not None and abs(number - most) > 1e-6:
+            raise ExportError(
+                f"the LMS gives up to {number:g} points for {heads[place]!r}, and the lesson has {most:g}: set the "
+                "assignment's points there, and export again"
+            )
+
+
+def _write(row: list[str], place: int, now: str, student: str, done: Filled) -> None:
+    if _value(row[place]) == _value(now):
+        done.same += 1
+        return
+    done.changed[student] = row[place], now
+    row[place] = now
+
+
+def _is_person(row: Sequence[str]) -> bool:
+    return row[0].strip().casefold() not in (POINTS_POSSIBLE, "student, test")
+
+
+def _key(text: str) -> str:
+    """An id as it is compared. An e-mail address is the same in capitals; spreadsheets write 4711 as 4711.0."""
+    text = re.sub(r"^(\d+)\.0$", r"\1", text.strip())
+    return text.casefold() if "@" in text else text
+
+
+def person(student: str, *others: str | None) -> Person:
+    """Who goes by the id `student`, and by these others where they are known."""
+    return Person(student, frozenset(_key(one) for one in (student, *others) if one and one.strip()))
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _value(text: str) -> float | None:
+    """A number as an LMS writes it, with a comma too; None where there is none."""
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 4):g}"
+
+
+def lines(done: Filled) -> Iterator[str]:
+    """What became of it, for a person."""
+    yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} as they were"
+    for student, (before, now) in sorted(done.changed.items()):
+        yield f"    {student}: {before.strip() or '–'} -> {now}"
+    if done.unmatched:
+        yield f"graded, and not in the file: {', '.join(done.unmatched)}"
+    if done.left:
+        yield f"in the file, and without points, so left as they are: {', '.join(done.left)}"
