@@ -73,7 +73,7 @@ chaos: setup  ## kill graders at random moments, ROUNDS=20 times: no grade may b
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow" --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
 
-bench: setup  ## measurements, side by side
+bench: setup  ## what grading costs, side by side with others, written to docs/performance.md
 	$(BIN)/python -m benchmarks
 
 wheels: setup  ## what is published: a student's wheel and a teacher's, into dist/

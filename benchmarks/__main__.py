@@ -2,8 +2,9 @@
 
     python -m benchmarks [NAME ...]
 
-Names: kernels, autograde, hostile, training. All that is compared is measured in the same run; figures of two runs, or
-of two machines, are not to be compared.
+Names: kernels, classes, term, steps, training and hostile, which takes longest and is measured where it is named.
+What `classes` and `term` measure is written to docs/performance.md. All that is compared is measured in the same run;
+figures of two runs, or of two machines, are not to be compared.
 """
 
 from __future__ import annotations
@@ -17,22 +18,26 @@ from collections.abc import Callable
 
 from grading.sandbox import SandboxUnavailable, require
 
-from . import autograde, hostile, kernel_start, training_margins
+from . import classes, hostile, kernel_start, steps, term, training_margins
 
 ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
-    "autograde": ("A graded notebook: this course beside nbgrader alone", autograde.main),
+    "classes": ("A graded class: this course beside nbgrader alone, Otter-Grader and the floor", classes.main),
+    "term": ("Release, feedback, report and export, beside nbgrader alone", term.main),
+    "steps": ("A graded notebook, step by step", steps.main),
     "hostile": ("Hostile submissions: this course beside nbgrader alone", hostile.main),
     "training": ("Training loops, right ones and known bugs, and the threshold between them", training_margins.main),
 }
+
+WRITTEN = ("classes", "term")
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="all, where none is named")
-    names = parser.parse_args(arguments).names or list(ALL)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="all but hostile, where none is named")
+    names = parser.parse_args(arguments).names or [name for name in ALL if name != "hostile"]
     if unknown := set(names) - set(ALL):
         parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -46,7 +51,7 @@ def main(arguments: list[str]) -> int:
         title, measured = ALL[name]
         print(f"\n[{number} of {len(names)}] {title}\n", flush=True)
         begun = time.monotonic()
-        lines = measured([])
+        lines = measured(["--write"] if name in WRITTEN else [])
         summary += [f"{title} ({time.monotonic() - begun:.0f} s)", *(f"  {line}" for line in lines)]
     cores, load = os.cpu_count(), os.getloadavg()[0]
     print(f"\nSummary: {platform.machine()}, {cores} processors, load {load:.1f} at the end\n")

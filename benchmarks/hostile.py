@@ -51,7 +51,7 @@ from tests.browser.teacher import opening, sang
 from tests.canaries import Canaries, register, told, with_secret
 from tests.corpus import Submission, cases
 
-from .autograde import ROOT, our_course
+from .course import ROOT, our_course
 from .stock import make_course
 from .supervise import succeeded, supervised
 

@@ -41,8 +41,8 @@ def _defined(gradient, right):
 for _blob in {blobs!r}:
     _case = unpack(base64.b64decode(_blob))
     _program = Program(**_case["program"])
-    _seen = observe(_program, globals())
-    _right = observe(_program, {{**globals(), {name!r}: _oracle}})
+    _seen = observe(_program, {names})
+    _right = observe(_program, {{**{names}, {name!r}: _oracle}})
     if _right.raised:
         assert _seen.raised and _right.raised["type"] in _seen.raised["bases"]
         continue
@@ -73,16 +73,17 @@ def make_course(root: Path, ours: Path, lesson: str, *, seconds: int = 30, demos
     notebook.cells = [cell for cell in notebook.cells if demos or "demo" not in cell.metadata.get("tags", [])]
     for cell in notebook.cells:
         if grade_id(cell).startswith(CHECK):
-            cell.source = f"{BEGIN_HIDDEN}\n{_asserts(exercises[exercise_of(cell)])}\n{END_HIDDEN}"
+            cell.source = f"{BEGIN_HIDDEN}\n{asserts(exercises[exercise_of(cell)], 'globals()')}\n{END_HIDDEN}"
     nbformat.write(notebook, folder / f"{lesson}.ipynb")
 
 
-def _asserts(exercise: Exercise) -> str:
+def asserts(exercise: Exercise, names: str) -> str:
+    """Every case of an exercise as code. names: an expression for the dictionary of the student's names."""
     plain = [_case(p, exercise) for p in prepare(exercise, 0) if p.case.holds is None and not p.case.elsewhere]
     blobs = [base64.b64encode(pack(case)).decode() for case in plain]
     right = exercise.alternatives[0]
     oracle = f"_names = {{}}\nexec({right.cell!r}, _names)\n_oracle = _names[{right.subject!r}]"
-    return ASSERTS.format(oracle=oracle, blobs=blobs, name=exercise.name)
+    return ASSERTS.format(oracle=oracle, blobs=blobs, name=exercise.name, names=names)
 
 
 def _case(prepared: Prepared, exercise: Exercise) -> dict[str, Any]:

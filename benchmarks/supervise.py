@@ -2,15 +2,19 @@
 
 `supervised` does so from a benchmark; it starts this file as a script, which is the command's parent:
 
-    python -I -S benchmarks/supervise.py SECONDS ADDRESS_SPACE COMMAND...
+    python -I -S benchmarks/supervise.py SECONDS ADDRESS_SPACE LOOK COMMAND...
 
 What the command prints goes to stderr. On stdout comes a line of JSON: `code` (minus the signal's number where one
 ended it; null where the time was over), `wall` and `cpu` in seconds, of the command and of all that it started, and
 `left`: how many processes were still there when it had ended. Those get a few seconds for what they are up to, and
 are then ended too, in whatever session they are. ADDRESS_SPACE bounds each process, in bytes (0: not at all).
-`most` has, for the command itself (`grader`) and for what our course forks to read submissions (`judge`), the most
-memory that one such process held, in bytes, and the longest that one ran, in seconds: looked at ten times a second.
-Standard library only, so that the script costs next to nothing itself. Linux only.
+CPU is what the system counts for processes that were waited for: what a server forks, in whatever namespace, is waited
+for by that server, and so are the servers in turn.
+`most` has, for the command itself (`grader`), for what our course forks to read submissions (`judge`) and for kernels
+(`kernel`), the most memory that one such process held, in bytes, and the longest that one ran, in seconds: looked at
+ten times a second. LOOK 1: also the memory that no other process held with it (`private`), and that of all processes
+together, each page once (role `all`); reading that takes time of its own. `held` is the memory of the command itself,
+in bytes, about once a second. Standard library only, so that the script costs next to nothing itself. Linux only.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
+ROLES = ("grader", "judge", "kernel")
+KINDS = {b"grading.judging": "judge", b"sandbox import forkserver": "kernel", b"ipykernel_launcher": "ordinary kernel"}
 LINGER = 4.0  # seconds for what was left behind: longer than what an attack waits before it strikes
 
 
@@ -42,13 +48,21 @@ class CommandRun:
     cpu: float
     left: int
     most: dict[str, dict[str, float]]
+    held: list[float]
     said: str
 
 
 def supervised(
-    command: list[str], cwd: Path, seconds: float, memory: int = 0, variables: dict[str, str] | None = None
+    command: list[str],
+    cwd: Path,
+    seconds: float,
+    memory: int = 0,
+    variables: dict[str, str] | None = None,
+    *,
+    look: bool = False,
 ) -> CommandRun:
-    """Run one of this environment's commands, which finds no variables but a few and those given."""
+    """Run one of this environment's commands, or one at an absolute place; it finds no variables but a few and those
+    given. look: at private memory too."""
     programs = Path(sys.executable).parent
     environment = {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -56,7 +70,7 @@ def supervised(
         "OMP_NUM_THREADS": "1",
         **(variables or {}),
     }
-    script = [sys.executable, "-I", "-S", __file__, str(seconds), str(memory)]
+    script = [sys.executable, "-I", "-S", __file__, str(seconds), str(memory), str(int(look))]
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         done = subprocess.run(
             [*script, str(programs / command[0]), *command[1:]],
@@ -78,7 +92,7 @@ def succeeded(ran: CommandRun) -> CommandRun:
     return ran
 
 
-def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[str, object]:
+def _supervise(seconds: float, address_space: int, look: bool, command: list[str]) -> dict[str, object]:
     # What a child leaves running becomes a child of ours, so that it can be counted and ended
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     begun = time.monotonic()
@@ -86,7 +100,7 @@ def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[s
         command, stdout=sys.stderr, start_new_session=True, preexec_fn=lambda: _bound(address_space)
     )
     code: int | None = None
-    seen = _Seen(process.pid)
+    seen = _Seen(process.pid, look)
     while code is None and time.monotonic() < begun + seconds:
         seen.look()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -107,33 +121,85 @@ def _supervise(seconds: float, address_space: int, command: list[str]) -> dict[s
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"code": code, "wall": wall, "cpu": used.ru_utime + used.ru_stime, "left": left, "most": seen.most}
+    told = {"code": code, "wall": wall, "cpu": used.ru_utime + used.ru_stime, "left": left}
+    return {**told, "most": seen.most, "held": seen.held}
 
 
 class _Seen:
     """What the processes of a command used, as far as it was looked at."""
 
-    def __init__(self, grader: int) -> None:
-        self.grader, self.begun = grader, dict[int, float]()
-        self.most = {role: {"bytes": 0.0, "seconds": 0.0} for role in ("grader", "judge")}
+    def __init__(self, grader: int, private: bool) -> None:
+        self.grader, self.private, self.begun = grader, private, dict[int, float]()
+        self.most: dict[str, dict[str, float]] = {role: {"bytes": 0.0, "seconds": 0.0} for role in ROLES}
+        self.held: list[float] = []
+        self._noted = time.monotonic()
 
     def look(self) -> None:
-        now = time.monotonic()
-        for pid, role in self._roles():
-            used = self.most[role]
-            used["seconds"] = max(used["seconds"], now - self.begun.setdefault(pid, now))
+        now, together = time.monotonic(), 0.0
+        for pid, role in _roles(self.grader):
             with contextlib.suppress(OSError):  # it has ended
-                for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-                    if line.startswith("VmHWM:"):
-                        used["bytes"] = max(used["bytes"], 1024.0 * int(line.split()[1]))
+                status = _kilobytes(f"/proc/{pid}/status")
+                if role:
+                    seconds = now - self.begun.setdefault(pid, now)
+                    self._note(role, bytes=status.get("VmHWM", 0.0), seconds=seconds)
+                if pid == self.grader and now - self._noted >= 1:
+                    self._noted = now
+                    self.held.append(status.get("VmRSS", 0.0))
+                if self.private:
+                    rolled = _kilobytes(f"/proc/{pid}/smaps_rollup")
+                    together += rolled.get("Pss", 0.0)
+                    if role:
+                        self._note(role, private=rolled["Private_Clean"] + rolled["Private_Dirty"])
+        if self.private:
+            self._note("all", bytes=together)
 
-    def _roles(self) -> Iterator[tuple[int, str]]:
-        """The command, and the judges: forks of its child that runs grading.judging."""
-        yield self.grader, "grader"
-        for server in _children(self.grader):
-            with contextlib.suppress(OSError):
-                if b"grading.judging" in Path(f"/proc/{server}/cmdline").read_bytes():
-                    yield from ((judge, "judge") for judge in _children(server))
+    def _note(self, role: str, **used: float) -> None:
+        most = self.most.setdefault(role, {})
+        most.update({what: max(number, most.get(what, 0.0)) for what, number in used.items()})
+
+
+def _roles(grader: int) -> Iterator[tuple[int, str]]:
+    """All processes of a command, each with its role, "" for those that have none of ROLES.
+
+    Servers, judges and sandboxed kernels are forks of one another: a server that moved to a process namespace is the
+    first process there, and what it forks are judges, or kernels.
+    """
+    waiting = [(grader, "", 0)]
+    while waiting:
+        pid, above, depth = waiting.pop()
+        kind = _kind(pid)
+        depth = depth + 1 if kind == above else 1
+        role = ""
+        if pid == grader:
+            role = "grader"
+        elif kind == "judge" and depth > 1 and not _is_first(pid):
+            role = "judge"
+        elif kind == "ordinary kernel" or (kind == "kernel" and depth > 2):
+            role = "kernel"
+        yield pid, role
+        waiting += [(child, kind, depth) for child in _children(pid)]
+
+
+def _kind(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return next((kind for mark, kind in KINDS.items() if mark in command), "")
+    return ""
+
+
+def _is_first(pid: int) -> bool:
+    """Whether it is the first process of a process namespace."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("NSpid:"):
+                return line.split()[-1] == "1"
+    return False
+
+
+def _kilobytes(file: str) -> dict[str, float]:
+    """Bytes by name, of a file of /proc in which lines tell kilobytes."""
+    lines = (line.split() for line in Path(file).read_text().splitlines())
+    return {words[0].rstrip(":"): 1024.0 * int(words[1]) for words in lines if words[-1:] == ["kB"]}
 
 
 def _bound(address_space: int) -> None:
@@ -158,4 +224,4 @@ def _children(pid: int) -> list[int]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_supervise(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])))
+    print(json.dumps(_supervise(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1", sys.argv[4:])))

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from .judge.case import Case, in_words, program
 from .judge.exercise import Exercise, Mistake
 from .judge.lesson import load_lesson
 from .judge.references import Prepared, judge_case, prepare_case
+from .root import CourseError
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 EXAMPLE_SEED = 0
@@ -51,20 +52,8 @@ ON_ANY_MACHINE = {
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
 
 
-class BuildError(ValueError):
+class BuildError(CourseError):
     """A lesson's text breaks a rule of docs/authors.md; the message names the file, the cell and the remedy."""
-
-
-def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
-    """Names of the lessons, in order: those with a text in source/; only those named, where any is.
-
-    Raises BuildError for a name that is none of them.
-    """
-    there = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py"))
-    wanted = list(named)
-    if unknown := sorted(set(wanted) - set(there)):
-        raise BuildError(f"no lesson {', '.join(unknown)}; there are {', '.join(there) or 'none'}")
-    return [name for name in there if name in wanted] if wanted else there
 
 
 def read_lesson(path: Path) -> NotebookNode:

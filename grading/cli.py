@@ -53,7 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
         help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
     )
     grade.add_argument("--students", nargs="+", metavar="STUDENT", help="grade these only")
-    grade.add_argument("--workers", type=_positive, default=0, help="submissions at a time; one a processor by default")
+    for name, what in {"grade": "submissions", "feedback": "pages", "release": "lessons built"}.items():
+        verbs.choices[name].add_argument(
+            "--workers", type=_positive, default=0, help=f"{what} at a time; one a processor by default"
+        )
     grade.add_argument("--dry-run", action="store_true", help="say what would be graded, and why, and do nothing")
     grade.add_argument(
         "--json", action="store_true", help="print what becomes of each as a line of JSON, and the rest to stderr"
@@ -83,9 +86,11 @@ def main(arguments: list[str] | None = None) -> int:
 
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
-    from .build import BuildError, lessons
+    from .imports import leave_out
+    from .root import CourseError, course_root, lessons
+
+    leave_out()
     from .nbgrader_plugins.lock import AtWork
-    from .root import course_root
     from .run.classroom import CannotWrite
     from .run.nbgrader import GradingError
     from .sandbox import SandboxUnavailable
@@ -101,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
-    except (BuildError, GradingError, AtWork, CannotWrite, FileNotFoundError) as error:
+    except (CourseError, GradingError, AtWork, CannotWrite, FileNotFoundError) as error:
         print(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         _say_last("grading: stopped. What was done is kept; run the same command again to go on.")
@@ -149,7 +154,7 @@ def _release(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
             return 1
-    release_lessons(options.root, options.lessons, Console())
+    release_lessons(options.root, options.lessons, Console(), workers=options.workers)
     return 0
 
 
@@ -177,7 +182,7 @@ def _feedback(options: argparse.Namespace) -> int:
 
     from .run.classroom import write_feedback
 
-    return min(1, write_feedback(options.root, options.lessons, Console()))
+    return min(1, write_feedback(options.root, options.lessons, Console(), workers=options.workers))
 
 
 def _demo(options: argparse.Namespace) -> int:

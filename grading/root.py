@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 CONFIG = "nbgrader_config.py"
+
+
+class CourseError(ValueError):
+    """Something in the course's directory is not as it must be; the message names it and the remedy."""
 
 
 class NoCourseError(FileNotFoundError):
@@ -24,3 +29,15 @@ def course_root(start: Path | None = None) -> Path:
         f"no course here: neither {begun} nor a directory above it has an {CONFIG}. Go to your course's directory, "
         "where source/ and grader_tests/ lie beside that file."
     )
+
+
+def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
+    """Names of the lessons, in order: those with a text in source/; only those named, where any is.
+
+    Raises CourseError for a name that is none of them.
+    """
+    there = sorted(path.stem for path in (root / "source").glob("[0-9][0-9]_*.py"))
+    wanted = list(named)
+    if unknown := sorted(set(wanted) - set(there)):
+        raise CourseError(f"no lesson {', '.join(unknown)}; there are {', '.join(there) or 'none'}")
+    return [name for name in there if name in wanted] if wanted else there

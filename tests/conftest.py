@@ -16,7 +16,8 @@ import torch
 from xdist.scheduler import LoadScopeScheduling
 
 from grading import seeds
-from grading.build import build_lesson, lessons
+from grading.build import build_lesson
+from grading.root import lessons
 from grading.run.nbgrader import release
 
 pytest_plugins = ["tests.halves"]  # fixtures that several folders use

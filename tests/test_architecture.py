@@ -80,6 +80,16 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     assert not {"grading", "grader_tests", "nbgrader", "nbconvert", "jupytext", "rich"} & set(done.stdout.split())
 
 
+def test_who_holds_the_gradebook_imports_nothing_that_only_judges_need():
+    code = (
+        "from grading.imports import leave_out; leave_out()\n"
+        "import sys, grading.cli, grading.run.classroom, grading.nbgrader_plugins.exporter\n"
+        "print(*{name for name, module in sys.modules.items() if module is not None})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
+    assert not {"torch", "matplotlib", "jupytext", "rfc3987_syntax"} & set(done.stdout.split())
+
+
 def test_grader_tests_import_the_description_of_exercises_only():
     for path in (ROOT / "grader_tests").rglob("*.py"):
         ours = [

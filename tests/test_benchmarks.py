@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from benchmarks import training_margins
+from benchmarks import floor, otter, published, training_margins
+from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
 from benchmarks.supervise import succeeded, supervised
+from grading.build import build_lesson
 from grading.judge.lesson import load_lesson
+from grading.run.nbgrader import release
 from grading.sample import hand_in, right, write_answers
 
+from . import small
 from .conftest import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="benchmarks are run on Linux")
@@ -52,6 +57,41 @@ def test_what_outlives_a_command_is_counted_and_ended(tmp_path):
     assert tmp_path.name not in _command((tmp_path / "pid").read_text())
 
 
+def test_processor_time_of_all_that_a_command_forked_is_counted(tmp_path):
+    burn = "def burn(s):\n    until = time.process_time() + s\n    while time.process_time() < until: pass\n"
+    in_own_namespace = """
+import ctypes
+if os.fork() == 0:
+    os.setsid()
+    if ctypes.CDLL(None).unshare(0x20000000) and os.geteuid():
+        os._exit(0)
+    first = os.fork()
+    if first == 0:  # the first process of a process namespace, where there is a right to make one
+        last = os.fork()
+        if last == 0:
+            burn(0.4)
+            os._exit(0)
+        os.waitpid(last, 0)
+        burn(0.3)
+        os._exit(0)
+    os.waitpid(first, 0)
+    os._exit(0)
+"""
+    alone = supervised(shell(burn), tmp_path, 60).cpu
+    ran = supervised(shell(burn + in_own_namespace + "burn(0.3)"), tmp_path, 60)
+    assert ran.code == 0
+    assert alone + 1.0 <= ran.cpu + 0.05
+
+
+def test_memory_is_told_by_role(tmp_path):
+    script = "data = bytearray(64 * 2**20)\ntime.sleep(1.5)\n"
+    ran = supervised(shell(script), tmp_path, 60, look=True)
+    assert ran.most["grader"]["private"] > 64 * 2**20
+    assert ran.most["all"]["bytes"] > 64 * 2**20
+    assert ran.most["kernel"]["bytes"] == ran.most["judge"]["bytes"] == 0
+    assert ran.held
+
+
 def test_memory_is_bounded_where_that_is_asked(tmp_path):
     script = "bytearray(2 * 2**30)"
     assert supervised(shell(script), tmp_path, 20, 2**30).code == 1
@@ -72,6 +112,79 @@ def test_the_threshold_for_training_parts_right_loops_from_known_bugs(capsys):
     assert n_right >= 7 and n_wrong >= 10 and n_right + n_wrong == len(measured)
     assert right.startswith(f"right loops  {2 * n_right} of {2 * n_right} runs pass")
     assert wrong.startswith(f"known bugs   0 of {2 * n_wrong} runs pass")
+
+
+def test_each_further_submission_is_without_what_starting_costs():
+    costs = [Cost("grading grade", 1, 1, 9.0, 5.0), Cost("grading grade", 11, 1, 20.0, 15.0, [1.0] * 10)]
+    costs += [Cost("nbgrader alone", 1, 1, 9.0, 3.0), Cost("nbgrader alone", 5, 1, 90.0, 83.0, [20.0] * 4)]
+    results = published.Results("02_softmax", costs, {}, 0.0)
+    assert dict(results.bars()) == {"grading grade": 1.0, "nbgrader alone": 20.0}
+    found = {target.what: target for target in results.targets()}
+    assert found["CPU of nbgrader alone, to ours"].measured == 20.0
+    assert found["CPU of nbgrader alone, to ours"].row().endswith("| yes |")
+    assert found["CPU of Otter-Grader, to ours"].measured is None
+    assert "not measured" in found["two workers, to one"].row()
+
+
+def test_what_was_measured_is_put_between_its_marks_and_nowhere_else(tmp_path):
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "performance.md"
+    page.write_text("Before.\n\n<!-- measured: term -->\n\nold\n\n<!-- end of: term -->\n\nAfter.\n")
+    published.put(tmp_path, "term", "new")
+    assert page.read_text() == "Before.\n\n<!-- measured: term -->\n\nnew\n\n<!-- end of: term -->\n\nAfter.\n"
+    with pytest.raises(ValueError, match=r"performance\.md has no <!-- measured: classes -->"):
+        published.put(tmp_path, "classes", "new")
+
+
+@pytest.mark.slow
+def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
+    root = small.make_course(tmp_path / "course")
+    lesson, exercise = small.LESSONS[0], small.LESSONS[0][3:]
+    (root / "source" / lesson).mkdir()
+    build_lesson(root, lesson)
+    release(root, lesson)
+    notebook = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    slow = f"import time\nheld = bytearray(48 * 2**20)\ntime.sleep(3)\ndef {exercise}(x):\n    return 2 * x"
+    hand_in(root, lesson, "ada", write_answers(notebook, {exercise: slow}))
+    most = succeeded(supervised(["grading", "grade", lesson], root, 300, look=True)).most
+    assert most["kernel"]["private"] > 48 * 2**20 > most["judge"]["private"]
+    assert most["judge"]["bytes"] > 0 < most["grader"]["bytes"]
+    assert most["all"]["bytes"] > most["kernel"]["private"] + most["grader"]["private"]
+
+
+@pytest.mark.slow
+def test_the_floor_is_the_cells_and_calls_of_each_submission(classroom):
+    root = classroom(LESSON)
+    notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 0)
+    busy = "import time\nuntil = time.process_time() + 1\nwhile time.process_time() < until: pass\n"
+    for student, first in {"floor-1": "", "floor-2": "", "floor-3": busy}.items():
+        hand_in(root, LESSON, student, write_answers(notebook, answers | {"softmax": first + answers["softmax"]}))
+    try:
+        ordinary, slow = floor.costs(root, LESSON, "floor-*")
+    finally:
+        for student in ("floor-1", "floor-2", "floor-3"):
+            shutil.rmtree(root / "submitted" / student)
+    assert 0 < ordinary < slow
+    assert slow > 1
+
+
+@pytest.mark.slow
+def test_otter_gives_right_answers_their_points_and_wrong_ones_none(classroom, tmp_path):
+    command = otter.PLACE / "bin" / "otter"
+    if not command.exists():
+        pytest.skip("Otter-Grader is not installed: `python -m benchmarks classes` does so")
+    notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    lesson = load_lesson(ROOT / "grader_tests" / LESSON)
+    wrong = {name: e.mistakes[0].cell for name, e in lesson.exercises.items()}
+    otter.make_autograder(tmp_path / "autograder.zip", LESSON)
+    found = []
+    for name, answers in {"right": right(lesson, 1), "wrong": wrong}.items():
+        file = tmp_path / f"{name}.ipynb"
+        nbformat.write(write_answers(notebook, answers), file)
+        succeeded(supervised([str(command), "run", str(file), "-a", "autograder.zip", "-o", "."], tmp_path, 300))
+        found.append(sum(otter.points(tmp_path / "results.json").values()))
+    assert found == [otter.most(LESSON), 0]
 
 
 def _command(pid: str) -> str:

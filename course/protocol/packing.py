@@ -50,7 +50,7 @@ class Node:
 
 def writable(text: str) -> str:
     """The text without halves of surrogate pairs, which Python and JSON can spell and no file can hold."""
-    return SURROGATES.sub("\ufffd", text)
+    return text if text.isascii() else SURROGATES.sub("\ufffd", text)
 
 
 def pack(value: Any) -> bytes:

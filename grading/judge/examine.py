@@ -20,7 +20,7 @@ from course.protocol.running import observe, settled
 
 from .case import in_words
 from .exercise import Exercise
-from .references import Prepared, formed, judge_case, known, misses, mistaken, prepare
+from .references import Prepared, formed, judge_case, known, misses, mistaken, prepare, programs
 from .source import Source
 from .verdict import CriterionVerdict, ExerciseVerdict
 from .wire import Ask, NoAnswer
@@ -113,9 +113,11 @@ def _ask_all(
 ) -> _Outcomes:
     found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
-    programs = [p.program(() if lenient else exercise.forbidden, device, stand_ins) for p in found.prepared]
-    answers = ask([(program, p.case.seconds) for program, p in zip(programs, found.prepared, strict=True)])
-    for p, program in zip(found.prepared, programs, strict=True):
+    asked = programs(exercise, seed, device, not lenient)
+    if stand_ins:
+        asked = tuple(replace(one, stand_ins=stand_ins) for one in asked)
+    answers = ask([(program, p.case.seconds) for program, p in zip(asked, found.prepared, strict=True)])
+    for p, program in zip(found.prepared, asked, strict=True):
         if unanswered >= MAX_UNANSWERED:
             found.seen.append(Observation(raised=_nothing("not reached")))
             found.findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))

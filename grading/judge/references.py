@@ -60,6 +60,15 @@ def prepare(exercise: Exercise, seed: int) -> list[Prepared]:
     return found
 
 
+@lru_cache(maxsize=256)
+def programs(exercise: Exercise, seed: int, device: str = "cpu", watched: bool = True) -> tuple[Program, ...]:
+    """What an answer is asked, case by case: the same objects each time, so that they are packed once in a process.
+
+    watched: for what is not allowed
+    """
+    return tuple(p.program(exercise.forbidden if watched else (), device) for p in prepare(exercise, seed))
+
+
 def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> Prepared:
     names = {exercise.name: exercise.answer}
     cotangents = None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -33,8 +34,13 @@ class Malformed(ValueError):
     """A reply that is no observation."""
 
 
-def request(programs: list[Program]) -> str:
+def request(programs: Iterable[Program]) -> str:
     """The programs as text, for `course.protocol.running.answer`."""
+    return _packed(tuple(programs))
+
+
+@lru_cache(maxsize=16)  # the exercises of a lesson: a judge finds them packed, and asks for them once
+def _packed(programs: tuple[Program, ...]) -> str:
     return base64.b64encode(pack([program.to_plain() for program in programs])).decode()
 
 

@@ -28,11 +28,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from grading.cells import RECORD, check_call, exercise_of, parse, visible
+from grading.judge import wire
 from grading.judge.exercise import Exercise
 from grading.judge.graded import is_judged, marks_of, points_of
 from grading.judge.lesson import Lesson, load_lesson
-from grading.judge.references import known
-from grading.judge.references import prepare as prepare_references
+from grading.judge.references import known, programs
 from grading.judge.source import Source
 from grading.judge.verdict import ExerciseVerdict, needs_a_person
 from grading.seeds import seed_of
@@ -50,8 +50,8 @@ SANDBOX = "attention-sandbox"
 def warm(about: dict[str, Any]) -> None:
     """Compute once for many submissions what judging takes.
 
-    about  `graders`: the lesson's folder; `seed`: the lesson's; `mistaken`: exercises whose known mistakes will be
-           asked for
+    about  `graders`: the lesson's folder; `seed`: the lesson's; `device`: the one that answers are judged on;
+           `mistaken`: exercises whose known mistakes will be asked for
     """
     _rehearse()
     torch.set_num_threads(1)  # references are small, and threads that wait for a busy machine take ten times longer
@@ -61,7 +61,7 @@ def warm(about: dict[str, Any]) -> None:
     lesson = load_lesson(graders)
     for exercise in lesson.exercises.values():
         seed = seed_of(about["seed"], exercise.name)
-        prepare_references(exercise, seed)
+        wire.request(programs(exercise, seed, about["device"]))
         if exercise.name in about["mistaken"]:
             known(exercise, seed)
 
@@ -139,7 +139,8 @@ def _judged(request: dict[str, Any], cells: list[NotebookNode], ready: Ready, ro
     lesson = load_lesson(Path(request["graders"]))
     provisioning: dict[str, Any] = {"provisioner_name": "local-provisioner", "config": {}}
     if request["sandboxed"]:
-        config = {"device": request["device"], "hidden": [request["root"]], **request["limits"]}
+        about = {"device": request["device"], "hidden": [request["root"]], "lesson": request["lesson"]}
+        config = {**about, **request["limits"]}
         provisioning = {"provisioner_name": SANDBOX, "config": config}
     # Of a sandboxed kernel the specification is not used, and the user's own are out of sight
     kernel = "python3" if request["sandboxed"] else request["released"]["kernelspec"].get("name", "python3")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,20 +30,25 @@ WORDS = {
 """What a grade is made of, in words for whoever is told why it is made again."""
 
 
-def made_of(work: Work, handed_in: Path, late: str) -> dict[str, str]:
-    """Of what one submission's grade is made, by the keys of WORDS. late: what decides on its penalty, as text."""
+def of_lesson(work: Work) -> dict[str, str]:
+    """What all grades of a lesson are made of, by keys of WORDS. To be asked before the first of them is made: who is
+    graded with what changes after that is graded again by the next run."""
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "submission": digest_of_file(handed_in),
-        "timestamp": _text(handed_in.parent / "timestamp.txt"),
         "graders": _graders(work.about["graders"]),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
-        "late": late,
         "seed": _digest(request["seed"]),
         "settings": _digest(settings, describe(work.policy)),
         "version": version("attention-course-teach"),
     }
+
+
+def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, str]:
+    """Of what one submission's grade is made, by the keys of WORDS. lesson: `of_lesson`; late: what decides on its
+    penalty, as text."""
+    own = {"submission": digest_of_file(handed_in), "timestamp": _text(handed_in.parent / "timestamp.txt")}
+    return {**lesson, **own, "late": late}
 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
@@ -78,19 +82,12 @@ def _text(path: Path) -> str:
 
 
 def _graders(folder: str) -> str:
-    """Of a lesson's graders and of what they share. Looked at anew for each grade, read only where a file changed."""
-    places = [Path(folder), Path(folder).parent / SHARED]
-    files = sorted(file for place in places for file in place.rglob("*.py"))
-    return _digest_of([(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files], places[0].parent)
-
-
-def _digest_of(files: Iterable[tuple[str, int, int]], base: Path) -> str:
-    return _digest([(os.path.relpath(name, base), _content(name, *when)) for name, *when in files])
-
-
-@lru_cache(maxsize=4096)
-def _content(name: str, _changed: int, _size: int) -> str:
-    return hashlib.sha256(Path(name).read_bytes()).hexdigest()
+    """Of a lesson's graders and of what they share."""
+    place = Path(folder)
+    files = sorted(file for part in (place, place.parent / SHARED) for file in part.rglob("*.py"))
+    return _digest(
+        [(os.path.relpath(file, place.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
+    )
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

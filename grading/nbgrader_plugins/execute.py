@@ -56,7 +56,7 @@ class JudgedExecute(Execute):
         root, policy = self._root(), Policy(**{**describe(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)
-        about = {"graders": graders, "seed": seed, "mistaken": sorted(diagnosed[graders])}
+        about = {"graders": graders, "seed": seed, "device": self._device, "mistaken": sorted(diagnosed[graders])}
         request = {
             "root": str(root),
             "lesson": lesson,

@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from grading.judging.client import Work
 
-from .content import differences, digest_of_file, made_of
+from .content import differences, digest_of_file, made_of, of_lesson
 from .execute import JudgedExecute
 from .gradebook import load_released
 from .grades import Kept, kept
@@ -25,15 +25,16 @@ NO_FILE = "its graded notebook is not what was graded"
 
 
 class Standing:
-    """The grades of one lesson, as the gradebook has them now. Raises MissingEntry where it has no such lesson."""
+    """The grades of one lesson, or of one student in it, as the gradebook has them now, and all else but submissions
+    as it is when it is first asked for. Raises MissingEntry where there is no such lesson."""
 
-    def __init__(self, coursedir: CourseDirectory, config: Config, lesson: str) -> None:
+    def __init__(self, coursedir: CourseDirectory, config: Config, lesson: str, student: str = "") -> None:
         self.coursedir, self.lesson = coursedir, lesson
         self.execute = JudgedExecute(config=config, root=coursedir.root)
         self.penalties = AssignLatePenalties(config=config)
         self.released = load_released(coursedir.db_url, lesson, lesson, coursedir)
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            self.kept: dict[str, Kept] = {one.student: one for one in kept(gradebook, lesson)}
+            self.kept: dict[str, Kept] = {one.student: one for one in kept(gradebook, lesson, student)}
             self._due = gradebook.find_assignment(lesson).duedate
             found = gradebook.db.query(Student.id, SubmittedAssignment.extension).select_from(SubmittedAssignment)
             named = found.join(Assignment).join(Student).filter(Assignment.name == lesson)
@@ -41,7 +42,7 @@ class Standing:
 
     def made_of(self, student: str) -> dict[str, str]:
         """Of what this student's grade would be made now (`content.made_of`)."""
-        return made_of(self._work, self._file(self.coursedir.submitted_directory, student), self._late(student))
+        return made_of(self._of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
     def why_not(self, student: str) -> list[str]:
         """Why this student's submission is to be graded, in words; none where its grade stands."""
@@ -62,6 +63,10 @@ class Standing:
     @cached_property
     def _work(self) -> Work:
         return self.work()
+
+    @cached_property
+    def _of_lesson(self) -> dict[str, str]:
+        return of_lesson(self._work)
 
     def _late(self, student: str) -> str:
         """What decides on a penalty, beside when the submission was handed in."""

@@ -15,8 +15,9 @@ from .alike import COMMON, pairs
 from .help import concerns
 from .items import FEWEST, Item, items
 from .mistakes import named, unnamed
-from .pictures import in_words, quartiles, spread
+from .pictures import in_words, spread
 from .records import Course
+from .spread import quartiles
 from .texts import Graders
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from .records import Course, Submission
+from .records import Course
+from .spread import quartiles
 
 INK, BLUE, PALE = "#1a202c", "#1a4f8b", "#9fbcdc"
 STYLE = {"svg.hashsalt": "class", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10}
@@ -49,21 +49,6 @@ def in_words(course: Course) -> str:
         low, middle, high = quartiles(course.whole(lesson))
         parts.append(f"{lesson}: median {middle:.0f} % of the points, quartiles {low:.0f} and {high:.0f} %")
     return "; ".join(parts)
-
-
-def quartiles(submissions: Sequence[Submission]) -> tuple[float, float, float]:
-    """Lower quartile, median and upper quartile of the shares, in percent, interpolated linearly; of none, NaN."""
-    shares = sorted(100 * s.share for s in submissions)
-    return _quantile(shares, 0.25), _quantile(shares, 0.5), _quantile(shares, 0.75)
-
-
-def _quantile(ordered: Sequence[float], part: float) -> float:
-    if not ordered:
-        return math.nan
-    place = part * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 def _beside(place: int, shares: Sequence[float]) -> list[float]:

@@ -13,8 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from .mistakes import named
-from .pictures import quartiles
+from .names import shortened
 from .records import Course
+from .spread import quartiles
 from .texts import Graders
 
 NARROWEST = 8  # characters of a name in the table, however many lessons stand beside it
@@ -116,8 +117,3 @@ def _column(cells: Sequence[tuple[str, bool]]) -> list[str]:
     """Points with their stars, for which all leave room where one has it."""
     pad = any(star for _, star in cells)
     return [text + ("*" if star else " " * pad) for text, star in cells]
-
-
-def shortened(name: str, most: int = 24) -> str:
-    """A long name without its middle: what tells people apart stands at both ends."""
-    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"

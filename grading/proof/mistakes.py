@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..build import lessons
 from ..judge.exercise import Exercise
 from ..judge.lesson import load_lesson
+from ..root import lessons
 
 HEAD = """# What goes wrong
 

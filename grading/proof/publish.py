@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from matplotlib.figure import Figure
 
-from ..build import lessons
 from ..judge.lesson import load_lesson
+from ..root import lessons
 from . import devices, mistakes
 from .exactness import FRESH, measure
 from .gate import Found, check, prover

@@ -9,8 +9,8 @@ import errno
 import logging
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Iterator
-from concurrent.futures import Executor
+from collections.abc import Container, Iterable, Iterator
+from concurrent.futures import Executor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,16 +22,14 @@ from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from ..build import build_lesson, lessons
 from ..judging.client import make_ready
 from ..nbgrader_plugins.lock import alone
-from ..overview.terminal import shortened
-from ..sample import hand_in, sample_class
+from ..overview.names import shortened
+from ..root import lessons
 from ..sandbox import require
 from .grading import Plan, carry_out, plan, threads
 from .nbgrader import GradingError, configuration, feedback, handed_in, knows, release
 
-Step = Callable[[Path, str, str], bool]
 DISK = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -76,17 +74,26 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def release_lessons(root: Path, names: Iterable[str], console: Console) -> None:
-    """Build and release lessons. Raises GradingError, BuildError."""
-    for name in lessons(root, names):
-        build_lesson(root, name)
-        built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
-        newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
-        if newer and knows(root, name):
-            console.print(f"{name}: release is up to date")
-            continue
-        release(root, name)
-        console.print(f"{name}: released to {released.relative_to(root)}")
+def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
+    """Build lessons, so many at a time, one a core by default, and release each in turn, since one process writes the
+    gradebook. Raises GradingError, CourseError."""
+    from ..build import build_lesson  # it brings torch, which grading leaves to the judges
+
+    with threads(workers or cores()) as pool:
+        building = {name: pool.submit(build_lesson, root, name) for name in lessons(root, names)}
+        for name, built in building.items():
+            built.result()
+            _release_built(root, name, console)
+
+
+def _release_built(root: Path, name: str, console: Console) -> None:
+    built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
+    newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
+    if newer and knows(root, name):
+        console.print(f"{name}: release is up to date")
+        return
+    release(root, name)
+    console.print(f"{name}: released to {released.relative_to(root)}")
 
 
 def grade_class(
@@ -210,42 +217,46 @@ def _progress(console: Console) -> Progress:
     )
 
 
-def write_feedback(root: Path, names: Iterable[str], console: Console) -> int:
-    """Feedback for all that is graded; returns how many could not be written."""
-    return _over_the_class(root, names, console, "autograded", "feedback", feedback)
+def write_feedback(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> int:
+    """Feedback for all that is graded, by so many workers, one a core by default; returns how many could not be
+    written."""
+    failed: list[str] = []
+    with _progress(console) as progress, threads(workers or cores()) as pool:
+        for name in lessons(root, names):
+            students = handed_in(root, name, "autograded")
+            if students and not knows(root, name):
+                failed += [f"{name} is not released yet, so nothing of it can be feedback: run `make release`"]
+            else:
+                failed += _write_pages(root, name, students, pool, progress)
+    for message in failed:
+        console.print(Text.assemble(("✗ ", "red"), message), soft_wrap=True)
+    return len(failed)
+
+
+def _write_pages(root: Path, name: str, students: list[str], pool: Executor, progress: Progress) -> list[str]:
+    """What is to be told of the pages that could not be written, in the order of students."""
+    row, begun, failed = progress.add_task(f"{name}: feedback", total=len(students)), time.monotonic(), dict[str, str]()
+    pages = {pool.submit(feedback, root, name, student): student for student in students}
+    for page in as_completed(pages):
+        student = pages[page]
+        try:
+            page.result()
+        except GradingError as error:
+            failed[student] = str(error)
+        progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
+    new = len(students) - len(failed)
+    each = f", {(time.monotonic() - begun) / new:.1f} s each" if new else ""
+    progress.update(row, description=f"{name}: {new} feedback{each}")
+    return [failed[student] for student in sorted(failed)]
 
 
 def demonstrate(root: Path, console: Console) -> int:
     """The whole road for a sample class: release, hand in, grade, feedback. Returns how many steps failed."""
+    from ..sample import hand_in, sample_class
+
     names = lessons(root)
     release_lessons(root, names, console)
     for name in names:
         new = [student for student, notebook in sample_class(root, name) if hand_in(root, name, student, notebook)]
         console.print(f"{name}: {len(new)} sample submissions handed in" if new else f"{name}: sample class reused")
     return len(grade_class(root, names, console).failed) + write_feedback(root, names, console)
-
-
-def _over_the_class(root: Path, names: Iterable[str], console: Console, step: str, done: str, act: Step) -> int:
-    failed: list[str] = []
-    with _progress(console) as progress:
-        for name in lessons(root, names):
-            students = handed_in(root, name, step)
-            if students and not knows(root, name):
-                failed += [f"{name} is not released yet, so nothing of it can be {done}: run `make release`"]
-                continue
-            task = progress.add_task(f"{name}: {done}", total=len(students))
-            begun, new, wrong = time.monotonic(), 0, len(failed)
-            for student in students:
-                progress.update(task, description=f"{name}: {shortened(student)}")
-                try:
-                    new += act(root, name, student)
-                except GradingError as error:
-                    failed.append(str(error))
-                progress.advance(task)
-            each = f", {(time.monotonic() - begun) / new:.1f} s each" if new else ""
-            progress.update(task, description=f"{name}: {new} {done}{each}")
-            if before := len(students) - new - (len(failed) - wrong):
-                console.print(f"{name}: {before} {done} before, and not changed since")
-    for message in failed:
-        console.print(Text.assemble(("✗ ", "red"), message), soft_wrap=True)
-    return len(failed)

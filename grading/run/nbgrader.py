@@ -62,7 +62,7 @@ def release(root: Path, lesson: str, into: Path | None = None) -> Path:
     target = into or root
     config = configuration(root)
     config.CourseDirectory.root, config.CourseDirectory.source_directory = str(target), str(root / "source")
-    _run(GenerateAssignment, config, lesson, ".", force=True)
+    _run(GenerateAssignment, config, lesson, ".")
     course_seed(target)
     return target / "release" / lesson
 
@@ -80,14 +80,13 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
     config = config or configuration(root)
     if not again and not why_not(root, lesson, student, config):
         return False
-    _run(Autograde, config, lesson, student, force=True)
+    _run(Autograde, config, lesson, student)
     return True
 
 
-def feedback(root: Path, lesson: str, student: str) -> bool:
+def feedback(root: Path, lesson: str, student: str) -> None:
     """nbgrader generate_feedback for one graded submission, always anew: comments and grades may have changed."""
-    _run(GenerateFeedback, configuration(root), lesson, student, force=True)
-    return True
+    _convert(GenerateFeedback, configuration(root), lesson, student)
 
 
 def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
@@ -119,15 +118,17 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
 
 def ungraded(root: Path) -> list[tuple[str, str]]:
     """(student, lesson) of all that was handed in and has no grade."""
-    graded = set(scores(root))
+    with _gradebook(root) as gradebook:
+        graded = {(one.student, one.lesson) for one in kept(gradebook)}
+        known = {assignment.name for assignment in gradebook.assignments}
     folders = (root / "submitted").glob("*/*/")
-    return sorted({(path.parent.name, path.name) for path in folders if knows(root, path.name)} - graded)
+    return sorted({(path.parent.name, path.name) for path in folders if path.name in known} - graded)
 
 
 def why_not(root: Path, lesson: str, student: str, config: Config | None = None) -> list[str]:
     """Why a submission is to be graded, in words; none where its grade stands (`nbgrader_plugins.standing`)."""
     config = config or configuration(root)
-    return Standing(CourseDirectory(config=config), config, lesson).why_not(student)
+    return Standing(CourseDirectory(config=config), config, lesson, student).why_not(student)
 
 
 def waiting(root: Path) -> set[tuple[str, str, str]]:
@@ -151,21 +152,26 @@ def _gradebook(root: Path) -> Gradebook:
     return Gradebook(directory.db_url, directory.course_id)
 
 
-def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str, *, force: bool) -> None:
+def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
+    """Where nbgrader writes the gradebook; by one thread at a time, since what warnings are shown is the process's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
+        _convert(converter, config, lesson, student)
+
+
+def _convert(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
     _let_nbgrader_find_alembic()
     config.CourseDirectory.assignment_id = lesson
     config.CourseDirectory.student_id = glob.escape(student)
     directory = CourseDirectory(config=config)
     made = converter(coursedir=directory, config=config)
-    made.force = force
+    made.force = True
     made.logfile = ""
     heard = _Heard()
     made.log = logging.Logger("grading")  # noqa: LOG001  # one for this call alone: no other's errors are heard
     made.log.addHandler(heard)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
-            made.start()
+        made.start()
     except (NbGraderException, SystemExit) as error:
         raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
 

@@ -101,9 +101,15 @@ class ForkServer:
         return servers.is_there(self.control)
 
     def launch(
-        self, policy: Policy, key: str, scheme: str, files: str | None = None, directory: str | None = None
+        self,
+        policy: Policy,
+        key: str,
+        scheme: str,
+        files: str | None = None,
+        directory: str | None = None,
+        lesson: str = "",
     ) -> Kernel:
-        """Start a kernel that holds copies of what lies in `files`.
+        """Start a kernel that holds copies of what lies in `files`, and finds the examples of a `lesson` read.
 
         Its channels are sockets in `directory` (a new one where that is None) named as jupyter_client
         names them for the ipc transport. Returns once the kernel has confined itself and before it
@@ -119,7 +125,7 @@ class ForkServer:
                 self.count += 1
                 directory = os.path.join(self.directory, str(self.count))
             os.mkdir(directory, 0o700)
-        request = {"policy": describe(policy), "signature_scheme": scheme}
+        request = {"policy": describe(policy), "signature_scheme": scheme, "lesson": lesson}
         line, theirs = _pair()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # what comes says who sent it
         with ExitStack() as stack:

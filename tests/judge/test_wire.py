@@ -8,9 +8,13 @@ import tracemalloc
 import pytest
 import torch
 
-from course.protocol.packing import MAX_BYTES, Node, pack
+from course.protocol.packing import MAX_BYTES, Node, pack, unpack
 from course.protocol.program import Observation
-from grading.judge.wire import Malformed, expression, read
+from grading.judge.lesson import load_lesson
+from grading.judge.references import programs
+from grading.judge.wire import Malformed, expression, read, request
+
+from ..conftest import ROOT
 
 
 def sent(**fields):
@@ -22,6 +26,16 @@ def test_an_observation_arrives():
     (seen,) = read(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error), 1)
     assert torch.equal(seen.values["out"], torch.ones(2))
     assert seen.raised == error
+
+
+def test_what_every_answer_is_asked_is_packed_once():
+    exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
+    first, second = (request(list(programs(exercise, 3))) for _ in range(2))
+    assert first is second
+    assert request(list(programs(exercise, 4))) != first
+    unwatched = unpack(base64.b64decode(request(programs(exercise, 3, watched=False))))
+    assert all(one["forbidden"] == [] for one in unwatched)
+    assert all(one["forbidden"] for one in unpack(base64.b64decode(first)))
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ import sqlalchemy
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from grading.build import BuildError
 from grading.judge.lesson import load_lesson
 from grading.nbgrader_plugins.grades import kept
 from grading.nbgrader_plugins.lock import alone
+from grading.root import CourseError
 from grading.run.classroom import CannotWrite, demonstrate, grade_class, release_lessons, write_feedback
 from grading.run.nbgrader import autograde, grades, scores, waiting, why_not
 from grading.sample import hand_in, right, write_answers
@@ -95,7 +95,7 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
 
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
 def test_an_unknown_lesson_is_told_with_those_there_are(course, act):
-    with pytest.raises(BuildError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
+    with pytest.raises(CourseError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
         act(course, ["09_none"], Heard())
 
 
@@ -270,6 +270,49 @@ def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course
     assert not why_not(other, ONE, "right")
 
 
+def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course):
+    for number, answer in enumerate(("2 * x", "x * x", "x + x", "(")):
+        student = f"student-{number}"
+        hand_in(course, ONE, student, solved(course, ONE, double=f"def double(x):\n    return {answer}"))
+        (course / "submitted" / student / ONE / "notes.txt").write_text(f"of {student}")
+    assert not grade_class(course, [ONE], Heard()).failed
+    other = shutil.copytree(course, course.parent / "other")
+    console = Heard()
+    assert write_feedback(course, [ONE], console, workers=3) == 0
+    assert f"{ONE}: 4 feedback" in console.text
+    process = start(other, "nbgrader", "generate_feedback", ONE)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    pages = files_of(course / "feedback")
+    assert pages == files_of(other / "feedback")
+    assert len(pages) == 12  # a page, the time and the notes of each
+
+
+def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_others_are_made(course):
+    for number in range(5):
+        hand_in(course, ONE, f"student-{number}", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    for number in (3, 1):
+        graded = course / "autograded" / f"student-{number}" / ONE / f"{ONE}.ipynb"
+        graded.chmod(0o644)
+        graded.write_text("{}")
+    console = Heard()
+    assert write_feedback(course, [ONE], console, workers=2) == 2
+    told = [line for line in console.text.splitlines() if line.startswith("✗")]
+    assert [line.split(":")[0] for line in told] == [f"✗ {ONE}, student-{number}" for number in (1, 3)]
+    assert all("grade it again" in line for line in told)
+    assert len(list((course / "feedback").glob("*/*/*.html"))) == 3
+
+
+def files_of(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Content and mode of every file, by its place."""
+    return {
+        str(path.relative_to(folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
 def with_deadline(root: Path, due: str) -> None:
     """What comes later earns nothing."""
     config = root / "nbgrader_config.py"
@@ -280,12 +323,7 @@ def with_deadline(root: Path, due: str) -> None:
 
 def everything(root: Path) -> dict[str, Any]:
     """All that grading leaves: rows of the gradebook, without their ids and times, and files with their modes."""
-    folder = root / "autograded"
-    files = {
-        str(path.relative_to(folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    files = files_of(root / "autograded")
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
         rows = {
             (s.student.id, s.assignment.name): (

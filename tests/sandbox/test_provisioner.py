@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +47,16 @@ def test_cells_do_what_they_do_anywhere(start: Callable[..., Box], ordinary: boo
         ("import course; callable(course.begin)", "True"),
     ]:
         assert box.text(cell).strip() == shown
+
+
+def test_a_kernel_of_a_lesson_finds_its_examples_read_already(start: Callable[..., Box]) -> None:
+    ask = """
+        from course.checking import exercises_of
+        before = exercises_of.cache_info().misses
+        value = ["softmax" in exercises_of("02_softmax"), exercises_of.cache_info().misses - before]
+    """
+    assert start(lesson="02_softmax").value(inspect.cleandoc(ask)) == [True, 0]
+    assert start(lesson="../no such lesson").value("value = 1") == 1
 
 
 @both

@@ -1,0 +1,33 @@
+"""Courses and classes to measure with: a copy of this course with one lesson, and right answers handed in."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+
+from grading.build import build_lesson
+from grading.judge.lesson import load_lesson
+from grading.sample import hand_in, right, write_answers
+
+ROOT = Path(__file__).parents[1]
+
+
+def our_course(root: Path, lesson: str) -> None:
+    """A copy of this course with one lesson built, nothing released and nothing handed in."""
+    root.mkdir(parents=True)
+    for name in ("nbgrader_config.py", "source", "grader_tests"):
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, root / name)
+    build_lesson(root, lesson)
+
+
+def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:
+    """Right answers in several styles; returns the students' names."""
+    release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    exercises = load_lesson(ROOT / "grader_tests" / lesson)
+    names = [f"s{number:04}" for number in range(students)]
+    for number, name in enumerate(names):
+        hand_in(root, lesson, name, write_answers(release, right(exercises, number)))
+    return names

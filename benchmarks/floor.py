@@ -1,0 +1,62 @@
+"""What grading cannot cost less than: the student's cells and the judge's calls alone, in one warm process.
+
+    python -m benchmarks.floor COURSE LESSON
+
+Runs in this process, one after the other, what was handed in: of each notebook the cells that a kernel of ours runs,
+and every hidden case as a call, without a kernel, a sandbox, a message, a comparison or a gradebook. Libraries are
+imported and cases drawn before. Prints a list of CPU seconds, one for each submission after the first, as JSON. It
+confines nothing: for answers of our own only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course.protocol.running import observe
+from grading.cells import CHECK, exercise_of, grade_id
+from grading.judge.lesson import load_lesson
+from grading.judge.references import prepare
+
+
+def costs(root: Path, lesson: str, students: str = "*") -> list[float]:
+    """CPU seconds of each submission after the first; of the students whose names match a pattern."""
+    exercises = load_lesson(root / "grader_tests" / lesson).exercises
+    programs = {name: [p.program(e.forbidden) for p in prepare(e, 0)] for name, e in exercises.items()}
+    demos = _demos(root / "source" / lesson / f"{lesson}.ipynb")
+    found = [
+        _cost(file, programs, demos) for file in sorted(root.glob(f"submitted/{students}/{lesson}/{lesson}.ipynb"))
+    ]
+    return found[1:]
+
+
+def _cost(file: Path, programs: dict[str, list[Any]], demos: set[str]) -> float:
+    cells = [cell for cell in json.loads(file.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    begun = time.process_time()
+    with contextlib.redirect_stdout(io.StringIO()):
+        for cell in cells:
+            source = "".join(cell["source"])
+            if grade_id(cell).startswith(CHECK):
+                for program in programs[exercise_of(cell)]:
+                    observe(program, names)
+            elif source.strip() not in demos:
+                exec(compile(source, "cell", "exec"), names)  # noqa: S102 - answers of our own
+    return time.process_time() - begun
+
+
+def _demos(lesson: Path) -> set[str]:
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    return {"".join(cell["source"]).strip() for cell in cells if "demo" in cell["metadata"].get("tags", [])}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps(costs(Path(sys.argv[1]), sys.argv[2])))
