@@ -53,10 +53,11 @@ def main(arguments: list[str] | None = None) -> int:
         help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
     )
     grade.add_argument("--students", nargs="+", metavar="STUDENT", help="grade these only")
-    for name, what in {"grade": "submissions", "feedback": "pages", "release": "lessons built"}.items():
-        verbs.choices[name].add_argument(
-            "--workers", type=_positive, default=0, help=f"{what} at a time; one a processor by default"
-        )
+    where = grade.add_mutually_exclusive_group()
+    where.add_argument("--scheduler", metavar="ADDRESS", default="", help="of a Dask cluster, which then grades")
+    many = {"submissions": where, "pages": verbs.choices["feedback"], "lessons built": verbs.choices["release"]}
+    for what, place in many.items():
+        place.add_argument("--workers", type=_positive, default=0, help=f"{what} at a time; one a processor by default")
     grade.add_argument("--dry-run", action="store_true", help="say what would be graded, and why, and do nothing")
     grade.add_argument(
         "--json", action="store_true", help="print what becomes of each as a line of JSON, and the rest to stderr"
@@ -93,6 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     from .nbgrader_plugins.lock import AtWork
     from .run.classroom import CannotWrite
     from .run.nbgrader import GradingError
+    from .run.workers import ClusterLost
     from .sandbox import SandboxUnavailable
 
     try:
@@ -106,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
-    except (CourseError, GradingError, AtWork, CannotWrite, FileNotFoundError) as error:
+    except (CourseError, GradingError, AtWork, CannotWrite, ClusterLost, FileNotFoundError) as error:
         print(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         _say_last("grading: stopped. What was done is kept; run the same command again to go on.")
@@ -171,6 +173,7 @@ def _grade(options: argparse.Namespace) -> int:
         again=options.again,
         unsandboxed=options.unsandboxed,
         workers=options.workers,
+        scheduler=options.scheduler,
         dry=options.dry_run,
         tell=lambda record: print(json.dumps(record), flush=True) if options.json else None,
     )

@@ -3,9 +3,10 @@
     python -m tests.chaos 200        (make chaos ROUNDS=200)
 
 A round: a class is handed in, `grading grade` or `nbgrader autograde` is started, and after a random time one of its
-processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel.
-What is then in the gradebook, in the report and in an export has to be true; and after a second run, of either command,
-every student has the right grade, and no grade that was there before was made again.
+processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. In
+every other round a Dask cluster of two workers grades, and it may be the scheduler, a worker or its nanny, too. What is
+then in the gradebook, in the report and in an export has to be true; and after a second run, of either command on this
+machine alone, every student has the right grade, and no grade that was there before was made again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import nbformat
@@ -33,6 +35,7 @@ from grading.run.classroom import release_lessons
 from grading.run.nbgrader import scores, ungraded
 from grading.sample import hand_in, write_answers
 
+from .clusters import Running
 from .small import LESSONS, make_course
 
 LESSON = LESSONS[0]
@@ -46,6 +49,7 @@ CLASS = {  # what is handed in, and what it earns
     "fay": (f"{PAUSE}def double(x):\n    return x", 0.0),
 }
 COMMANDS = {"grading": ["grade", LESSON, "--workers", "2"], "nbgrader": ["autograde", LESSON]}
+KINDS = {"forkserver": "fork server", "judging": "judges' server", "spawn_main": "worker"}  # by a word of the command
 
 
 def make_class(root: Path) -> None:
@@ -57,11 +61,11 @@ def make_class(root: Path) -> None:
         hand_in(root, LESSON, student, write_answers(release, {"double": answer}))
 
 
-def start(root: Path, name: str) -> subprocess.Popen[str]:
-    """`grading grade` or `nbgrader autograde` in the course."""
+def start(root: Path, name: str, cluster: Running | None = None) -> subprocess.Popen[str]:
+    """`grading grade` or `nbgrader autograde` in the course; `grading` alone can ask a cluster."""
     path = Path(sys.executable).parent
     return subprocess.Popen(
-        [str(path / name), *COMMANDS[name]],
+        [str(path / name), *(COMMANDS[name] if cluster is None else ["grade", LESSON, "--scheduler", cluster.address])],
         cwd=root,
         env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
@@ -70,12 +74,17 @@ def start(root: Path, name: str) -> subprocess.Popen[str]:
     )
 
 
-def one_round(root: Path, chance: random.Random, longest: float) -> str:
+def one_round(root: Path, chance: random.Random, longest: float, cluster: Running | None = None) -> str:
     """Kill one process after at most `longest` seconds, look, run again, look; what was killed."""
-    name, wait = chance.choice(sorted(COMMANDS)), chance.uniform(0, longest)
-    process = start(root, name)
+    name, wait = "grading" if cluster else chance.choice(sorted(COMMANDS)), chance.uniform(0, longest)
+    process = start(root, name, cluster)
     time.sleep(wait)
-    what = f"{name}: {_kill(psutil.Process(process.pid), chance)}"
+    command = psutil.Process(process.pid)
+    if cluster is None:
+        what = f"{name}: {_kill({'command': [command]}, command, chance)}"
+    else:
+        nanny, scheduler = (psutil.Process(one.pid) for one in (cluster.workers[-1], cluster.scheduler))
+        what = _kill({"command": [command], "nanny": [nanny], "scheduler": [scheduler]}, nanny, chance)
     said, _ = process.communicate(timeout=600)
     where = f"{what} killed after {wait:.2f} s; it said:\n{said}"
     before = true_grades(root, where)
@@ -105,15 +114,14 @@ def true_grades(root: Path, where: str) -> dict[str, str]:
     return found
 
 
-def _kill(command: psutil.Process, chance: random.Random) -> str:
-    """Kill one process of a random part of the command that there is at this moment."""
-    parts: dict[str, list[psutil.Process]] = {"command": [command]}
+def _kill(parts: dict[str, list[psutil.Process]], parent: psutil.Process, chance: random.Random) -> str:
+    """Kill one process of a random part: of these, or of those below `parent` at this moment."""
     try:
-        every = command.children(recursive=True)
+        every = parent.children(recursive=True)
         depth = {one.pid: len(one.parents()) for one in every}
         for one in every:
             line = " ".join(one.cmdline())
-            kind = "fork server" if "forkserver" in line else "judges' server" if "judging" in line else ""
+            kind = next((kind for word, kind in KINDS.items() if word in line), "")
             if kind:
                 parts.setdefault(kind, []).append(one)
         for kind, forked in (("judges' server", "judge"), ("fork server", "kernel")):  # which are forked from them
@@ -138,10 +146,11 @@ def main() -> None:
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     chance, killed = random.Random(options.seed), Counter[str]()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, ExitStack() as clusters:
         ready = Path(place) / "ready"
         make_class(ready)
         longest = 0.0
+        cluster: Running | None = None
         for number in range(-1, options.rounds):
             root = Path(place) / f"round-{number}"
             shutil.copytree(ready, root)
@@ -151,7 +160,13 @@ def main() -> None:
                 longest = time.monotonic() - begun
                 true_grades(root, "nothing was killed")
             else:
-                killed[one_round(root, chance, longest)] += 1
+                if number % 2 and (cluster is None or cluster.broken):
+                    clusters.close()
+                    cluster = clusters.enter_context(Running(Path(place) / f"cluster-{number}"))
+                    for _ in range(2):  # one goes on where the other one's nanny is killed
+                        cluster.add_worker(threads=1)
+                what = one_round(root, chance, longest, cluster if number % 2 else None)
+                killed[f"{what}, on a cluster" if number % 2 else what] += 1
                 print(f"\r{number + 1} of {options.rounds} rounds", end="", flush=True)
             shutil.rmtree(root)
     print(f"\nno grade was false, lost or made twice; killed: {dict(killed)}")

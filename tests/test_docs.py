@@ -22,6 +22,7 @@ DOCS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OWNERS = {
     "TolerantExtractor": "grading.nbgrader_plugins.collect",
+    "CourseDirectory": "nbgrader.coursedir",
     "JudgedExecute": "grading.nbgrader_plugins.execute",
     "ExecutePreprocessor": "nbconvert.preprocessors",
     "LateSubmissionPlugin": "nbgrader.plugins",

@@ -54,10 +54,9 @@ class Judging:
             else:
                 raise NotGraded("its judge handed back no notebook")
         except (Unreadable, RanOver) as error:
-            made = unreadable_notebook(
-                str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
+            made = unread(
+                self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
             )
-            repair(made, ReleasedNotebook.from_json(self._work.request["released"]))
         if "unreadable" in made.metadata[RECORD]:
             self.close()
         return made
@@ -100,6 +99,13 @@ class Judging:
                 LOG.warning("%s: begun again", error)
 
 
+def unread(work: Work, why: str) -> NotebookNode:
+    """Of what cannot be read the lesson's own cells, with nothing of the student's, and why."""
+    made = unreadable_notebook(why)
+    repair(made, ReleasedNotebook.from_json(work.request["released"]))
+    return made
+
+
 def leave_to_a_person(nb: NotebookNode, why: str, sandboxed: bool) -> None:
     """Give every grade cell that has no verdict the one that a person is to look at it."""
     for cell in nb.cells:
@@ -113,12 +119,17 @@ def _take(cell: NotebookNode, message: dict[str, Any], seed: str) -> set[str]:
         count = message.get("count")
         cell.execution_count = count if isinstance(count, int) else None
         return set()
-    verdict = _verdict(message.get("verdict"), cell)
-    if verdict is None:
-        return set()
-    verdict.seed = seed
-    _write(cell, verdict)
-    return {verdict.exercise} if verdict.status in DIAGNOSED else set()
+    verdict = write_bounded(cell, message.get("verdict"), seed)
+    return {verdict.exercise} if verdict is not None and verdict.status in DIAGNOSED else set()
+
+
+def write_bounded(cell: NotebookNode, said: Any, seed: int | str) -> ExerciseVerdict | None:
+    """Write the verdict that is said of this cell, within bounds; what is none is not written, and None is given."""
+    verdict = _verdict(said, cell)
+    if verdict is not None:
+        verdict.seed = seed
+        _write(cell, verdict)
+    return verdict
 
 
 def _write(cell: NotebookNode, verdict: ExerciseVerdict) -> None:

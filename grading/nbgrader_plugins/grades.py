@@ -15,7 +15,17 @@ from datetime import UTC, datetime
 
 from nbformat import NotebookNode
 from nbgrader import utils
-from nbgrader.api import Assignment, Base, Gradebook, Notebook, Student, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    Assignment,
+    Base,
+    Comment,
+    Grade,
+    Gradebook,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Column, DateTime, String, Text
 
@@ -91,7 +101,7 @@ def save(
     penalties  says what being late costs
     """
     try:
-        submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
+        submitted = _held(gradebook, ids)
         verdicts = {grade_id(cell): verdict_of(cell).to_json() for cell in nb.cells if is_judged(cell)}
         _write_points(submitted, nb)
         gradebook.db.flush()
@@ -110,6 +120,20 @@ def save(
     except BaseException:
         gradebook.db.rollback()
         raise
+
+
+def _held(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
+    """The submitted notebook with its grades and comments as they are now and, until the transaction ends, stay: who
+    else grades it, or gives points by hand, comes before or after. (SQLite has no such locks.)"""
+    submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
+    for rows, key in (
+        (SubmittedNotebook, SubmittedNotebook.id),
+        (Grade, Grade.notebook_id),
+        (Comment, Comment.notebook_id),
+    ):
+        now = gradebook.db.query(rows).filter(key == submitted.id).order_by(rows.id).populate_existing()
+        now.with_for_update(of=rows).all()
+    return submitted
 
 
 def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:

@@ -9,9 +9,9 @@ import errno
 import logging
 import os
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from concurrent.futures import Executor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,13 +22,13 @@ from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from ..judging.client import make_ready
 from ..nbgrader_plugins.lock import alone
 from ..overview.names import shortened
 from ..root import lessons
 from ..sandbox import require
-from .grading import Plan, carry_out, plan, threads
+from .grading import Plan, carry_out, plan
 from .nbgrader import GradingError, configuration, feedback, handed_in, knows, release
+from .workers import ClusterLost, Workers, pool, threads
 
 DISK = (errno.ENOSPC, errno.EDQUOT)
 
@@ -79,8 +79,8 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
     gradebook. Raises GradingError, CourseError."""
     from ..build import build_lesson  # it brings torch, which grading leaves to the judges
 
-    with threads(workers or cores()) as pool:
-        building = {name: pool.submit(build_lesson, root, name) for name in lessons(root, names)}
+    with pool(workers or cores()) as executor:
+        building = {name: executor.submit(build_lesson, root, name) for name in lessons(root, names)}
         for name, built in building.items():
             built.result()
             _release_built(root, name, console)
@@ -105,23 +105,27 @@ def grade_class(
     again: bool = False,
     unsandboxed: bool = False,
     workers: int = 0,
+    scheduler: str = "",
     dry: bool = False,
     tell: Callable[[dict[str, str]], object] = lambda record: None,
 ) -> Outcome:
     """Grade what was handed in and has no grade that stands (`again`: all of it), by so many workers, one a core by
-    default. dry: only say what would be graded, and why. tell: as in `Outcome`.
+    default, or by the Dask cluster whose scheduler is at this address. dry: only say what would be graded, and why.
+    tell: as in `Outcome`.
 
     Raises SandboxUnavailable, and grades nothing, where this machine cannot confine student code; unless `unsandboxed`
-    or the course's configuration says to do without. Raises AtWork where another process grades this course, and
-    CannotWrite where grades cannot be written: what is graded is kept.
+    or the course's configuration says to do without, or the cluster is to. Raises AtWork where another process grades
+    this course, CannotWrite where grades cannot be written, ClusterLost where the cluster does not grade: what is
+    graded is kept.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
         console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
-    elif not dry:
+    elif not dry and not scheduler:
         require()
-    coursedir, outcome, workers = CourseDirectory(config=config), Outcome(tell), workers or cores()
-    with alone(root), _progress(console) as progress, _heard(progress.console), threads(workers) as pool:
+    coursedir, outcome = CourseDirectory(config=config), Outcome(tell)
+    by = threads(workers or cores()) if dry or not scheduler else _cluster(scheduler)
+    with alone(root), _progress(console) as progress, _heard(progress.console), by as judges:
         for name in lessons(root, names):
             chosen = [one for one in handed_in(root, name) if students is None or one in students]
             if chosen and not knows(root, name):
@@ -135,7 +139,7 @@ def grade_class(
                 if dry:
                     _say(made, progress.console)
                 else:
-                    _grade_lesson(made, config, pool, workers, progress, outcome)
+                    _grade_lesson(made, config, judges, progress, outcome)
     for (name, student), why in outcome.failed.items():
         told = f"{name}, {student}: {why}" if student else f"{name} {why}"
         console.print(Text.assemble(("✗ ", "red"), told), soft_wrap=True)
@@ -148,16 +152,24 @@ def _say(made: Plan, console: Console) -> None:
     console.print(f"{made.lesson}: {len(made.why)} to be graded, {len(made.stands)} graded and not changed since")
 
 
-def _grade_lesson(
-    made: Plan, config: Config, pool: Executor, workers: int, progress: Progress, outcome: Outcome
-) -> None:
+def _cluster(address: str) -> AbstractContextManager[Workers]:
+    try:
+        from .cluster import cluster
+    except ImportError as error:
+        raise ClusterLost(
+            f'{error}: grading on a cluster takes `pip install "attention-course-teach[cluster]"`'
+        ) from error
+    return cluster(address)
+
+
+def _grade_lesson(made: Plan, config: Config, workers: Workers, progress: Progress, outcome: Outcome) -> None:
     name = made.lesson
     for student in made.stands:
         outcome.was_graded(name, student)
     for student, why in made.without.items():
         outcome.is_not_graded(name, student, why)
     if made.why:
-        make_ready(made.standing.work())
+        workers.make_ready(made.standing.work())
         row, begun = progress.add_task(name, total=len(made.why)), time.monotonic()
 
         def done(student: str, error: Exception | None) -> None:
@@ -168,9 +180,11 @@ def _grade_lesson(
             progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
 
         try:
-            carry_out(made, config, pool, workers, done)
+            carry_out(made, config, workers, done)
+        except ClusterLost as error:
+            raise ClusterLost(f"{error}. {_kept(outcome)}") from error
         except (OSError, SQLAlchemyError) as error:
-            raise CannotWrite(_unwritten(error, len(outcome.graded))) from error
+            raise CannotWrite(f"grades cannot be written: {_why(error)}. {_kept(outcome)}") from error
         new = sum(lesson == name for lesson, _ in outcome.graded)
         each = f", {(time.monotonic() - begun) / new:.1f} s each" if new else ""
         progress.update(row, description=f"{name}: {new} graded{each}")
@@ -178,10 +192,13 @@ def _grade_lesson(
         progress.console.print(f"{name}: {len(made.stands)} graded before, and not changed since")
 
 
-def _unwritten(error: Exception, graded: int) -> str:
+def _why(error: Exception) -> str:
     full = getattr(error, "errno", 0) in DISK or "disk is full" in str(error)
-    why = "the disk is full" if full else str(getattr(error, "orig", error))
-    return f"grades cannot be written: {why}. {graded} are written and kept; the others are graded by the next run"
+    return "the disk is full" if full else " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _kept(outcome: Outcome) -> str:
+    return f"{len(outcome.graded)} are written and kept; the others are graded by the next run"
 
 
 @contextmanager
@@ -221,22 +238,22 @@ def write_feedback(root: Path, names: Iterable[str], console: Console, *, worker
     """Feedback for all that is graded, by so many workers, one a core by default; returns how many could not be
     written."""
     failed: list[str] = []
-    with _progress(console) as progress, threads(workers or cores()) as pool:
+    with _progress(console) as progress, pool(workers or cores()) as executor:
         for name in lessons(root, names):
             students = handed_in(root, name, "autograded")
             if students and not knows(root, name):
                 failed += [f"{name} is not released yet, so nothing of it can be feedback: run `make release`"]
             else:
-                failed += _write_pages(root, name, students, pool, progress)
+                failed += _write_pages(root, name, students, executor, progress)
     for message in failed:
         console.print(Text.assemble(("✗ ", "red"), message), soft_wrap=True)
     return len(failed)
 
 
-def _write_pages(root: Path, name: str, students: list[str], pool: Executor, progress: Progress) -> list[str]:
+def _write_pages(root: Path, name: str, students: list[str], executor: Executor, progress: Progress) -> list[str]:
     """What is to be told of the pages that could not be written, in the order of students."""
     row, begun, failed = progress.add_task(f"{name}: feedback", total=len(students)), time.monotonic(), dict[str, str]()
-    pages = {pool.submit(feedback, root, name, student): student for student in students}
+    pages = {executor.submit(feedback, root, name, student): student for student in students}
     for page in as_completed(pages):
         student = pages[page]
         try:

@@ -1,30 +1,33 @@
 """A lesson of a class graded: workers judge side by side, one writer keeps each grade as it comes.
 
-What is to be graded is told by content (`Standing`), so whoever is interrupted goes on where they were. Workers are
-those of a `concurrent.futures.Executor`: threads that each wait for a judge, which is a process of its own.
+What is to be graded is told by content (`Standing`), so whoever is interrupted goes on where they were.
+
+Does not cover: who judges, and where (`workers`, `cluster`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from grading.judging import client
+from grading.judging.client import NotGraded
 from grading.judging.notebook.place import MAX_BYTES
 from grading.nbgrader_plugins.execute import diagnosed
 from grading.nbgrader_plugins.standing import Standing
 from grading.seeds import name_of
 
-from .submission import Graded, Task, grade
+from .submission import Task
+from .workers import Workers
 from .writer import Writer
 
+LOOK_AGAIN = 5.0  # seconds until workers are counted anew, where none of them is done
 USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # of the configuration, by workers
 
 
@@ -60,54 +63,41 @@ def plan(coursedir: CourseDirectory, config: Config, lesson: str, students: list
     return made
 
 
-def carry_out(
-    made: Plan, config: Config, workers: Executor, at_once: int, done: Callable[[str, Exception | None], None]
-) -> None:
+def carry_out(made: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
     """Grade what is planned. `done` is told each student, as the grade is written, or why there is none.
 
-    Raises SandboxUnavailable, and OSError and sqlalchemy's errors where grades cannot be written: then nobody else is
-    graded, and what was written is kept.
+    Raises what ends all grading: SandboxUnavailable, ClusterLost, and OSError and sqlalchemy's errors where grades
+    cannot be written. Then nobody else is graded, and what was written is kept.
     """
     standing, left = made.standing, iter(sorted(made.why))
     config = Config({key: config[key] for key in USED if key in config})
     with Writer(standing.coursedir, config, standing) as writer:
-        waiting: dict[Future[Graded], tuple[str, dict[str, str]]] = {}
+        waiting: dict[Future[Any], Task] = {}
         while True:
-            while len(waiting) < at_once and (student := next(left, None)):
-                of = standing.made_of(student)
-                waiting[workers.submit(grade, _task(standing, config, student))] = student, of
+            room = workers.room()
+            while len(waiting) < room and (student := next(left, None)):
+                task = _task(standing, config, student)
+                waiting[workers.submit(task)] = task
             if not waiting:
                 return
-            finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            finished, _ = wait(waiting, LOOK_AGAIN, FIRST_COMPLETED)
             for future in finished:
-                student, of = waiting.pop(future)
+                task = waiting.pop(future)
                 try:
-                    graded = future.result()
+                    graded = workers.result(future, task)
+                    writer.write(graded, task.made_of)
                     diagnosed[standing.graders] |= graded.diagnosed
-                    writer.write(graded, of)
-                except client.NotGraded as error:
-                    done(student, error)
+                except NotGraded as error:
+                    done(task.student, error)
                 else:
-                    done(student, None)
-
-
-@contextmanager
-def threads(number: int) -> Iterator[Executor]:
-    """So many workers of this process. Left by an exception, they end at once, with their judges."""
-    client.resume()
-    with ThreadPoolExecutor(number) as executor:
-        try:
-            yield executor
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
-            client.stop()
-            raise
+                    done(task.student, None)
 
 
 def _task(standing: Standing, config: Config, student: str) -> Task:
+    made_of = standing.made_of(student)  # before anything of it is read: what changes meanwhile is graded again
     file = str(_notebook(standing.coursedir, standing.lesson, student))
-    seed = name_of(standing.execute.secret)
-    return Task(student, file, standing.work(), config.SubmissionExporter.get("max_bytes", MAX_BYTES), seed, config)
+    seed, most = name_of(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
+    return Task(student, file, standing.work(), most, seed, config, made_of)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:

@@ -18,7 +18,8 @@ from nbgrader.api import Grade, Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
+from sqlalchemy import make_url
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -140,8 +141,9 @@ def waiting(root: Path) -> set[tuple[str, str, str]]:
 
 def knows(root: Path, lesson: str) -> bool:
     """Whether the gradebook has the lesson, without which nothing of it can be graded."""
-    if not (root / "gradebook.db").exists():
-        return False
+    url = make_url(CourseDirectory(config=configuration(root)).db_url)
+    if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):
+        return False  # none is made by asking
     with _gradebook(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
 
@@ -149,7 +151,10 @@ def knows(root: Path, lesson: str) -> bool:
 def _gradebook(root: Path) -> Gradebook:
     _let_nbgrader_find_alembic()
     directory = CourseDirectory(config=configuration(root))
-    return Gradebook(directory.db_url, directory.course_id)
+    try:
+        return Gradebook(directory.db_url, directory.course_id)
+    except (SQLAlchemyError, ImportError) as error:
+        raise GradingError(f"the gradebook cannot be opened: {' '.join(str(error).split())}") from error
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern, LimitOutput
 from traitlets.config import Config
 
 from grading.cells import RECORD
 from grading.judging.client import Work
-from grading.judging.taking import Judging, leave_to_a_person
+from grading.judging.taking import Judging, leave_to_a_person, unread
 
 
 @dataclass(frozen=True)
 class Task:
-    """file: of the submitted notebook; seed: the name of the course's secret; config: the course's."""
+    """file: of the submitted notebook; seed: the name of the course's secret; config: the course's; made_of: of what
+    the grade will be made, as hashes (`nbgrader_plugins.content`)."""
 
     student: str
     file: str
@@ -24,6 +27,11 @@ class Task:
     max_bytes: int
     seed: str
     config: Config
+    made_of: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sandboxed(self) -> bool:
+        return bool(self.work.request["sandboxed"])
 
 
 @dataclass(frozen=True)
@@ -40,14 +48,23 @@ def grade(task: Task) -> Graded:
     judging = Judging(task.work, task.file, task.max_bytes)
     try:
         nb = judging.notebook()
-        record, about = nb.metadata[RECORD], task.work.request
+        record = nb.metadata[RECORD]
         why, diagnosed = record.get("unreadable", ""), set[str]()
         if not why:
-            record.update(sandboxed=about["sandboxed"], device=about["device"])
+            record.update(sandboxed=task.sandboxed, device=task.work.request["device"])
             diagnosed, why = judging.fill(nb, task.seed)
-        leave_to_a_person(nb, why, sandboxed=about["sandboxed"])
     finally:
         judging.close()
+    return _handed_back(task, nb, why, diagnosed)
+
+
+def not_read(task: Task, why: str) -> Graded:
+    """As `grade` of a file that is not to be opened, which takes no judge."""
+    return _handed_back(task, unread(task.work, why), why, set())
+
+
+def _handed_back(task: Task, nb: NotebookNode, why: str, diagnosed: set[str]) -> Graded:
+    leave_to_a_person(nb, why, sandboxed=task.sandboxed)
     resources: dict[str, Any] = {}
     for step in (IgnorePattern, LimitOutput):
         nb, resources = step(config=task.config).preprocess(nb, resources)

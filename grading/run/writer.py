@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-import nbformat
+from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import IntegrityError, SAWarning
 from traitlets.config import Config
 
 from grading.judging.client import NotGraded
@@ -30,6 +30,7 @@ from grading.nbgrader_plugins.exporter import BESIDE
 from grading.nbgrader_plugins.grades import save
 from grading.nbgrader_plugins.standing import Standing
 
+from .checked import notebook_of
 from .submission import Graded
 
 UNFINISHED = ".unfinished-"  # a folder that is being made
@@ -55,18 +56,28 @@ class Writer:
 
     def write(self, graded: Graded, made_of: Mapping[str, str]) -> None:
         """Write one grade and its folder. Raises OSError and sqlalchemy's errors, and NotGraded where nobody can tell
-        when it was handed in, with nothing written."""
-        nb = nbformat.v4.reads(graded.text)
+        when it was handed in or what was handed back is not its grade, with nothing written."""
+        nb = notebook_of(graded, self.standing.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
         with self._folder(graded) as folder:
-            with self._transaction():
-                self._have_rows(graded.student, made_of["timestamp"])
-                save(self.gradebook, ids, nb, graded.text, made_of, self.standing.penalties)
+            self._save(ids, nb, graded.text, made_of)
             target = Path(self._path(self.coursedir.autograded_directory, graded.student))
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists():
                 os.rename(target, folder.parent / "before")
             os.rename(folder, target)
+
+    def _save(
+        self, ids: Mapping[str, str], nb: NotebookNode, text: str, made_of: Mapping[str, str], tries: int = 3
+    ) -> None:
+        try:
+            with self._transaction():
+                self._have_rows(ids["student"], made_of["timestamp"])
+                save(self.gradebook, ids, nb, text, made_of, self.standing.penalties)
+        except IntegrityError:  # whoever shares the gradebook made the same rows meanwhile: now they are there
+            if tries <= 1:
+                raise
+            self._save(ids, nb, text, made_of, tries - 1)
 
     @contextmanager
     def _folder(self, graded: Graded) -> Iterator[Path]:

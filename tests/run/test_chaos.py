@@ -10,6 +10,7 @@ import pytest
 from grading.sandbox import SandboxUnavailable, require
 
 from .. import chaos
+from ..clusters import Running
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +24,15 @@ def ready(tmp_path_factory):
     root = tmp_path_factory.mktemp("chaos") / "course"
     chaos.make_class(root)
     return root
+
+
+@pytest.mark.timeout(1200)
+def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_path):
+    root = shutil.copytree(ready, tmp_path / "course")
+    with Running(tmp_path / "cluster") as cluster:
+        for _ in range(2):  # one goes on where the other one's nanny is killed
+            cluster.add_worker(threads=1)
+        chaos.one_round(root, random.Random(random.random()), longest=20.0, cluster=cluster)
 
 
 @pytest.mark.parametrize("number", range(2))

@@ -22,6 +22,7 @@ import nbformat
 import pytest
 import sqlalchemy
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from grading.judge.lesson import load_lesson
@@ -29,7 +30,7 @@ from grading.nbgrader_plugins.grades import kept
 from grading.nbgrader_plugins.lock import alone
 from grading.root import CourseError
 from grading.run.classroom import CannotWrite, demonstrate, grade_class, release_lessons, write_feedback
-from grading.run.nbgrader import autograde, grades, scores, waiting, why_not
+from grading.run.nbgrader import autograde, configuration, grades, scores, waiting, why_not
 from grading.sample import hand_in, right, write_answers
 from grading.seeds import name_of
 
@@ -321,10 +322,15 @@ def with_deadline(root: Path, due: str) -> None:
         gradebook.execute("UPDATE assignment SET duedate = ?", (f"{due} 00:00:00.000000",))
 
 
+def url_of(root: Path) -> str:
+    """The gradebook's, by the course's own configuration."""
+    return str(CourseDirectory(config=configuration(root)).db_url)
+
+
 def everything(root: Path) -> dict[str, Any]:
     """All that grading leaves: rows of the gradebook, without their ids and times, and files with their modes."""
     files = files_of(root / "autograded")
-    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+    with Gradebook(url_of(root), "attention") as gradebook:
         rows = {
             (s.student.id, s.assignment.name): (
                 s.timestamp,
