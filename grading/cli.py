@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def main(arguments: list[str] | None = None) -> int:
         ),
     ):
         verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
+    collect = verb(
+        "collect", "sort what a learning platform lets you download into submitted/: each student's, and when"
+    )
+    collect.add_argument("archives", nargs="+", type=Path, metavar="ARCHIVE", help="zips or folders, as downloaded")
+    collect.add_argument("--lesson", default="", help="whose hand-ins they are; where it is not given, file names tell")
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
     verb("report", "the class: what waits for a person, the most frequent mistakes, how each lesson went")
     verb("fill", "fill a lesson's column in the gradebook file that your LMS exports, for it to import again")
@@ -91,6 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     from .root import CourseError, course_root, lessons
 
     leave_out()
+    from .nbgrader_plugins.collect.whose import WhoseError
     from .nbgrader_plugins.lock import AtWork
     from .run.classroom import CannotWrite
     from .run.nbgrader import GradingError
@@ -108,7 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
-    except (CourseError, GradingError, AtWork, CannotWrite, ClusterLost, FileNotFoundError) as error:
+    except (CourseError, GradingError, AtWork, CannotWrite, ClusterLost, WhoseError, FileNotFoundError) as error:
         print(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         _say_last("grading: stopped. What was done is kept; run the same command again to go on.")
@@ -178,6 +185,16 @@ def _grade(options: argparse.Namespace) -> int:
         tell=lambda record: print(json.dumps(record), flush=True) if options.json else None,
     )
     return min(1, len(outcome.failed))
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .root import lessons
+    from .run.collect import collect
+
+    lesson = lessons(options.root, [options.lesson])[0] if options.lesson else ""
+    return int(any(one.failed for one in collect(options.root, options.archives, lesson, Console())))
 
 
 def _feedback(options: argparse.Namespace) -> int:

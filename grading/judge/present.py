@@ -13,7 +13,7 @@ def present(verdict: ExerciseVerdict) -> Report:
         details = []
         if criterion.status == "wrong" and verdict.status not in ("not started", "not allowed"):
             details = [f"{criterion.case}\n{criterion.finding}" if criterion.case else criterion.finding]
-        elif criterion.status == "not reached":
+        elif criterion.status == "not reached" and criterion.finding:
             details = [criterion.finding]
         status = criterion.status if verdict.status != "not started" else "not started"
         rows.append(Row(criterion.name, status, f"{criterion.earned:g} of {criterion.points:g}", details))

@@ -43,6 +43,7 @@ from .notebook.clean import Rooms, clean, clean_run
 from .notebook.reading import read_submission
 from .notebook.released import ReleasedNotebook
 from .notebook.repair import repair
+from .unread import cannot_be_read, unread, written_otherwise
 
 SANDBOX = "attention-sandbox"
 
@@ -173,6 +174,24 @@ def _judge(
         run.code(shown, given=True)
     source = Source([ran.code for ran in run.cells], lesson.exercises)
     seed = seed_of(request["seed"], exercise.name)
-    verdict = run.judge(exercise, source, seed=seed, device=request["device"], earlier=judged)
+    settings = {"seed": seed, "device": request["device"], "earlier": judged}
+    verdict = run.judge(exercise, source, **settings)
+    if verdict.status == "not started":
+        verdict = _looked_for(exercise, lesson, run, verdict, settings)
     judged.append((exercise, verdict))
     return verdict
+
+
+def _looked_for(
+    exercise: Exercise, lesson: Lesson, run: NotebookRun, verdict: ExerciseVerdict, settings: dict[str, Any]
+) -> ExerciseVerdict:
+    """The verdict on an answer that the kernel does not have under its name: one with another, or one unread."""
+    own = [cell.code for cell in run.cells if not cell.given]
+    if other := written_otherwise(own, exercise.name, lesson.exercises):
+        run.code(f"{exercise.name} = {other}")
+        source = Source([ran.code for ran in run.cells], lesson.exercises)
+        verdict = run.judge(exercise, source, **settings)
+        verdict.notes.append(f"Your answer is called `{other}`, and was judged as `{exercise.name}`: call it that.")
+        return verdict
+    why = cannot_be_read(own, exercise.name)
+    return unread(verdict, why) if why else verdict

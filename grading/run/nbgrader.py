@@ -149,7 +149,7 @@ def knows(root: Path, lesson: str) -> bool:
 
 
 def _gradebook(root: Path) -> Gradebook:
-    _let_nbgrader_find_alembic()
+    let_nbgrader_find_alembic()
     directory = CourseDirectory(config=configuration(root))
     try:
         return Gradebook(directory.db_url, directory.course_id)
@@ -165,7 +165,7 @@ def _run(converter: type[BaseConverter], config: Config, lesson: str, student: s
 
 
 def _convert(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
-    _let_nbgrader_find_alembic()
+    let_nbgrader_find_alembic()
     config.CourseDirectory.assignment_id = lesson
     config.CourseDirectory.student_id = glob.escape(student)
     directory = CourseDirectory(config=config)
@@ -181,7 +181,7 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
         raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
 
 
-def _let_nbgrader_find_alembic() -> None:
+def let_nbgrader_find_alembic() -> None:
     """It runs `alembic` by name to make a gradebook, which lies beside Python, on PATH or not."""
     here, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
     if here not in path.split(os.pathsep):

@@ -22,6 +22,7 @@ from nbformat.notebooknode import NotebookNode
 from course.protocol.packing import writable
 from grading.cells import MAX_KEPT, RECORD
 
+from .exported import exported_cells
 from .place import AGAIN, WITHOUT_OUTPUTS, Unreadable, notebook_of, one_line, unreadable_notebook
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
@@ -65,6 +66,11 @@ def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
     if (marks := sum(map(data.count, (b",", b"[", b"{")))) > MAX_MARKS:
         raise Unreadable(f"The file is very large: it holds {marks:,} values. {WITHOUT_OUTPUTS}")
     text = _decode(data, repairs).strip("\0 \t\r\n")
+    if not text.startswith("{") and (exported := exported_cells(text)) is not None:
+        repairs.append(
+            "It was not the notebook but a Python file to which one was exported; its cells were taken from it."
+        )
+        return {"cells": exported}
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:

@@ -18,6 +18,7 @@ from functools import partial
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from grading.cells import RECORD, bound_names, defines, grade_id, parse, same_code
+from grading.judge.source import Source
 
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 
@@ -45,6 +46,7 @@ NOTHING_FOUND = (
 )
 FAILED = "The grader could not put this notebook's cells in order: an error of ours ({}), not of the student's."
 MISSING_ANSWER = "# The cell for {} was missing from the notebook that was handed in."
+ANSWER_ABOVE = "# The answer to {} stands in another cell, above; this one was as it was handed out."
 MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in another cell."
 
 
@@ -106,6 +108,7 @@ class _Repair:
         )
         self._choose_answers()
         self._claim_answers_by_content()  # a cell that was not chosen may hold another exercise's answer
+        self._set_stubs_aside()
         self._mark()
         self._put_back_answers()
         self._put_checks_in_place()
@@ -189,6 +192,22 @@ class _Repair:
                 self.cells = [cell for cell in self.cells if id(cell) not in untouched]
 
             owners[:] = [max(written or owners, key=partial(self._worth, name))]
+
+    def _set_stubs_aside(self) -> None:
+        """Where an answer stands in a cell of the student's own, the release's cell as it was would undo it below."""
+        for name, owners in self.owners.items():
+            stub = self.released.marked[name].source
+            if self.released.marked[name].locked or not owners or not defines(stub, name):
+                continue
+            own = [c for c in self._unclaimed() if c.cell_type == "code" and _answers(c.source, name)]
+            stubs = {id(c) for c in own if same_code(c.source, stub)}
+            written = [c for c in own if id(c) not in stubs]
+            if same_code(owners[0].source, stub):
+                if not written or self._at(written[-1]) > self._at(owners[0]):
+                    continue
+                owners[0].source = ANSWER_ABOVE.format(name)
+                self.notes.add("answer elsewhere", name)
+            self.cells = [cell for cell in self.cells if id(cell) not in stubs]
 
     def _worth(self, name: str, cell: NotebookNode) -> tuple[bool, bool, bool, int]:
         """How likely a cell is the answer to `name`; the greatest is."""
@@ -313,6 +332,11 @@ class _Repair:
                 numbered = (f"{name or 'kept'}-{n}" for n in range(number, number + len(taken) + 1))
                 cell.id = next(i for i in [*wanted, *numbered] if i not in taken)
                 taken.add(cell.id)
+
+
+def _answers(source: str, name: str) -> bool:
+    """Whether the code defines `name`, or would, could it be read; not where it only imports it."""
+    return defines(source, name) and (parse(source) is None or name in Source([source]).definitions)
 
 
 def _is(cell: NotebookNode, plain: PlainCell) -> bool:

@@ -35,6 +35,7 @@ CHUNK = 2**16  # bytes that are held at a time
 DOWNLOAD_LIST = 2**26  # bytes of the list of names in a downloaded zip: half a million files
 LONGEST_PATH, LONGEST_NAME = 1024, 255  # characters
 LONGEST_HEADER = 2**16  # bytes of a long name, or of extended headers, in a tar archive
+INSTALLED = frozenset(["venv", ".venv", "site-packages", "node_modules", ".git", "__pycache__"])  # never looked into
 FOLDER = "it is a folder"  # why an entry is no file; needs no word
 BLOCK = 512  # a tar archive's
 
@@ -101,6 +102,11 @@ def is_junk(path: Names) -> bool:
     return any(part in ("__MACOSX", ".ipynb_checkpoints") or part.startswith(("._", ".DS_Store")) for part in path)
 
 
+def installed(path: Names) -> str:
+    """The folder of other people's programs in which a file lies, "" for none. The outermost name is no such."""
+    return next((part for part in path[1:] if part in INSTALLED), "")
+
+
 @contextmanager
 def reading() -> Iterator[None]:
     """Turns whatever a damaged, forged or locked file raises into `NotRead`."""
@@ -132,7 +138,7 @@ def unpacked(
     """
     for entry in entries:
         unpack = None if entry.unfit else archive_kind(entry.path[-1])
-        if is_junk(entry.path):
+        if is_junk(entry.path) or (installed(entry.path) and entry.unfit != FOLDER):
             continue
         if unpack is None:
             yield entry
@@ -163,21 +169,21 @@ def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Ent
     return None
 
 
-def in_folder(folder: Path) -> Iterator[Entry]:
-    """Everything below a folder, with paths that begin with the folder's own name. Lazily: it may be without end."""
+def in_folder(folder: Path, root: Path) -> Iterator[Entry]:
+    """Everything below a folder, with names from `root` on. Lazily: it may be without end."""
     waiting = [folder]
     while waiting:
         at = waiting.pop()
         try:
             items = os.scandir(at)
         except OSError as error:
-            yield Entry(at.relative_to(folder.parent).parts, f"it could not be read ({error.strerror})")
+            yield Entry(at.relative_to(root).parts, f"it could not be read ({error.strerror})")
             continue
         with items:
             for item in items:
-                if item.is_dir(follow_symlinks=False):
+                if item.is_dir(follow_symlinks=False) and item.name not in INSTALLED:
                     waiting.append(Path(item.path))
-                yield on_disk(Path(item.path), folder.parent)
+                yield on_disk(Path(item.path), root)
 
 
 def on_disk(path: Path, root: Path) -> Entry:

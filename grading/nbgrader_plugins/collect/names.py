@@ -1,65 +1,19 @@
-"""What names tell: whose a file is, by the name that a platform gave; which notebook, by the name that a person gave.
-
-Names of Moodle (`Jane Smith_1234_assignsubmission_file_/02_softmax.ipynb`), Canvas
-(`smithjane_late_12345_678_02_softmax-1.ipynb`) and Colab (`Copy of 02_softmax.ipynb`, `02_softmax (1).ipynb`) are
-understood, and plain folders `<student>/<notebook>.ipynb`.
-"""
+"""What names that people gave tell: which notebook a file is; and ids and lines that are made of a stranger's text."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import NamedTuple
 
-# Both begin with what the platform alone decides: Moodle takes underscores out of people's names, Canvas all but
-# letters and digits. What a student called the file stands behind.
-MOODLE = re.compile(
-    r"(?P<name>[^_/\\]+)_(?P<number>[0-9]{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<own>.*)", re.S
-)
-CANVAS = re.compile(
-    r"(?P<name>[^\W_]+)(?:_late)?_(?P<number>[0-9]{1,20})_(?P<order>[0-9]{1,20})_(?P<own>.+)", re.I | re.S
-)
 VERSION = re.compile(r"[-_ ]*\(?([0-9]{1,9})\)?\s*")  # after a notebook's own name: "-1", " (2)"
 LESSON = re.compile(r"(?<!\d)\d\d[ _-][a-z]", re.IGNORECASE)
+# As Colab, Drive and file managers write it, in the languages that they are used in most
+COPY = re.compile(
+    "copy( of)?|kopie( von| van)?|copie( de)?|c[oó]pia (de|di)|kopia( pliku| av)?|kopi (av|dari)|копия|копія|kopyası|"
+    "のコピー|副本|的副本|사본|bản sao( của)?"
+)
 SHOWN = 120  # characters of a name in a message
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Whom the outermost name of a file names; `number` is the platform's for the person, "" where there is none."""
-
-    kind: str  # "moodle", "canvas" or "folder"
-    name: str
-    number: str = ""
-
-    def __str__(self) -> str:
-        return printable(self.name) + (f" ({self.number})" if self.number else "")
-
-
-@dataclass(frozen=True)
-class Outermost:
-    """What an outermost name tells: the owner, which of the owner's is later, and the name that the owner gave."""
-
-    owner: Owner
-    order: int
-    own: str
-
-
-def outermost(name: str, folder: bool) -> Outermost | None:
-    """What the name of a file or folder at the top of a download tells; None where it does not tell whose it is."""
-    if told := by_platform(name):
-        return told
-    return Outermost(Owner("folder", name), 0, "") if folder else None
-
-
-def by_platform(name: str) -> Outermost | None:
-    """What a name as Moodle or Canvas gives it tells."""
-    if told := MOODLE.fullmatch(name):
-        return Outermost(Owner("moodle", told["name"], told["number"]), 0, told["own"])
-    if told := CANVAS.fullmatch(name):
-        return Outermost(Owner("canvas", told["name"], told["number"]), int(told["order"]), told["own"])
-    return None
 
 
 class Meant(NamedTuple):
@@ -89,6 +43,11 @@ def which_notebook(stem: str, notebooks: list[str]) -> Meant | None:
     if len(notebooks) == 1 and not LESSON.search(stem):
         return Meant(notebooks[0], False, 0, 0)
     return None
+
+
+def without_copies(name: str) -> str:
+    """The letters of a file's name that are left without "Copy of" and its like, by which a person may be told."""
+    return "".join(c for c in COPY.sub("", unicodedata.normalize("NFC", name).lower()) if c.isalpha())
 
 
 def slug(name: str) -> str:

@@ -397,6 +397,38 @@ def test_untouched_copy_below_the_answer_does_not_undo_it(sanitize: Any, solved:
     assert "There was more than one cell for the answer" in repairs(notebook)
 
 
+@pytest.mark.parametrize(
+    ("above", "counts"),
+    [
+        (DOUBLE, True),
+        ("def double(x:\n    return", True),
+        ("from operator import neg as double", False),
+        ("print('double')", False),
+    ],
+    ids=["answer", "unreadable answer", "import", "no definition"],
+)
+def test_an_answer_above_the_untouched_stub_is_not_undone_by_it(
+    sanitize: Any, solved: Any, course: Any, above: str, counts: bool
+) -> None:
+    stub = cell_of(course.release, "double").source
+    cell_of(solved, "double").source = stub
+    solved["cells"].insert(3, nbformat.v4.new_code_cell(above, id="mine"))
+    made = sanitize(solved)
+    assert_sound(made, course)
+    assert cell_of(made, "mine").source == above
+    assert (cell_of(made, "double").source == stub) != counts
+    assert any("stood in another cell" in text for text in made.metadata[RECORD].repairs) == counts
+
+
+def test_a_copy_of_the_stub_without_marks_does_not_undo_the_answer(sanitize: Any, solved: Any, course: Any) -> None:
+    stub = cell_of(course.release, "double").source
+    solved["cells"].insert(5, nbformat.v4.new_code_cell(stub, id="copy"))
+    made = sanitize(solved)
+    assert_sound(made, course)
+    assert cell_of(made, "double").source == DOUBLE
+    assert stub not in [cell.source for cell in made.cells]
+
+
 def test_students_own_definitions_and_text_are_kept(sanitize: Any, solved: Any) -> None:
     own = nbformat.v4.new_code_cell("def helper(x):\n    return x + x", id="helper")
     text = nbformat.v4.new_markdown_cell("My notes: $x$", id="notes")

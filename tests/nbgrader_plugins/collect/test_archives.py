@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import tracemalloc
 from functools import partial
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grading.nbgrader_plugins.collect.archives import FOLDER, Budget, Entry, NotRead, in_folder, in_tar, named
-from grading.nbgrader_plugins.collect.names import SHOWN, Owner, outermost, printable
+from grading.nbgrader_plugins.collect.names import SHOWN, printable
+from grading.nbgrader_plugins.collect.platforms import Outermost, Owner, by_platform, outermost
 from grading.nbgrader_plugins.collect.submission import Chosen, Submission
 
 from ...fuzz.bounds import tries
@@ -69,7 +71,7 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
 
 def handed_in(name: str, content: bytes, top: str, owner: Owner) -> Submission:
     submission = Submission(owner, "class.zip", Budget(**BUDGET))
-    submission.add(Entry((top, name), size=len(content), open=lambda: io.BytesIO(content)))
+    submission.add(Entry((top, name), size=len(content), open=lambda: io.BytesIO(content)), Outermost(owner))
     return submission
 
 
@@ -82,7 +84,7 @@ def check_bounds(submission: Submission) -> None:
             chosen = Chosen(submission, NOTEBOOKS)
             with_contents = {name: content.seek(0, 2) for name, content in chosen.contents.items()}
             chosen.close()
-            said = chosen.trouble + chosen.passed_over
+            said = chosen.trouble + chosen.passed_over + chosen.older
         except NotRead as why:
             said = [str(why)]
         peak = tracemalloc.get_traced_memory()[1]
@@ -142,7 +144,7 @@ def test_tar_archives_hold_what_tarfile_wrote(files: list[tuple[str, bytes]], fo
 def test_folders_and_their_files_are_listed(tmp_path: Path) -> None:
     (tmp_path / "jane" / "empty").mkdir(parents=True)
     (tmp_path / "jane" / "a.ipynb").write_bytes(b"123")
-    found = {entry.path: (entry.unfit, entry.size) for entry in in_folder(tmp_path / "jane")}
+    found = {entry.path: (entry.unfit, entry.size) for entry in in_folder(tmp_path / "jane", tmp_path)}
     assert found == {("jane", "empty"): (FOLDER, 0), ("jane", "a.ipynb"): ("", 3)}
 
 
@@ -166,3 +168,62 @@ def test_the_longest_list_of_names_fits_into_memory() -> None:
     header[156:157] = b"x"
     header[148:156] = b"%06o\0 " % (sum(header[:512]) - sum(header[148:156]) + 8 * 32)
     check_bounds(handed_in("a.tar", bytes(header), "eve", Owner("folder", "eve")))
+
+
+@st.composite
+def names_as_canvas_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+    """A person's own choice of a name and of a file's name, as Canvas's lib/content_zipper.rb puts them together."""
+    number, order = (draw(st.sampled_from(["7", "12345", "678"])) for _ in range(2))
+    person = re.sub(r"_(\d+)_", r"\1", "".join(draw(CHOSEN))).lower()
+    late = draw(st.sampled_from(["", "LATE"]))
+    start = re.sub(r"[^\w]", "", "_".join(part for part in (person, late, number) if part))
+    file = re.sub(r'[\x00/\\:*?"<>|]+', "_", "".join(draw(CHOSEN)))
+    return f"{start}_{order}_{file}", Owner("canvas", "", number)
+
+
+@st.composite
+def names_as_moodle_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+    person, number = "".join(draw(CHOSEN)).replace("_", " ").replace("/", ""), draw(st.sampled_from(["7", "12345"]))
+    return f"{person}_{number}_assignsubmission_file_{''.join(draw(CHOSEN)).replace('/', '')}", Owner(
+        "moodle", person, number
+    )
+
+
+@st.composite
+def names_as_brightspace_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+    person, number = "".join(draw(CHOSEN)).replace("/", ""), draw(st.sampled_from(["7", "12345"]))
+    file = draw(st.sampled_from(["", f" - {''.join(draw(CHOSEN))}".replace("/", "")]))
+    return f"{number}-9 - {person} - Sep 24, 2026 926 PM{file}", Owner("brightspace", person, number)
+
+
+@st.composite
+def names_as_blackboard_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+    user, title = draw(st.sampled_from(["eve", "e_v", "7"])), draw(st.sampled_from(["02 Halves", "02_halves", "HW_1"]))
+    file = "".join(draw(CHOSEN)).replace("/", "")
+    return f"{title}_{user}_attempt_2026-11-20-23-59-00_{file}", Owner("blackboard", f"{title}_{user}")
+
+
+PIECES = ["jane", "Jane Smith", "_", "_", "-", " ", "12345", "600", "7", "anon", "LATE", "x", "_assignsubmission_file_"]
+PIECES += [
+    MINE,
+    " - Sep 24, 2026 926 PM",
+    " - ",
+    "_attempt_2026-11-20-23-59-00_",
+    "_12345_600_",
+    "_7_assignsubmission_file_",
+]
+CHOSEN = st.lists(st.sampled_from([*PIECES, "1-9 - Jane"]), min_size=1, max_size=7)
+
+
+@tries(600)
+@given(
+    names_as_canvas_gives_them()
+    | names_as_moodle_gives_them()
+    | names_as_brightspace_gives_them()
+    | names_as_blackboard_gives_them()
+)
+def test_whatever_people_call_themselves_and_their_files_they_are_not_taken_for_others(made: tuple[str, Owner]) -> None:
+    name, owner = made
+    told = by_platform(name)
+    if told is not None and told.owner != owner:
+        assert owner.platform == told.owner.platform == "canvas" and owner.number == told.owner.number, told

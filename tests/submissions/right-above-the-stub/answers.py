@@ -1,0 +1,6 @@
+# %% before softmax
+import torch
+
+def softmax(x, dim=-1):
+    e = torch.exp(x - torch.amax(x, dim, True))
+    return e / torch.sum(e, dim, keepdim=True)
