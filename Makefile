@@ -67,7 +67,7 @@ test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the fe
 fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour: FUZZ=1000)
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest --timeout 0 tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
 
-chaos: setup  ## kill graders at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
+chaos: setup  ## kill graders, and parts of a cluster, at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
 	$(BIN)/python -m tests.chaos $(ROUNDS)
 
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer

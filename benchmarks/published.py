@@ -199,7 +199,7 @@ def put(root: Path, name: str, text: str) -> None:
 
 
 def picture(results: Results) -> Figure:
-    """A bar for each way, on a scale of powers of ten."""
+    """A bar for each way."""
     ways, seconds = zip(*results.bars(), strict=True)
     figure = Figure(figsize=(8, 0.45 * len(ways) + 1.0), layout="constrained")
     axes = figure.subplots()
@@ -207,7 +207,6 @@ def picture(results: Results) -> Figure:
     drawn = axes.barh(ways, seconds, color=["#1a4f8b" if mine else "#9a9a9a" for mine in ours])
     axes.bar_label(drawn, fmt="%.2f", padding=3)
     axes.invert_yaxis()
-    axes.set_xscale("log")
     axes.margins(x=0.12)
     axes.set_xlabel("CPU seconds of each further submission")
     axes.spines[["top", "right"]].set_visible(False)

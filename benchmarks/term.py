@@ -47,7 +47,9 @@ class Step:
         return commands * self.one + (STUDENTS * LESSONS - commands) * self.further
 
     def row(self) -> str:
-        return f"| {self.name} | {self.whose} | {self.one:.2f} | {self.further:.3f} | {self.predicted:.0f} |"
+        known = self.further > 0 or self.name == "release"
+        cells = [f"{self.further:.3f}", f"{self.predicted:.0f}"] if known else ["too small to tell", ""]
+        return f"| {self.name} | {self.whose} | {self.one:.2f} | {' | '.join(cells)} |"
 
 
 def commands(lesson: str) -> dict[str, dict[str, list[str]]]:

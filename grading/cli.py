@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         ("build", "build the assignments and the visible examples from their texts"),
         ("release", "build, then generate the student notebooks by nbgrader"),
         ("grade", "autograde all that was handed in"),
+        ("regrade", "compute grades again, by the seed recorded with each, and say whether they are the same"),
         ("feedback", "write feedback for all that is graded"),
         ("check", "prove the graders: solutions, stubs, alternatives, mistakes, mutants"),
         (
@@ -51,19 +52,25 @@ def main(arguments: list[str] | None = None) -> int:
     verb("fill", "fill a lesson's column in the gradebook file that your LMS exports, for it to import again")
     verb("doctor", "what this machine grants to the sandbox; exit status 1 where it is too little")
 
-    grade = verbs.choices["grade"]
+    grade, regrade = verbs.choices["grade"], verbs.choices["regrade"]
     grade.add_argument("--again", action="store_true", help="grade also what is graded already")
-    grade.add_argument(
-        "--unsandboxed",
-        action="store_true",
-        help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
-    )
-    grade.add_argument("--students", nargs="+", metavar="STUDENT", help="grade these only")
+    for one in (grade, regrade):
+        one.add_argument(
+            "--unsandboxed",
+            action="store_true",
+            help="run student code in ordinary kernels, which can do all that you can; every grade is marked so",
+        )
+        one.add_argument("--students", nargs="+", metavar="STUDENT", help="grade these only")
     where = grade.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", default="", help="of a Dask cluster, which then grades")
-    many = {"submissions": where, "pages": verbs.choices["feedback"], "lessons built": verbs.choices["release"]}
-    for what, place in many.items():
+    for place, what in (
+        (where, "submissions"),
+        (regrade, "submissions"),
+        (verbs.choices["feedback"], "pages"),
+        (verbs.choices["release"], "lessons built"),
+    ):
         place.add_argument("--workers", type=_positive, default=0, help=f"{what} at a time; one a processor by default")
+    regrade.add_argument("--seed", default="", metavar="NAME", help="another seed than the recorded one, by its name")
     grade.add_argument("--dry-run", action="store_true", help="say what would be graded, and why, and do nothing")
     grade.add_argument(
         "--json", action="store_true", help="print what becomes of each as a line of JSON, and the rest to stderr"
@@ -195,6 +202,24 @@ def _collect(options: argparse.Namespace) -> int:
 
     lesson = lessons(options.root, [options.lesson])[0] if options.lesson else ""
     return int(any(one.failed for one in collect(options.root, options.archives, lesson, Console())))
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    from .run.classroom import cores
+    from .run.regrading import regrade
+
+    status = 0
+    for one in regrade(
+        options.root,
+        options.lessons,
+        students=options.students,
+        seed=options.seed,
+        unsandboxed=options.unsandboxed,
+        workers=options.workers or cores(),
+    ):
+        print(one, flush=True)
+        status = status or int(bool(one.differs or one.failed))
+    return status
 
 
 def _feedback(options: argparse.Namespace) -> int:

@@ -43,6 +43,21 @@ def name_of(secret: str) -> str:
     return _hashed("name", secret)[:4].hex()
 
 
+def secret_named(name: str, root: Path, ours: str) -> str:
+    """The secret of this name: `ours`, or what a file beside the course's own holds (`.grading-seed-spring`, say).
+
+    Raises LookupError, whose message says what to put back.
+    """
+    held = [path.read_text(encoding="utf-8").strip() for path in sorted(root.glob(f"{FILE}*")) if path.is_file()]
+    for secret in (ours, *held):
+        if name_of(secret) == name:
+            return secret
+    raise LookupError(
+        f"the seed named {name} is not here. Put back the file that held it, as {root / FILE}-{name}; a seed that "
+        "stood in the configuration goes there as text."
+    )
+
+
 def _hashed(*parts: str) -> bytes:
     return hashlib.sha256("\x1f".join(parts).encode()).digest()
 

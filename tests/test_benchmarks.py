@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from benchmarks import floor, otter, published, training_margins
+from benchmarks import floor, otter, published, suites, training_margins
 from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
@@ -208,3 +208,36 @@ def test_nbgrader_alone_gives_right_answers_their_points_and_wrong_ones_none(cla
     full = {name: (float(e.points), float(e.points)) for name, e in lesson.exercises.items()}
     assert points(stock, "ada") == points(stock, "bob") == full
     assert {got for got, _ in points(stock, "cem").values()} == {0}
+
+
+SUITE = """
+TASK = {
+    "function_name": "my_softmax",
+    "tests": [
+        {"name": "rows", "code": "import torch\\nassert {fn}(torch.randn(3, 4)).sum(-1).allclose(torch.ones(3))"},
+    ],
+}
+"""
+
+
+def test_known_answers_are_tried_on_a_public_suite_and_counted(tmp_path):
+    """A suite that asks for rows which sum to 1, and for nothing else."""
+    tasks = tmp_path / "torch_judge" / "tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "softmax.py").write_text(SUITE)
+    softmax = next(task for task in suites.TORCHCODE if task.exercise == "softmax")
+    exercise = load_lesson(ROOT / "grader_tests" / softmax.lesson).exercises["softmax"]
+    found = suites.count(tmp_path, softmax, suites.torchcode)
+    assert found.right_passed == found.right == len(exercise.alternatives)
+    assert found.wrong == len(exercise.mistakes)
+    assert 0 < found.plain_passed < found.plain < found.wrong
+    passed = {m.name: suites.torchcode(tmp_path, softmax, m.made()) for m in exercise.mistakes}
+    assert not passed["returns_the_exponentials"]
+    assert passed["turns_the_order_upside_down"]
+
+
+@pytest.mark.parametrize("suite", suites.SUITES)
+def test_a_folder_that_is_no_clone_is_told(tmp_path, suite):
+    tasks, passes = suites.SUITES[suite]
+    with pytest.raises(FileNotFoundError, match="is it a clone of"):
+        passes(tmp_path, tasks[0], lambda x: x)

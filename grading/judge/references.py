@@ -99,7 +99,7 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 @lru_cache(maxsize=256)
 def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     """What every known mistake gives on the same cases, by name and, in a family, by value (`Mistake.each`); what is
-    not allowed is not watched for."""
+    not allowed is not watched for, and nothing is remembered of another seed's."""
     programs = [p.program(()) for p in prepare(exercise, seed)]
     answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
     return {a.name: _given(a, programs) for a in answers}

@@ -133,6 +133,8 @@ def _note_least(wrong: dict[str, Extreme], dtype: str, whose: str, lost: list[tu
 
 def _compared(p: Prepared) -> str | None:
     """The dtype of the numbers that a case compares; None where it compares none."""
+    if p.case.elsewhere:  # no numbers are compared there
+        return None
     native = p.reference.native
     if p.case.holds or p.case.accepts or native.raised is not None:
         return None

@@ -51,7 +51,7 @@ def cluster(address: str) -> Iterator[Cluster]:
         client = Client(address, set_as_default=False, name="grading")
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise ClusterLost(f"there is no scheduler that answers at {address}: {_in_a_line(error)}") from error
-    if not _is_private(address):
+    if not is_private(address):
         LOG.warning(
             "The connection to %s is not encrypted: whoever can reach the scheduler can run programs on its workers "
             "and decide on grades. docs/scale.md tells how certificates are made.",
@@ -71,13 +71,17 @@ class Cluster:
         self._client, self._address = client, address
         self._executor = client.get_executor(pure=False)
         self._kits: dict[tuple[str, ...], Any] = {}  # one at most
+        self._threads: dict[str, int] = {}  # by worker, when they were last counted
 
     def room(self) -> int:
         """As many as there are threads, and one more for each worker, so that none waits while a grade is written."""
-        threads: dict[str, int] = self._asked(self._client.nthreads)
-        if not threads:
+        if self._client.status == "closed":  # it tried to connect again for as long as Dask is told to
+            raise self._lost("its scheduler was lost")
+        with suppress(OSError):  # one that is busy is asked again; one that is lost gives up what it was asked
+            self._threads = self._client.nthreads()
+        if not self._threads:
             LOG.warning("No worker has joined the cluster at %s: grading waits for one.", self._address)
-        return max(1, sum(threads.values()) + len(threads))
+        return max(1, sum(self._threads.values()) + len(self._threads))
 
     def make_ready(self, work: Work) -> None:
         """Workers begin with their first submission."""
@@ -143,9 +147,9 @@ def _read(file: Path, max_bytes: int) -> bytes:
         os.close(folder)
 
 
-def _is_private(address: str) -> bool:
+def is_private(address: str) -> bool:
     """Whether nobody reads what goes there: it is encrypted, or does not leave this machine."""
-    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    parts = urlsplit(address)
     if parts.scheme in ("tls", "wss", "inproc"):
         return True
     try:

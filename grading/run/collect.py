@@ -10,7 +10,6 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.progress import track
 
-from ..root import lessons
 from ..nbgrader_plugins.collect import TolerantExtractor
 from ..nbgrader_plugins.collect.collecting import Collecting, Outcome
 from ..nbgrader_plugins.collect.downloads import Lister, Listing
@@ -19,6 +18,7 @@ from ..nbgrader_plugins.collect.plugins import REMEDY, about
 from ..nbgrader_plugins.collect.table import show
 from ..nbgrader_plugins.collect.whose import FILE, Whose
 from ..nbgrader_plugins.lock import alone
+from ..root import lessons
 from .nbgrader import GradingError, configuration, let_nbgrader_find_alembic
 
 

@@ -76,7 +76,7 @@ def carry_out(made: Plan, config: Config, workers: Workers, done: Callable[[str,
         while True:
             room = workers.room()
             while len(waiting) < room and (student := next(left, None)):
-                task = _task(standing, config, student)
+                task = task_of(standing, config, student)
                 waiting[workers.submit(task)] = task
             if not waiting:
                 return
@@ -93,7 +93,8 @@ def carry_out(made: Plan, config: Config, workers: Workers, done: Callable[[str,
                     done(task.student, None)
 
 
-def _task(standing: Standing, config: Config, student: str) -> Task:
+def task_of(standing: Standing, config: Config, student: str) -> Task:
+    """What a worker is to do with this student's submission. Raises NotHandedIn."""
     made_of = standing.made_of(student)  # before anything of it is read: what changes meanwhile is graded again
     file = str(_notebook(standing.coursedir, standing.lesson, student))
     seed, most = name_of(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)

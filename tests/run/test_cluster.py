@@ -18,6 +18,7 @@ from nbgrader.api import Gradebook
 from grading.nbgrader_plugins.grades import kept
 from grading.run import kit
 from grading.run.classroom import grade_class, release_lessons
+from grading.run.cluster import is_private
 from grading.run.nbgrader import scores, waiting
 from grading.run.workers import ClusterLost
 from grading.sample import hand_in
@@ -221,6 +222,11 @@ def test_another_version_at_a_worker_is_refused_in_one_sentence(running, course,
     assert not scores(course)
 
 
+def test_only_what_is_encrypted_or_stays_on_this_machine_is_private():
+    assert not is_private("tcp://192.0.2.1:8786") and not is_private("tcp://scheduler.example.org:8786")
+    assert is_private("tcp://127.0.0.1:8786") and is_private("tcp://[::1]:8786") and is_private("tls://192.0.2.1:8786")
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "spam://127.0.0.1:1"])
 def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, monkeypatch):
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
@@ -250,7 +256,9 @@ def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
 
         for name, value in cluster.environ.items():
             monkeypatch.setenv(name, value)
-        process = by(cluster, course)  # before there is a worker
+        process = by(cluster, course)
+        assert process.stdout is not None
+        assert any(f"No worker has joined the cluster at {cluster.address}" in line for line in process.stdout)
         cluster.add_worker()
         until(lambda: scores(course), process)
         cluster.scheduler.kill()

@@ -117,6 +117,7 @@ def _(draw):
 def _(draw):
     for size_a, size_b, text in (
         (1e-5, 1e-5, "two vectors of a length around 0.00001"),
+        (1e-10, 1e-10, "two vectors of a length around 1e-10"),
         (1e-5, 1e5, "one vector very short, the other very long"),
         (1e14, 1e14, "two vectors of a length around 1e14"),
     ):
@@ -128,16 +129,17 @@ def _(draw):
 def _(draw):
     yield call(*a_pair(draw, 4))
     yield call(*a_pair(draw, 4)).on_another_device()
-    yield call(*a_pair(draw, 5, dtype=torch.float64))
     # What float32 would round away; so long that a guard such as `+ 1e-8` to the lengths is next to nothing
+    yield call(*(100 * x for x in a_pair(draw, 5, dtype=torch.float64)))
     for _ in "abcd":
-        yield call(*(100 * x for x in a_pair(draw, 6, dtype=torch.float64))).within(1e-10, 1e-11)
+        yield call(*(1e5 * x for x in a_pair(draw, 6, dtype=torch.float64))).within(1e-10, 1e-11)
 
 
 @cosine_similarity.criterion("gradients", points=1)
 def _(draw):
     yield call(*a_pair(draw, 5)).with_gradients()
     yield call(*a_pair(draw, 3, sign=-1.0)).with_gradients()
+    yield call(*a_pair(draw, 4, dtype=torch.float64)).with_gradients()
 
 
 @cosine_similarity.criterion("gradients of many pairs, and near a vector of zeros", points=0.5)

@@ -285,3 +285,38 @@ by_lengths.mistake(
     "You take one root too many: a length is the root of the sum of squares already, and you divide by the root of the "
     "lengths. Try it on two arrows of length 4 that point the same way."
 )
+by_lengths.mistake("clamps_each_length", shows="short").patch("""
+- length_a = torch.where(length_a == 0, 1, length_a)
+- length_b = torch.where(length_b == 0, 1, length_b)
++ length_a, length_b = length_a.clamp(min=EPS), length_b.clamp(min=EPS)
+""").for_each(EPS=(1e-8, 1e-9, 1e-7, 1e-6, 1e-5)).says(
+    "A least value for each length (`clamp`) bends the answer for vectors that are shorter: an arrow of length 1e-10 "
+    "has a direction, too. Treat exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+cosine_similarity.mistake("adds_a_constant_under_the_root", shows="short").whole("""
+def cosine_similarity(a, b):
+    length_a, length_b = ((x.square().sum(-1) + EPS).sqrt() for x in (a, b))
+    return (a * b).sum(-1) / (length_a * length_b)
+""").for_each(EPS=(1e-12, 1e-16, 1e-10, 1e-9, 1e-8, 1e-6)).says(
+    "The small constant under your square roots makes short vectors longer than they are, and their cosines too "
+    "small. Treat exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+by_lengths.mistake("takes_short_for_zero", shows="short").patch("""
+- length_a = torch.where(length_a == 0, 1, length_a)
+- length_b = torch.where(length_b == 0, 1, length_b)
+- return (a * b).sum(-1) / (length_a * length_b)
++ lengths = length_a * length_b
++ short = lengths < EPS
++ return ((a * b).sum(-1) / lengths.masked_fill(short, 1)).masked_fill(short, 0)
+""").for_each(EPS=(1e-8, 1e-12, 1e-10, 1e-9, 1e-7, 1e-6)).says(
+    "Vectors that are merely short get the cosine 0, as if they were all zeros: you ask whether the lengths are below "
+    "some small number. Ask whether they are exactly 0.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
+by_lengths.mistake("projects_one_on_the_other", {"(length_a * length_b)": "length_a.square()"}, shows=EVERYWHERE).says(
+    "You divide by the square of `a`'s length and leave that of `b` out: how much of `a` there is in `b`. Swap the two "
+    "arguments: the cosine must stay the same.",
+    see="8. Seen in the wild",
+)

@@ -66,6 +66,17 @@ right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"},
     "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
     "float64 is fine, if you convert back.)"
 )
+dot.mistake("walks_as_far_as_the_shorter", shows=REFUSALS).whole("""
+def dot(a, b):
+    total = torch.zeros((), dtype=a.dtype, device=a.device)
+    for x, y in zip(a, b):
+        total = total + x * y
+    return total
+""").says(
+    "The arguments are not checked, and `zip` stops without a word where the shorter one ends: the rest of the other "
+    "is left out. Compare the shapes first, and raise a ValueError where they differ.",
+    see="1. Multiply, then add",
+)
 dot.mistake("lets_any_shapes_pass", shows=REFUSALS).whole("""
 def dot(a, b):
     return (a * b).sum()
@@ -176,3 +187,6 @@ right.mistake("looks_at_the_first_sizes_only", shows="refuses shapes").patch("""
     "numbers. Ask both arguments for their number of dimensions."
 )
 keeps_its_last_result(right, shows="multiplies")
+right.mistake("starts_from_one", {"(a * b).sum()": "1 + (a * b).sum()"}, shows="multiplies").says(
+    "Your result is too large by 1: the total starts from 1. A sum starts from 0; it is a product that starts from 1."
+)

@@ -3,11 +3,12 @@
 import torch.nn.functional as F
 
 
-def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, k)):
+def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, k), away=False):
     """Queries (..., T, K) and keys (..., S, K) of very different lengths.
 
-    Every winner wins by 0.01 at least, so that rounding decides nothing. `change(q, k)` puts in
-    what the case is about.
+    Every winner wins by 0.01 at least, so that rounding decides nothing, and has a positive cosine, unless keys that
+    point `away` are what the case is about. Among several queries and keys a long key would win somewhere by its dot
+    product. So what such a mistake loses is the same with every seed. `change(q, k)` puts in what the case is about.
     """
     while True:
         q = draw.normal(*leading, queries, width) * draw.uniform(*leading, queries, 1, low=0.2, high=5.0)
@@ -15,5 +16,8 @@ def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, 
         q, k = change(q, k)
         cosines = F.cosine_similarity(q.double().unsqueeze(-2), k.double().unsqueeze(-3), dim=-1, eps=1e-30)
         best = cosines.topk(min(2, keys), dim=-1).values
-        if keys == 1 or bool((best[..., 0] - best[..., 1] > 0.01).all()):
+        clear = keys == 1 or bool((best[..., 0] - best[..., 1] > 0.01).all())
+        towards = away or bool((best[..., 0] > 0.01).all())
+        by_length = bool(((q @ k.mT).argmax(-1) != cosines.argmax(-1)).any())
+        if clear and towards and (by_length or queries == 1 or keys == 1):
             return q, k

@@ -67,7 +67,15 @@ def _(draw):
     yield call(*clear_winners(draw, queries=9, keys=5, width=3))
     yield call(*clear_winners(draw, queries=12, keys=7, width=2))
     yield call(*clear_winners(draw, queries=1, keys=4, width=6))
-    yield call(*clear_winners(draw, queries=3, keys=1, width=4))
+    yield call(*clear_winners(draw, queries=3, keys=1, width=4, away=True))
+
+    def all_point_away(q, k):
+        away = -(q + 0.5 * k.abs() * q.sign())
+        return q, torch.cat([-q, away[1:]])  # the first key least of all
+
+    yield call(*clear_winners(draw, queries=1, keys=4, width=3, change=all_point_away, away=True)).described(
+        "one query, and keys that all point away from it"
+    )
     yield call(*clear_winners(draw, queries=5, keys=5, width=5))
     yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).described(
         "the keys once more, as queries"
@@ -105,7 +113,7 @@ def _(draw):
         k[2] = 0.0
         return q, k
 
-    yield call(*clear_winners(draw, queries=1, keys=5, width=3, change=all_others_point_away)).described(
+    yield call(*clear_winners(draw, queries=1, keys=5, width=3, change=all_others_point_away, away=True)).described(
         "one key of zeros among keys that point away from the query"
     )
     # All cosines of a query of zeros are 0: which key it finds is open, that it finds one is not

@@ -158,3 +158,13 @@ def most_similar(queries, keys):
     "the queries `(..., T, 1, K)` and the keys `(..., 1, S, K)`."
 )
 keeps_its_last_result(right, shows="finds")
+right.mistake("returns_a_list", {"argmax(-1)": "argmax(-1).tolist()"}, shows=EVERYWHERE).says(
+    "You return a list of plain numbers. Return the tensor of places, as `argmax` gives it."
+)
+right.mistake("marks_the_winners", shows=EVERYWHERE).patch("""
+- return cosines.argmax(-1)
++ return (cosines == cosines.amax(-1, keepdim=True)).long()
+""").says(
+    "Your result marks the winners with ones among zeros. Asked for is one number for each query: at which place the "
+    "winner stands."
+)

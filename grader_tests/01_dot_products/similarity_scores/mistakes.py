@@ -178,3 +178,26 @@ right.mistake("multiplies_two_matrices_only", shows="batches").patch("""
 + return torch.mm(queries, keys.permute(*reversed(range(keys.ndim))))
 """).says("`mm` multiplies two matrices, and no batches of them. `@` does both.", see="5. All pairs at once")
 keeps_its_last_result(right, shows="a matrix")
+similarity_scores.mistake("leaves_out_the_sum", shows=EVERYWHERE).whole("""
+def similarity_scores(queries, keys):
+    return queries.unsqueeze(-2) * keys.unsqueeze(-3)
+""").says(
+    "You multiply every query with every key place by place, and stop there: the last dimension has to be added up, "
+    "so that one number remains for each pair."
+)
+similarity_scores.mistake("takes_the_keys_of_the_first", shows="batches").whole("""
+def similarity_scores(queries, keys):
+    while keys.ndim > 2:
+        keys = keys[0]
+    return queries @ keys.mT
+""").says(
+    "Every element of the batch is compared with the keys of the first one. Each element of the batch has its own keys."
+)
+similarity_scores.mistake("flattens_the_batch", shows=EVERYWHERE).whole("""
+def similarity_scores(queries, keys):
+    q, k = queries.reshape(-1, *queries.shape[-2:]), keys.reshape(-1, *keys.shape[-2:])
+    return torch.bmm(q, k.mT)
+""").says(
+    "Your result always has three dimensions, one of them the batch. What leading dimensions the arguments have, the "
+    "result has as well: none, one, or several. Bring them back after you have flattened them."
+)

@@ -100,7 +100,7 @@ as_the_oracle.mistake(
     see="8. Entropy: how many words is it looking at?",
 )
 right.mistake("adds_a_constant_inside", {"torch.where(p > 0, p, 1.0)": "p + EPS"}, shows="gradients at tiny").for_each(
-    EPS=(1e-8, 1e-7, 1e-6, 1e-5)
+    EPS=(1e-8, 1e-10, 1e-9, 1e-7, 1e-6, 1e-5)
 ).says(
     "A small constant inside the logarithm keeps it finite, and bends it: for weights that are "
     "smaller than the constant the gradient is wrong. Treat exactly 0 on its own instead.",

@@ -38,7 +38,7 @@ log_softmax.mistake("cuts_small_weights_off", shows=("scores and gaps", "scores 
 def log_softmax(x, dim=-1):
     exponentials = torch.exp(x - x.amax(dim, keepdim=True))
     return torch.log((exponentials / exponentials.sum(dim, keepdim=True)).clamp(min=EPS))
-""").for_each(EPS=(1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).says(
+""").for_each(EPS=(1e-12, 1e-30, 1e-20, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)).says(
     "You cut small weights off before the logarithm. Every weight below that limit now has the "
     "same logarithm and no gradient, and a score of −∞ does not give −∞.",
     see="6. The logarithm of a weight",
@@ -224,4 +224,17 @@ def log_softmax(x, dim=-1):
     "The sum runs over the whole tensor, so that all its weights together add up to 1. Each list has a unit of its own "
     "to share: which dimension does the sum run along?",
     see="4. Which dimension?",
+)
+right.mistake("takes_the_logarithm_of_the_sum_to_another_base", {".log()": ".LOG()"}, shows=EVERYWHERE).for_each(
+    LOG=("log10", "log2")
+).says(
+    "The logarithm of the sum has another base than `exp`: it is the natural one, `torch.log`, that undoes `exp`.",
+)
+log_softmax.mistake("returns_the_logarithm_of_the_sum", shows=EVERYWHERE).whole("""
+def log_softmax(x, dim=-1):
+    largest = x.amax(dim, keepdim=True)
+    return largest + (x - largest).exp().sum(dim, keepdim=True).log()
+""").says(
+    "You return the logarithm of the sum of exponentials. It is one half: subtract it from the scores.",
+    see="6. The logarithm of a weight",
 )

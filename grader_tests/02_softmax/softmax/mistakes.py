@@ -299,3 +299,20 @@ right.mistake(
     "one list of a batch, and see how little there is.",
     see="4. Which dimension?",
 )
+right.mistake(
+    "adds_a_constant_to_the_sum",
+    {"exponentials.sum(dim, keepdim=True)": "(exponentials.sum(dim, keepdim=True) + EPS)"},
+    shows="float64",
+).for_each(EPS=(1e-6, 1e-5)).says(
+    "The weights sum to a little less than 1: you add a constant to the sum. The sum needs no help: once the largest "
+    "score is subtracted, it holds an exponential of 1.",
+    see="3. A thousand is too much",
+)
+softmax.mistake("shifts_above_the_line_only", shows=EVERYWHERE).whole("""
+def softmax(x, dim=-1):
+    shifted = x - x.amax(dim, keepdim=True)
+    return shifted.exp() / x.exp().sum(dim, keepdim=True)
+""").says(
+    "The largest score is subtracted above the line, but not in the sum below it. It cancels only if both have it.",
+    see="3. A thousand is too much",
+)

@@ -242,3 +242,10 @@ right.mistake("shares_one_unit_among_all_queries", shows="output").patch("""
 """).says(
     "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
 )
+right.mistake("takes_the_softmax_last", shows="output").patch("""
+- return weights @ value, weights
++ return (query @ key.mT @ value).softmax(-1), weights
+""").says(
+    "The scores are multiplied with the values, and the softmax comes after that. It makes weights of scores: take it "
+    "before the values are averaged."
+)

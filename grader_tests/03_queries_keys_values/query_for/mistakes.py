@@ -20,8 +20,8 @@ def query_for(keys, targets):
 )
 query_for.mistake("copies_the_keys", shows=EVERYWHERE).whole("""
 def query_for(keys, targets):
-    return 8 * keys[targets].sum(dim=0)
-""").says(
+    return FACTOR * keys[targets].sum(dim=0)
+""").for_each(FACTOR=(8, 2, 3, 4, 5, 10, 12, 15, 30, 50, 100)).says(
     "Copies of the wanted keys, made longer, do only for keys of equal length at right angles. Another key that "
     "points partly the same way and is longer wins. Think of the scores that you want, of *all* keys."
 )
@@ -31,12 +31,12 @@ right.mistake("transposes_instead_of_solving", {"torch.linalg.pinv(keys)": "keys
 )
 query_for.mistake("copies_normalised_keys", shows=EVERYWHERE).whole("""
 def query_for(keys, targets):
-    return 20 * F.normalize(keys, dim=-1)[targets].sum(dim=0)
-""").says(
+    return FACTOR * F.normalize(keys, dim=-1)[targets].sum(dim=0)
+""").for_each(FACTOR=(20, 1, 5, 10, 15, 30, 50, 100)).says(
     "The wanted keys were brought to length 1 and copied. Their length is not the trouble, their angles are: other "
     "keys point partly the same way."
 )
-right.mistake("wants_scores_of_1", {"20.0": "SCORE"}, shows=EVERYWHERE).for_each(SCORE=(1.0, 2.0, 3.0)).says(
+right.mistake("wants_scores_of_1", {"20.0": "SCORE"}, shows=EVERYWHERE).for_each(SCORE=(1.0, 2.0, 3.0, 4.0)).says(
     "The scores are 1 or so for the targets and 0 for the rest: equal, and too close together. A difference of 1 is a "
     "factor of e only. How large a difference gives 99 %?"
 )
@@ -47,17 +47,17 @@ right.mistake("wants_scores_of_5", {"20.0": "5.0"}, shows="many keys").says(
     "A difference of 5 in the scores is enough against one other key, and not against many. The more keys there "
     "are, the larger it must be."
 )
-right.mistake("fetches_the_first_only", {"[targets]": "[targets[0]]"}, shows="the average").says(
-    "The query fetches the first target only. All of them must get the same weight."
-)
+right.mistake("fetches_the_first_only", {"[targets]": "[targets[0]]", "20.0": "SCORE"}, shows="the average").for_each(
+    SCORE=(20.0, 10.0, 15.0, 25.0, 30.0, 50.0)
+).says("The query fetches the first target only. All of them must get the same weight.")
 right.mistake("fetches_two_at_most", {"[targets]": "[targets[:2]]"}, shows="the average").says(
     "Two targets are fetched, and a third is not. The list may have any length."
 )
 right.mistake("gives_targets_rising_scores", shows="the average").patch("""
 - scores[targets] = 20.0
 + for place, target in enumerate(targets):
-+     scores[target] = 20.0 + place
-""").says(
++     scores[target] = 20.0 + STEP * place
+""").for_each(STEP=(1.0, 0.1)).says(
     "The scores rise with the targets' order or number. Softmax turns the smallest difference into a factor: equal "
     "weights need equal scores."
 )
@@ -65,7 +65,7 @@ right.mistake("averages_the_queries", {"20.0": "10.0 / len(targets)"}, shows="th
     "The average of good queries, each for one target, is a weaker query: each target's score is divided by how "
     "many they are. Make up for it, or add the queries up."
 )
-right.mistake("avoids_the_targets", {"20.0": "-20.0"}, shows=EVERYWHERE).says(
+right.mistake("avoids_the_targets", {"20.0": "SCORE"}, shows=EVERYWHERE).for_each(SCORE=(-20.0, -10.0, -30.0)).says(
     "The sign is turned round: the targets get the *lowest* scores."
 )
 right.mistake("inverts_square_matrices_only", {"torch.linalg.pinv": "torch.linalg.inv"}, shows="fewer").says(
@@ -159,3 +159,15 @@ right.mistake("normalises_the_query", shows="one value").patch("""
 right.mistake("fetches_all_between", {"[targets]": "[min(targets) : max(targets) + 1]"}, shows="the average").says(
     "All keys from the first target to the last are fetched. The list names single keys."
 )
+right.mistake(
+    "makes_scores_on_the_cpu",
+    {"keys.new_zeros(len(keys))": "torch.zeros(len(keys), dtype=keys.dtype)"},
+    shows="float64",
+).says(
+    "The wanted scores are made without a device, and lie on the CPU wherever the keys are: on a GPU the two cannot be "
+    "multiplied. Make them where the keys lie: `keys.new_zeros(...)`, or `device=keys.device`."
+)
+right.mistake("returns_a_row", shows=EVERYWHERE).patch("""
+- return torch.linalg.pinv(keys) @ scores
++ return (torch.linalg.pinv(keys) @ scores)[None]
+""").says("A matrix of one row, (1, K), comes back. A query has the shape (K,).")

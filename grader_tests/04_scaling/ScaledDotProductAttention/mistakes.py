@@ -246,7 +246,9 @@ right.mistake("DividesThePower", {"/ query.shape[-1] ** 0.5": "* (SCALE)"}, show
 )
 right.mistake("ForgetsSuperInit", shows=("attention", "eval", "dropout", "survivors")).patch("""
 - super().__init__()
-""").says(
+- self.dropout = nn.Dropout(dropout)
++ KEPT
+""").for_each(KEPT=("self.dropout = nn.Dropout(dropout)", "self.p = dropout")).says(
     "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
     "every other module's `__init__`?"
 )

@@ -97,3 +97,12 @@ def score_std(query, key):
 right.mistake("turns_the_keys_in_place", {"key.transpose(": "key.transpose_("}, shows="arguments").says(
     "The caller's keys are turned over: functions whose name ends in `_` change their argument. Use the one without."
 )
+right.mistake("spread_of_the_first_element", shows="over a whole").patch("""
+  scores = query @ key.transpose(-2, -1)
++ scores = scores.reshape(-1, *scores.shape[-2:])[0]
+""").says("Only the first element of a batch is looked at. The standard deviation is over *all* entries.")
+right.mistake(
+    "keeps_one_dimension",
+    {"scores.std(correction=0)": "scores.flatten().std(0, correction=0, keepdim=True)"},
+    shows="one set",
+).says("The result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`.")

@@ -200,3 +200,25 @@ right.mistake(
     "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
     "numbers stay in their old order, so that a column of the result holds pieces of several keys."
 )
+right.mistake("has_no_default_for_the_mask", {"mask=None": "mask"}, shows="without").says(
+    "Without a mask the call fails: give `mask` the default None, and block nothing then."
+)
+right.mistake("asks_whether_the_mask_is_true", {"mask is None else": "not mask else"}, shows="with a mask").says(
+    "You ask whether the mask itself is true (`if mask`). A tensor of many numbers is neither true nor false: ask "
+    "`mask is None`."
+)
+masked_attention.mistake("wipes_nan_off_at_the_end", shows="gradients").whole("""
+def masked_attention(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask, float("-inf"))
+    weights = torch.softmax(scores, -1)
+    return (weights @ value).nan_to_num(0.0), weights.nan_to_num(0.0)
+""").says(
+    "Forward all is right; in the gradient a fully blocked row makes NaN of the values. NaN was in the weights when "
+    "they met the values, and wiping it off both results does not wipe it off the way back.",
+    see="A row with nothing to see",
+)
+right.mistake("turns_the_mask", {"else mask": "else mask.mT"}, shows="with a mask").says(
+    "The mask is transposed: its rows are queries, its columns keys, as they are in the scores."
+)

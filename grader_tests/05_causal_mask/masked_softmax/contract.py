@@ -98,6 +98,9 @@ def _(draw):
     ordinary = draw.normal(4, 6)
     yield call(ordinary.masked_fill(mask, 1e15), mask)
     yield call(ordinary.masked_fill(mask, -1e15), mask)
+    yield call(
+        ordinary.masked_fill(mask, 1e3), mask
+    )  # which a fill with -1e9 survives, and zeroing afterwards does not
     yield call(draw.normal(3, 4, 6, scale=1e10), mask)
     yield call(draw.uniform(3, 4, 6, low=-1e15, high=1e15), mask)
     # Open scores far below any finite number that one might put in place of the blocked ones

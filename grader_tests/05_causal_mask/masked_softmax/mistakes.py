@@ -92,6 +92,15 @@ right.mistake(
     see="3. From a mask to weights",
 )
 right.mistake(
+    "subtracts_1e9_and_zeroes",
+    {'scores.masked_fill(mask, float("-inf"))': "scores - MUCH * mask.to(scores)"},
+    shows="scores",
+).for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).says(
+    "Something large is subtracted from the blocked scores, and their weights set to 0. They may be larger by 1e15 "
+    "than the others: then they take all of the 1 first, and nothing is left.",
+    see="3. From a mask to weights",
+)
+right.mistake(
     "fully_blocked_rows_are_uniform",
     {'float("-inf")': "torch.finfo(scores.dtype).min", "weights.masked_fill(mask, 0.0)": "weights"},
     shows="fully",
@@ -112,7 +121,7 @@ right.mistake(
     {'scores.masked_fill(mask, float("-inf"))': "scores * ~mask", "weights.masked_fill(mask, 0.0)": "weights"},
     shows="open keys",
 ).says(
-    "Blocked scores become 0, by multiplication. A score of 0 is a vote like any other: e⁰ is 1.",
+    "Blocked scores become 0 (you multiply them by it, or fill it in). A score of 0 is a vote like any other: e⁰ is 1.",
     see="3. From a mask to weights",
 )
 right.mistake(

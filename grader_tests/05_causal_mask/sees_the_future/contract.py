@@ -126,6 +126,11 @@ def _(draw):
     for ahead, text in ((0, "a causal mask"), (1, "a mask that leaves the next key open")):
         function = specimen("biased_attention", bias=future(T, ahead), normalised=True)
         yield asked(f"attention with {text}, and a layer norm after it", function, draw.normal(T, D))
+    # Tokens that are 0 already, of which neither nothing nor the opposite is made by putting 0 or the opposite there
+    silent = draw.normal(T, D)
+    silent[2:] = 0.0
+    yield leaks(leaking(draw, T, 1, 3, 0.7), silent, "0.7 of token 3 added to output 1; tokens 2 to 4 are 0")
+    yield leaks(past(draw, T), silent)
 
 
 @sees_the_future.criterion("weak leaks, strong pasts", points=0.5)

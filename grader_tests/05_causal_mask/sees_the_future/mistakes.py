@@ -166,3 +166,26 @@ right.mistake(
     "at `x`.",
     see="8. Catch a leak",
 )
+sees_the_future.mistake("silences_the_future", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j:] = 0.0
+        if bool((attention(changed) - attention(x))[:j].abs().gt(1e-5).any()):
+            return True
+    return False
+""").says(
+    "The future is replaced by zeros, and nothing else is tried. Where it was 0 already, nothing changes: try other "
+    "numbers, or differentiate.",
+    see="8. Catch a leak",
+)
+sees_the_future.mistake("differentiates_the_sum_of_all", shows=EVERYWHERE).whole("""
+def sees_the_future(attention, x):
+    x = x.detach().clone().requires_grad_()
+    attention(x).sum().backward()
+    return bool((x.grad[1:].abs() > 1e-5).any())
+""").says(
+    "All outputs were added up before they were differentiated: a token always moves its own output, and those after "
+    "it. Take the derivative of one output at a time, by the tokens after it.",
+    see="8. Catch a leak",
+)

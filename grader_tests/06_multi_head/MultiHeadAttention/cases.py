@@ -2,6 +2,8 @@
 
 import torch
 
+from grading.judge.exercise import tagged
+
 from ...shared.chance import dropped_otherwise, too_many_or_few
 
 
@@ -23,13 +25,18 @@ def drops_entries(state, context):
     """
 
     def holds(seen, exact):
-        clean = seen.values["clean"][1].double()
+        plain, clean = (t.double() for t in seen.values["clean"])
+        if (clean == 0).any():
+            return tagged("eval mode drops, too", "in eval mode some weights are 0 where nothing is blocked")
         patterns = []
         for name in ("first", "second"):
             output, given = (t.double() for t in seen.values[name])
             if tuple(given.shape) != SHAPE or tuple(output.shape) != tuple(exact.values[name][0].shape):
                 return "in training mode the output or the weights do not have the right shape"
             kept = given != 0
+            if torch.allclose(given, clean, rtol=1e-4) and not torch.allclose(output, plain, rtol=1e-4, atol=1e-6):
+                text = "in training mode no weight that is returned is dropped, and the output differs from eval mode's"
+                return tagged(_where_it_fell(output, state), text)
             if not torch.allclose(given[kept] * (1 - P), clean[kept], rtol=1e-4, atol=1e-7):
                 text = "in training mode the weights are neither 0 nor the weights of eval mode times 1 / (1 - dropout)"
                 return dropped_otherwise(text, given, clean, P)
@@ -50,6 +57,15 @@ def drops_entries(state, context):
         return None
 
     return holds
+
+
+def _where_it_fell(output, state):
+    """A tag: what was dropped, if not the weights that were returned."""
+    if (output == 0).any():
+        return "the output is dropped"
+    merged = torch.linalg.solve(state["W_o.weight"].double(), output.mT).mT
+    found = merged.abs() < 1e-6 * merged.abs().max()
+    return "what the heads found is dropped" if found.float().mean() > P / 2 else "other weights are returned"
 
 
 def gradients_flow(seen, exact):

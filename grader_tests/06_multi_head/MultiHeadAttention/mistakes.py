@@ -159,7 +159,7 @@ right.mistake("ReturnsTheScores", shows=EVERYWHERE).patch("""
 right.mistake(
     "DropsTheOutputToo", {"self.W_o(output)": "F.dropout(self.W_o(output), self.p, self.training)"}, shows="dropout"
 ).says("Dropout falls on the output, too. In this module it falls on the weights only.")
-right.mistake("DropsWhatTheHeadsFound", shows="dropout").patch("""
+right.mistake("DropsWhatTheHeadsFound", shows="dropout", when="what the heads found is dropped").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 - output = self.merge(weights @ value)
 + weights = self.weigh(self.score(query, key), mask)
@@ -171,17 +171,22 @@ right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=P"}, shows=("self
 right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, shows="dropout").says(
     "Dropout changes nothing in your module, in training mode either."
 )
-right.mistake("DropsInEvalMode", {", self.training": ""}, shows=("self-attention", "dropout")).says(
+right.mistake(
+    "DropsInEvalMode",
+    {", self.training": ""},
+    shows=("self-attention", "dropout"),
+    when="eval mode drops, too",
+).says(
     "Dropout falls in eval mode, too. `F.dropout` must be told `training=self.training`; `nn.Dropout` knows by itself."
 )
-right.mistake("DropsTheOutput", shows="dropout").patch("""
+right.mistake("DropsTheOutput", shows="dropout", when="the output is dropped").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 + weights = self.weigh(self.score(query, key), mask)
 @@
 - return self.W_o(output), weights
 + return self.drop(self.W_o(output)), weights
 """).says("Dropout falls on the output. It belongs on the weights, before they meet the values.")
-right.mistake("ReturnsTheWeightsBeforeDropout", shows="dropout").patch("""
+right.mistake("ReturnsTheWeightsBeforeDropout", shows="dropout", when="other weights are returned").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 - output = self.merge(weights @ value)
 + weights = self.weigh(self.score(query, key), mask)
@@ -273,4 +278,10 @@ right.mistake("ForgetsSuperInit", shows=("its parameters", *EVERYWHERE)).patch("
 """).says(
     "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
     "every other module's `__init__`?"
+)
+right.mistake(
+    "AsksWhetherTheContextIsTrue", {"x if context is None else context": "context or x"}, shows="cross-"
+).says(
+    "You ask whether the context itself is true (`context or x`). A tensor of many numbers is neither true nor false: "
+    "ask `context is None`."
 )

@@ -97,3 +97,22 @@ def count_parameters(module):
     module.requires_grad_(True)
     return found
 """).says("Counting thaws the module: all its parameters can be trained afterwards.")
+count.mistake("returns_numpys_number", shows="a Python").whole("""
+import numpy as np
+
+
+def count_parameters(module):
+    return sum(np.prod(p.shape) for p in module.parameters() if p.requires_grad)
+""").says(
+    "Your result is a number of numpy's (`np.prod` makes one). Return a Python int: take `numel()`, or `int(...)`."
+)
+count.mistake("counts_the_buffers_too", shows="every").whole("""
+def count_parameters(module):
+    buffers = sum(buffer.numel() for buffer in module.buffers())
+    return buffers + sum(p.numel() for p in module.parameters() if p.requires_grad)
+""").says("You count buffers as well. They belong to the state of a module, and nothing trains them.")
+count.mistake("counts_linear_layers_only", shows="every").whole("""
+def count_parameters(module):
+    layers = {id(m.weight): m.weight for m in module.modules() if isinstance(m, nn.Linear)}
+    return sum(weight.numel() for weight in layers.values() if weight.requires_grad)
+""").says("You count the matrices of linear layers only. Every parameter counts, whatever layer it belongs to.")

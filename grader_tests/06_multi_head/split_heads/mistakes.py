@@ -58,9 +58,14 @@ right.mistake("returns_a_tuple_of_heads", shows="each head").patch("""
 )
 split_heads.mistake("checks_nothing", shows="ValueError").whole("""
 def split_heads(x, n_heads):
-    B, T, D = x.shape
-    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)
-""").says(
+    return HEADS
+""").for_each(
+    HEADS=(
+        "x.reshape(*x.shape[:2], n_heads, x.shape[2] // n_heads).transpose(1, 2)",
+        "x.unflatten(-1, (n_heads, -1)).transpose(1, 2)",
+        "torch.stack(x.chunk(n_heads, dim=-1), dim=1)",
+    )
+).says(
     "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
     "names n_heads."
 )

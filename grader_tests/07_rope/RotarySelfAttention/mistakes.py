@@ -245,3 +245,11 @@ right.mistake("TurnsTheHalvesClockwise", shows="self-attention").patch("""
     "Two things at once: you pair each number with one from the other half, and you turn clockwise. A pair is two "
     "neighbours, and a positive angle turns against the clock."
 )
+right.mistake("HasABiasAtTheBeginning", shows="its parameters").patch("""
+  self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
++ self.W_qkv = nn.Linear(d_model, 3 * d_model)
+""").says("Your packed projection, W_qkv, has a bias. Make it with `bias=False`, like the other.")
+right.mistake("HasABiasAtTheEnd", shows="its parameters").patch("""
+  self.W_qkv, self.W_o = (nn.Linear(d_model, n * d_model, bias=False) for n in (3, 1))
++ self.W_o = nn.Linear(d_model, d_model)
+""").says("Your last projection, W_o, has a bias. Make it with `bias=False`, like the first.")

@@ -106,8 +106,14 @@ right.mistake("as_a_list", shows=EVERYWHERE).patch("""
 """).says("A Python list: return a tensor of shape (dim // 2,).")
 rope_frequencies.mistake("takes_an_odd_dim", shows="ValueError").whole("""
 def rope_frequencies(dim, base=10000.0):
-    return base ** (-2.0 * torch.arange(dim // 2) / dim)
-""").says(
+    return PAIRS
+""").for_each(
+    PAIRS=(
+        "base ** (-2.0 * torch.arange(dim // 2) / dim)",
+        "base ** (-torch.arange(0, dim, 2) / dim)",
+        "base ** (-torch.arange(0, dim - dim % 2, 2) / (dim - dim % 2))",
+    )
+).says(
     "An odd dim is not refused: one number would be left without a partner. Raise a ValueError that names dim and its "
     "value."
 )

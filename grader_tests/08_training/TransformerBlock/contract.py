@@ -180,3 +180,9 @@ def _(draw):
     yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6)).unchanged()
     yield through_block(block_weights(draw, 6), 2, x=draw.normal(2, 4, 6), mask=causal(4)).on_another_device()
     yield through_block(block_weights(draw, 4, torch.float64), 2, x=draw.normal(2, 6, 4, dtype=torch.float64))
+    s = Script(x=draw.normal(2, 3, 4, dtype=torch.float64))
+    m = s.call(SUBJECT, 4, 2, name="module")
+    s.call(helper("load_weights"), m, block_weights(draw, 4, torch.float64), exactly=False)
+    s.call(method(m, "norm_1"), s.x, name="part")
+    s.call(m, s.x, name="out")  # to have looked at a part of it changes nothing
+    yield s.case(ref("part"), ref("out")).described("norm_1 of TransformerBlock(4, 2) in float64, then the whole")

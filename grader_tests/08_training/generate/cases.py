@@ -35,7 +35,7 @@ def written(draw, n_tokens, *, length=3, batch=4, block_size=5, training=False, 
 
 
 def by_probability(table, temperature, n_tokens):
-    """Judges how often each token follows each: 25 questions of 6e-10 for each case."""
+    """Judges how often each token follows each: 25 questions of 6e-10 for each case, or 64 after a single token."""
     wanted = torch.softmax(table.double() / temperature, -1)
 
     def judge(seen, exact):

@@ -131,6 +131,13 @@ def _(draw):
         made = s.case(ref("tokens")).holding(by_probability(table, temperature, 2))
         without = "" if seeded else ", no generator"
         yield made.described(f"generate on 4000 prompts of one token, temperature {temperature}{without}")
+    # More tokens than are kept where only some of the likeliest are, and all nearly alike
+    flat = 0.2 * torch.linspace(0.0, 1.0, 64)[draw.permutation(64)].expand(64, 64)
+    model = specimen("Bigram", {"table.weight": flat}, n_tokens=64, block_size=2)
+    s = Script(model=model, prompt=torch.zeros(8000, 1, dtype=torch.int64))
+    s.call(SUBJECT, s.model, s.prompt, 1, generator=generator(draw.integer(0, 10**6)), name="tokens")
+    made = s.case(ref("tokens")).holding(by_probability(flat, 1.0, 1))
+    yield made.described("generate on 8000 prompts of one token, with 64 tokens that are nearly alike")
 
 
 @generate.criterion("all randomness comes from the generator", points=0.5)

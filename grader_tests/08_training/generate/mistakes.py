@@ -224,10 +224,12 @@ right.mistake("draws_from_the_likeliest", shows="samples").patch("""
 + class Picky(Writer):
 +     def probabilities(self, logits, temperature):
 +         p = super().probabilities(logits, temperature)
-+         return torch.where(p >= p.topk(3).values[:, -1:], p, 0.0)
++         return torch.where(p >= p.topk(min(KEPT, p.shape[-1])).values[:, -1:], p, 0.0)
 +
 + return Picky(model, generator).run(prompt, n_tokens, temperature)
-""").says("Only the few likeliest tokens are drawn from. Each token has the probability that the softmax gives it.")
+""").for_each(KEPT=(3, 5, 10, 40, 50)).says(
+    "Only the few likeliest tokens are drawn from. Each token has the probability that the softmax gives it."
+)
 right.mistake("slides_a_window_over_the_prompt", shows="temperature").patch("""
 - tokens = prompt
 - for _ in range(n_tokens):

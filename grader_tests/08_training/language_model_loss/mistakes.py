@@ -205,3 +205,17 @@ right.mistake(
     "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
     "mixes logits of several positions. Which operation exchanges two dimensions?"
 )
+right.mistake(
+    "divides_infinities",
+    {"logits.log_softmax(-1)": "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()"},
+    shows="logits",
+).says(
+    "The exponentials overflow: with logits of 1e4 you divide infinity by infinity. Let log_softmax do it, or subtract "
+    "the maximum first."
+)
+right.mistake(
+    "cuts_large_logits_off", {"logits.log_softmax": "logits.clamp(-LIMIT, LIMIT).log_softmax"}, shows="logits"
+).for_each(LIMIT=(50.0, 20.0, 30.0, 80.0, 88.0, 100.0)).says(
+    "You cut large logits off, and what they differ by is lost. Only differences matter to a softmax: subtract the "
+    "largest logit of each position, and none overflows."
+)

@@ -85,4 +85,5 @@ def _(draw):
     for step, warmup, total in ((0, 12, 12), (3, 31, 25), (0, -2, 9), (30, -1, 7), (40, 13, 13), (5, 0, 0), (0, 4, -3)):
         yield call(step, warmup, total, 0.5).raising("warmup", "total")
     yield call(5, 4, 30, 0.5).accepted()
-    yield call(2, 4, 30, 0.5)
+    for step in (2, 15, 40):  # on the way up, on the way down, past the end
+        yield call(step, 4, 30, 0.5, 0.125)

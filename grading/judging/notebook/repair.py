@@ -18,7 +18,6 @@ from functools import partial
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from grading.cells import RECORD, bound_names, defines, grade_id, parse, same_code
-from grading.judge.source import Source
 
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 
@@ -336,6 +335,8 @@ class _Repair:
 
 def _answers(source: str, name: str) -> bool:
     """Whether the code defines `name`, or would, could it be read; not where it only imports it."""
+    from grading.judge.source import Source  # it brings torch, which the coordinator leaves to judges
+
     return defines(source, name) and (parse(source) is None or name in Source([source]).definitions)
 
 
