@@ -113,8 +113,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         for name in ("SIGTERM", "SIGHUP"):  # a machine that is shut down, a closed terminal
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), _interrupted)
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+                signal.signal(number, _interrupted)
         if options.verb != "doctor":  # which asks about the machine, from anywhere
             options.root = course_root()
         if hasattr(options, "lessons"):

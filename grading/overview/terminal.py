@@ -42,7 +42,7 @@ def show_class(course: Course, graders: Graders, console: Console, *, students: 
     if students:
         console.print(_students(course, console.width))
     else:
-        console.print("`grading report --students` shows everyone's points, `--html class.html` the whole picture.")
+        console.print("`grading report --students` shows everyone's points; `--html FILE` writes it all.")
 
 
 def _say_open(course: Course, console: Console) -> None:

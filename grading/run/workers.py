@@ -63,11 +63,13 @@ def threads(number: int) -> Iterator[Threads]:
 @contextmanager
 def pool(number: int) -> Iterator[Executor]:
     """So many threads of this process. Left by an exception, they end at once, with their judges."""
-    client.resume()
-    with ThreadPoolExecutor(number) as executor:
-        try:
-            yield executor
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
-            client.stop()
-            raise
+    try:
+        with ThreadPoolExecutor(number) as executor:
+            try:
+                yield executor
+            except BaseException:
+                executor.shutdown(wait=False, cancel_futures=True)
+                client.stop()
+                raise
+    finally:
+        client.resume()  # every thread has ended, so whoever asks for a judge now may have one

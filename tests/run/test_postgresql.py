@@ -102,7 +102,7 @@ def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
         exported = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
     assert exported == {"right": "5", "wrong": "0", "partly": "3", "late": "5"}
     assert len(list((course / "feedback").rglob("*.html"))) == 4
-    assert "right" in command(course, "grading", "report")
+    assert "right" in command(course, "grading", "report", "--students")
     assert f"{ONE}: 4 graded before, and not changed since" in command(course, "grading", "grade")
     assert scores(course)["new", ONE] == (5, 5)
 
