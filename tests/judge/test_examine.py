@@ -416,7 +416,7 @@ def test_whatever_a_reply_holds_is_the_answers_own_fault(tmp_path, value, field)
 
     def ask(programs):
         for program, _ in programs:
-            seen = observe(program, {"length": length.made()})
+            seen = observe(program, {"length": length.answer})
             setattr(seen, field, {"result": value, "x": value})
             text = repr(base64.b64encode(pack([seen.to_plain()])).decode())
             try:
