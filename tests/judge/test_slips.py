@@ -79,10 +79,8 @@ def lost(lesson, name, answer):
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
     names, points = lost(lesson, name, slipped(rules(lesson, name).answer, slip))
-    # Gradients are asked for in float64 too, so who has nothing for float64 loses them as well
-    of_form = [n for n in names if "gradient" not in n] if slip is SLIPS["no float64"] else names
-    assert len(of_form) <= 1, names
-    assert points <= (0.5 if of_form == names else 2)
+    assert len(names) <= 1, names
+    assert points <= 0.5
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)

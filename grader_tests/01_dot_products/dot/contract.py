@@ -105,7 +105,6 @@ def _(draw):
 def _(draw):
     yield call(*a_pair(draw, 6)).with_gradients()
     yield call(*a_pair(draw, 3)).with_gradients()
-    yield call(*a_pair(draw, 4, dtype=torch.float64)).with_gradients()
 
 
 @dot.criterion("arguments, contiguous or not, stay as they were", points=0.5)

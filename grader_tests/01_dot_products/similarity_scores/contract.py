@@ -92,7 +92,6 @@ def _(draw):
 @similarity_scores.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).with_gradients()
-    yield call(draw.normal(2, 3, dtype=torch.float64), draw.normal(4, 3, dtype=torch.float64)).with_gradients()
 
 
 @similarity_scores.criterion("gradients of batches", points=0.5)

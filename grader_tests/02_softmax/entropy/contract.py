@@ -98,7 +98,6 @@ def _(draw):
 def _(draw):
     yield call(draw.distribution(6)).with_gradients()
     yield call(draw.distribution(4)).with_gradients()
-    yield call(draw.distribution(5, dtype=torch.float64)).with_gradients()
 
 
 @entropy.criterion("gradients at tiny weights, and beside weights of 0", points=0.5)

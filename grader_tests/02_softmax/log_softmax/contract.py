@@ -130,7 +130,6 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5)).with_gradients()
     yield call(300.0 + draw.normal(5)).with_gradients()
-    yield call(draw.normal(4, dtype=torch.float64)).with_gradients()
     yield call(draw.normal(2, 3, 4), dim=1).with_gradients()
     for far in ([0.0, -120.0, 1.0, -300.0], [-150.0, 0.5, 0.0, -22.0]):
         yield call(torch.tensor(far) + draw.uniform(4)).with_gradients()

@@ -139,7 +139,6 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(7)).with_gradients()
     yield call(draw.normal(4, scale=2.0)).with_gradients()
-    yield call(draw.normal(5, dtype=torch.float64)).with_gradients()
 
 
 @softmax.criterion("gradients at large scores, along a dimension, and beside minus infinity", points=0.5)

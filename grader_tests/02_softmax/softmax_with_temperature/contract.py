@@ -133,7 +133,6 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5), 0.5).with_gradients()
     yield call(draw.normal(4), 3.0).with_gradients()
-    yield call(draw.normal(4, dtype=torch.float64), 0.7).with_gradients()
     yield call(with_gaps(draw.normal(1, 5), (2,))[0], 0.5).with_gradients()
 
 

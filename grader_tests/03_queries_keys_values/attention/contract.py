@@ -104,7 +104,6 @@ def _(draw):
 @attention.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)).with_gradients()
-    yield call(*(draw.normal(*shape, dtype=torch.float64) for shape in ((3, 5), (4, 5), (4, 2)))).with_gradients()
 
 
 @attention.criterion("gradients of batches", points=0.5)

@@ -81,7 +81,6 @@ def _(draw):
 def _(draw):
     yield call(*words_and_matrices(draw, 4, D=6, K=5, V=3)).with_gradients()
     yield call(*words_and_matrices(draw, 3, D=4, K=5, V=6)).with_gradients()
-    yield call(*(one.double() for one in words_and_matrices(draw, 3, D=4, K=2, V=5))).with_gradients()
 
 
 @project_qkv.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)

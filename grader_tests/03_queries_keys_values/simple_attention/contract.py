@@ -75,7 +75,6 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5, 3)).with_gradients()
     yield call(draw.normal(4, 6)).with_gradients()
-    yield call(draw.normal(3, 4, dtype=torch.float64)).with_gradients()
 
 
 @simple_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)

@@ -90,7 +90,6 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4)).with_gradients()
     yield call(draw.normal(2, 6), draw.normal(5, 6) - 0.5).with_gradients()
-    yield call(draw.normal(3, 4, dtype=torch.float64) + 0.7, draw.normal(5, 4, dtype=torch.float64)).with_gradients()
 
 
 @score_std.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
