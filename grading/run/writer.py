@@ -1,20 +1,23 @@
 """The one writer of a course's grades: a submission is written whole or not at all.
 
 First its folder is made beside its place, then its grade is written in one transaction, then the folder is put in its
-place. Who is interrupted leaves the old grade, or the new one; where the folder is not that of the grade, `Standing`
-says that the grade does not stand, and it is made again.
+place. A signal that stops grading waits for the end of that. Who is killed leaves the old grade, or the new one; where
+the folder is not that of the grade, `Standing` says that the grade does not stand, and it is made again.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import utils
@@ -34,6 +37,7 @@ from .checked import notebook_of
 from .submission import Graded
 
 UNFINISHED = ".unfinished-"  # a folder that is being made
+STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Writer:
@@ -59,7 +63,7 @@ class Writer:
         when it was handed in or what was handed back is not its grade, with nothing written."""
         nb = notebook_of(graded, self.standing.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
-        with self._folder(graded) as folder:
+        with self._folder(graded) as folder, undisturbed():
             self._save(ids, nb, graded.text, made_of)
             target = Path(self._path(self.coursedir.autograded_directory, graded.student))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -138,6 +142,24 @@ class Writer:
 
     def _path(self, step: str, student: str) -> str:
         return str(self.coursedir.format_path(step, student, self.lesson))
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """What would stop this process does so when this is left. Only its main thread is ever stopped by a signal."""
+    came: list[int] = []
+    before: dict[int, Any] = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (getattr(signal, name) for name in STOPS if hasattr(signal, name)):
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: not Python's to give back
+                    before[number] = signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _time(text: str) -> datetime:

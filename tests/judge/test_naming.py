@@ -30,7 +30,7 @@ def verdict(lesson, name, code):
 @pytest.mark.parametrize("lesson", ["02_softmax", "05_causal_mask"])
 def test_of_two_mistakes_at_once_one_or_both_are_named_and_no_other(lesson):
     found = sum((count(exercise, 10, seed=3) for exercise in exercises(lesson).values()), start=Counter())
-    assert found["wrong"] <= 1  # of some twenty pairs; of 975 `python -m benchmarks.naming` found two
+    assert found["wrong"] <= found.total() / 50
     assert found["both"] > 5
     assert 2 * (found["both"] + found["one"] + found["hedged"]) > found["nothing"]
 

@@ -219,7 +219,8 @@ def log_softmax(x, dim=-1):
 keeps_its_last_result(right, shows="the logarithms")
 log_softmax.mistake("shares_one_unit_among_all_lists", shows="many lists").whole("""
 def log_softmax(x, dim=-1):
-    return x - x.flatten().logsumexp(0)
+    shifted = x - x.max()
+    return shifted - shifted.exp().sum().log()
 """).says(
     "The sum runs over the whole tensor, so that all its weights together add up to 1. Each list has a unit of its own "
     "to share: which dimension does the sum run along?",
