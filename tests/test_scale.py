@@ -23,9 +23,9 @@ from grading.run.nbgrader import scores
 from grading.sample import hand_in
 from grading.sandbox import SandboxUnavailable, require
 
+from .classes import Heard, solved, start
 from .clusters import BIN, certificates
 from .conftest import ROOT
-from .run.test_classroom import Heard, solved, start
 from .small import LESSONS, make_course
 
 FILES = ROOT / "docs" / "scale"

@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
-import getpass
-import io
 import json
-import os
 import shutil
-import signal
-import sqlite3
-import stat
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
-import sqlalchemy
-from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
-from rich.console import Console
 
-from grading.judge.lesson import load_lesson
-from grading.nbgrader_plugins.grades import kept
-from grading.nbgrader_plugins.lock import alone
 from grading.root import CourseError
-from grading.run.classroom import CannotWrite, demonstrate, grade_class, release_lessons, write_feedback
-from grading.run.nbgrader import autograde, configuration, grades, scores, waiting, why_not
-from grading.sample import hand_in, right, write_answers
+from grading.run.classroom import demonstrate, grade_class, release_lessons, write_feedback
+from grading.run.nbgrader import autograde, grades, scores, waiting, why_not
+from grading.sample import hand_in
 from grading.seeds import name_of
 
+from ..classes import Heard, everything, files_of, solved, start, with_deadline
 from ..small import LESSONS, make_course
 
 pytestmark = pytest.mark.slow
 
 ONE, TWO = LESSONS
-
-
-class Heard(Console):
-    """A console that keeps what it was told."""
-
-    def __init__(self) -> None:
-        super().__init__(file=io.StringIO(), width=200, force_terminal=False)
-
-    @property
-    def text(self) -> str:
-        return self.file.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +34,6 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def course(released: Path, tmp_path: Path) -> Path:
     """A course in which both lessons are released and nothing is handed in."""
     return shutil.copytree(released, tmp_path / "course")
-
-
-def solved(root: Path, lesson: str, **answers: str) -> nbformat.NotebookNode:
-    """The release with right answers, but for those given."""
-    release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    known = right(load_lesson(root / "grader_tests" / lesson), 0)
-    return write_answers(release, known | answers)
 
 
 def test_release_makes_what_is_missing_or_old_and_says_which(course):
@@ -205,45 +169,6 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     assert waiting(course) == {("eve", ONE, "double")}
 
 
-def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    (course / "autograded").write_text("a file where the folder of graded notebooks must be")
-    with pytest.raises(CannotWrite, match=r"grades cannot be written: .*autograded'\. 0 are written and kept"):
-        grade_class(course, [ONE], Heard())
-    (course / "autograded").unlink()
-    assert autograde(course, ONE, "ada")  # by nbgrader's converter, in this process
-    assert scores(course) == {("ada", ONE): (5, 5)}
-
-
-def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(course):
-    for number in range(12):
-        hand_in(course, ONE, f"student-{number:02}", solved(course, ONE))
-    with sqlite3.connect(course / "gradebook.db") as gradebook:
-        (pages,) = gradebook.execute("PRAGMA page_count").fetchone()
-    with _most_pages(pages + 3), pytest.raises(CannotWrite, match="the disk is full") as told:
-        grade_class(course, [ONE], Heard())
-    kept = len(scores(course))
-    assert 0 < kept < 12
-    assert f"{kept} are written and kept" in str(told.value)
-    outcome = grade_class(course, [ONE], Heard())
-    assert len(outcome.stands) == kept and len(outcome.graded) == 12 - kept
-    assert set(scores(course).values()) == {(5, 5)}
-
-
-@contextmanager
-def _most_pages(number: int) -> Iterator[None]:
-    """SQLite's own limit of a file, in place of a disk that is full."""
-
-    def limit(connection: Any, _: Any) -> None:
-        connection.execute(f"PRAGMA max_page_count = {number}")
-
-    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", limit)
-    try:
-        yield
-    finally:
-        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", limit)
-
-
 def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course):
     answers = {
         "right": {},
@@ -303,120 +228,6 @@ def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_oth
     assert [line.split(":")[0] for line in told] == [f"✗ {ONE}, student-{number}" for number in (1, 3)]
     assert all("grade it again" in line for line in told)
     assert len(list((course / "feedback").glob("*/*/*.html"))) == 3
-
-
-def files_of(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Content and mode of every file, by its place."""
-    return {
-        str(path.relative_to(folder)): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def with_deadline(root: Path, due: str) -> None:
-    """What comes later earns nothing."""
-    config = root / "nbgrader_config.py"
-    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
-    with sqlite3.connect(root / "gradebook.db") as gradebook:
-        gradebook.execute("UPDATE assignment SET duedate = ?", (f"{due} 00:00:00.000000",))
-
-
-def url_of(root: Path) -> str:
-    """The gradebook's, by the course's own configuration."""
-    return str(CourseDirectory(config=configuration(root)).db_url)
-
-
-def everything(root: Path) -> dict[str, Any]:
-    """All that grading leaves: rows of the gradebook, without their ids and times, and files with their modes."""
-    files = files_of(root / "autograded")
-    with Gradebook(url_of(root), "attention") as gradebook:
-        rows = {
-            (s.student.id, s.assignment.name): (
-                s.timestamp,
-                s.late_submission_penalty,
-                sorted(
-                    (g.name, g.auto_score, g.manual_score, g.needs_manual_grade) for n in s.notebooks for g in n.grades
-                ),
-                sorted((c.name, c.auto_comment, c.manual_comment) for n in s.notebooks for c in n.comments),
-            )
-            for a in gradebook.assignments
-            for s in gradebook.assignment_submissions(a.name)
-        }
-        found = {one.student: (one.digest, one.made_of["submission"], dict(one.verdicts)) for one in kept(gradebook)}
-    return {"files": files, "rows": rows, "kept": found}
-
-
-@pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
-def test_only_one_grades_a_course_at_a_time(course, command):
-    hand_in(course, ONE, "ada", solved(course, ONE))
-    with alone(course):
-        second = start(course, *command)
-        said, _ = second.communicate(timeout=300)
-    assert second.returncode == 1
-    assert f"is being graded already, by {getpass.getuser()} on" in said
-    assert f"(process {os.getpid()})" in said
-    assert "Traceback" not in said
-    assert not scores(course)
-    assert not grade_class(course, [ONE], Heard()).failed
-    assert set(scores(course)) == {("ada", ONE)}
-
-
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
-    for number in range(6):
-        hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
-    process = start(course, "grade", "--workers", "2")
-    while not len(scores(course)):
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(by)
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert "grading: stopped. What was done is kept; run the same command again to go on." in said
-    assert "Traceback" not in said
-    kept = len(scores(course))
-    assert 0 < kept < 6
-    assert kept == len(list((course / "autograded").glob("*/*/*.ipynb")))
-    outcome = grade_class(course, [ONE], Heard())
-    assert (len(outcome.stands), len(outcome.graded)) == (kept, 6 - kept)
-
-
-# Long enough for a busy machine to see that one is graded before all are
-SLOW = "import time\ntime.sleep(4)\ndef double(x):\n    return x + x"
-
-
-def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
-    for number in range(3):
-        hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
-    process = start(course, "grade", "--workers", "2", ignored=signal.SIGHUP)
-    while not len(scores(course)):
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGHUP)
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, said
-    assert len(scores(course)) == 3
-
-
-def start(root: Path, *arguments: str, ignored: signal.Signals | None = None) -> subprocess.Popen[str]:
-    """Start `grading …`, or `nbgrader …`, in the course, as a terminal does; with a signal that it is to ignore."""
-    path = Path(sys.executable).parent
-    name, *rest = arguments if arguments[0] == "nbgrader" else ("grading", *arguments)
-
-    def as_a_terminal_does() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN if number is ignored else signal.SIG_DFL)
-
-    return subprocess.Popen(
-        [str(path / name), *rest],
-        preexec_fn=as_a_terminal_does,  # these tests may run where some are ignored
-        cwd=root,
-        env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
 
 
 def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):

@@ -24,9 +24,9 @@ from grading.run.workers import ClusterLost
 from grading.sample import hand_in
 from grading.sandbox import SandboxUnavailable, require
 
+from ..classes import SLOW, Heard, everything, solved, start, url_of, with_deadline
 from ..clusters import Running, certificates
 from ..small import LESSONS, make_course
-from .test_classroom import SLOW, Heard, everything, solved, start, url_of, with_deadline
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

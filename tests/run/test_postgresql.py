@@ -22,9 +22,9 @@ from grading.run.classroom import grade_class, release_lessons
 from grading.run.nbgrader import scores, ungraded
 from grading.sample import hand_in
 
+from ..classes import SLOW, Heard, everything, solved, start, url_of
 from ..postgres import Server, server
 from ..small import LESSONS, make_course
-from .test_classroom import SLOW, Heard, everything, solved, start, url_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

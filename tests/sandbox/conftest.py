@@ -31,6 +31,21 @@ os.set_inheritable(_held_open.fileno(), True)
 #: Seconds within which whatever ends at all ends also on a slow and busy machine. The product's own limits are shorter.
 LONG = 120.0
 PATIENT = Limits(cell=LONG, start=LONG)
+TRY = """
+import ctypes, os, socket
+def trying(attempt):
+    try:
+        result = attempt()
+    except BaseException as error:
+        return type(error).__name__
+    return f"worked: {result!r}"
+def calling(number, *arguments):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, *arguments) >= 0:
+        return "worked"
+    return os.strerror(ctypes.get_errno())
+"""
+DENIED = ("PermissionError", "OSError", "FileNotFoundError")
 
 
 def leads_to_python(path: str) -> bool:

@@ -194,7 +194,7 @@ def test_gradescopes_export_is_collected_with_its_groups(collect: Any, class_lis
         f"{export}/submission_metadata.yml": METADATA.encode(),
         f"{export}/submission_111/{LESSON}.ipynb": notebook("jane"),
         f"{export}/submission_111/submission_metadata.yml": METADATA.replace("Jane", "Mallory").encode(),
-        f"{export}/submission_222/work/{LESSON}.ipynb": notebook("group"),
+        f"{export}/submission_222/homework/{LESSON}.ipynb": notebook("group"),
         f"{export}/submission_333/{LESSON}.ipynb": notebook("nobody"),
         f"{export}/submission_444/{LESSON}.ipynb": notebook("not in the table"),
     }
