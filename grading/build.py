@@ -49,6 +49,7 @@ ON_ANY_MACHINE = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX,-FMA,-FMA4",  # exp, sin and the like
     "PYTHONHASHSEED": "0",
 }
+FOLDED = re.compile(r"# @title \S")  # this line stands for the cell until it is unfolded
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
 
 
@@ -66,6 +67,8 @@ def read_lesson(path: Path) -> NotebookNode:
         cell.metadata.pop("lines_to_next_cell", None)  # jupytext's own bookkeeping
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+        if FOLDED.match(cell.source):
+            cell.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab's word, and Colab's
     return notebook
 
 
@@ -260,6 +263,10 @@ def _hold_to_the_rules(notebook: NotebookNode, text: Path, exercises: list[Exerc
                 f"{text.name}: {check_of(exercise.name)} has {check.metadata.nbgrader.get('points')} points, "
                 f"grader_tests says {exercise.points}"
             )
+    for cell in notebook.cells:
+        if FOLDED.match(cell.source) and "demo" not in cell.metadata.get("tags", []):
+            title = cell.source.splitlines()[0]
+            raise BuildError(f"{text.name}: the cell {title!r} is folded, and is no demo: what is taught is seen")
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
     for exercise in exercises:
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:

@@ -21,7 +21,8 @@ from grading.build import BuildError, build_examples, build_lesson, read_lesson,
 from grading.judge.lesson import load_lesson
 
 from .conftest import LESSONS, ROOT
-from .small import write_lesson
+from .small import LESSONS as SMALL
+from .small import make_course, write_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +75,18 @@ def test_examples_that_cannot_be_made_stop_the_build_and_say_why(tmp_path):
     with pytest.raises(BuildError, match="the examples could not be made") as raised:
         build_examples(tmp_path / "01_wrong")
     assert "ValueError: a criterion too many" in str(raised.value)
+
+
+def test_a_demo_with_a_title_is_folded_in_jupyterlab_and_in_colab_and_nothing_else_may_be(tmp_path):
+    (tmp_path / "lesson.py").write_text('# %% tags=["demo"]\n# @title Three arrows\ndraw()\n\n# %%\ntaught = 1\n')
+    folded, seen = read_lesson(tmp_path / "lesson.py").cells
+    assert (folded.metadata.jupyter, folded.metadata.cellView) == ({"source_hidden": True}, "form")
+    assert not {"jupyter", "cellView"} & set(seen.metadata)
+    root = make_course(tmp_path / "course")
+    text = root / "source" / f"{SMALL[0]}.py"
+    text.write_text(text.read_text() + "\n\n# %%\n# @title Not for you\ntaught = 1\n")
+    with pytest.raises(BuildError, match="'# @title Not for you' is folded, and is no demo"):
+        build_lesson(root, SMALL[0])
 
 
 def test_building_twice_gives_the_same_bytes(classroom):
