@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report lab check strength test test-fast test-ordinary test-browser fuzz chaos coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab check strength test test-fast test-ordinary test-browser fuzz chaos coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ feedback: setup  ## feedback/<student>/<lesson>/<lesson>.html, by nbgrader gener
 
 report: setup  ## students, lessons, points, and the most frequent mistakes
 	$(BIN)/grading report
+
+site: setup  ## the released lessons as a web site, into site/
+	$(BIN)/grading site
 
 lab: setup  ## JupyterLab, with the release open
 	$(BIN)/jupyter lab release

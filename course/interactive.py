@@ -1,7 +1,8 @@
 """Sliders over a drawing function, above them a strip of pictures that stands without them.
 
-A slider needs a running kernel; a page that was exported, printed, or opened without one shows the strip. Only core
-widgets are used, those that ipywidgets 7.7 and 8 have in common.
+A slider needs a running kernel; a page that was exported, printed, or opened without one shows the strip, and on a
+site's page every picture is drawn beforehand (`stepped`). Only core widgets are used, those that ipywidgets 7.7 and 8
+have in common.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from . import figures
 from .report import in_notebook
+from .stepped import on_a_page, stepped
 
 # In a strip a picture may shrink to half its size before the strip is broken into two lines.
 IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
@@ -50,8 +52,10 @@ def slider(
     shown = [_filled(first, entry) for entry in (strip or _three(choices))]
     pictures = [_picture(draw, values, _caption(values), IN_STRIP) for values in shown]
     page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
+    if on_a_page():
+        page = f"<noscript>{page}</noscript>{stepped(choices, first, lambda values: _picture(draw, values))}"
     display({"text/html": page, "text/plain": "\n".join(map(_caption, shown))}, raw=True)
-    if in_notebook():
+    if in_notebook() and not on_a_page():
         display(_sliders(draw, choices, first))
 
 

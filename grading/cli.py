@@ -50,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
     verb("report", "the class: what waits for a person, the most frequent mistakes, how each lesson went")
     verb("fill", "fill a lesson's column in the gradebook file that your LMS exports, for it to import again")
+    site = verb("site", "the released lessons as a web site, untouched and with every picture drawn; replaces DIR")
+    site.add_argument("dir", nargs="?", type=Path, default=Path("site"), metavar="DIR", help="site by default")
     verb("doctor", "what this machine grants to the sandbox; exit status 1 where it is too little")
 
     grade, regrade = verbs.choices["grade"], verbs.choices["regrade"]
@@ -68,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         (regrade, "submissions"),
         (verbs.choices["feedback"], "pages"),
         (verbs.choices["release"], "lessons built"),
+        (site, "lessons executed"),
     ):
         place.add_argument("--workers", type=_positive, default=0, help=f"{what} at a time; one a processor by default")
     regrade.add_argument("--seed", default="", metavar="NAME", help="another seed than the recorded one, by its name")
@@ -263,6 +266,16 @@ def _report(options: argparse.Namespace) -> int:
             print(f"{file}: written")
     if not options.html and not options.csv:
         terminal.show_class(course, graders, Console(), students=options.students)
+    return 0
+
+
+def _site(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.classroom import cores
+    from .site.build import build_site
+
+    build_site(options.root, options.dir, Console(), workers=options.workers or cores())
     return 0
 
 

@@ -1,0 +1,88 @@
+"""Sliders that move without a kernel: every picture is drawn beforehand, and a few lines of script show the one chosen.
+
+For pages of a site (`grading site`), which sets `ON_A_PAGE`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from html import escape
+from itertools import product
+from typing import Any
+
+ON_A_PAGE = "ATTENTION_COURSE_ON_A_PAGE"
+Choices = Mapping[str, list[Any]]
+MOST = 64  # pictures; each is some 30 kB of the page
+SCRIPT = """
+(() => {
+  const all = document.currentScript.parentElement, screen = all.querySelector("[data-screen]");
+  const sliders = [...all.querySelectorAll("input")];
+  const frames = JSON.parse(all.querySelector("script[type='application/json']").textContent);
+  const show = () => {
+    let place = 0;
+    for (const one of sliders) {
+      const words = JSON.parse(one.dataset.values)[one.value];
+      place = place * (1 + Number(one.max)) + Number(one.value);
+      one.setAttribute("aria-valuetext", words);
+      one.parentElement.nextElementSibling.textContent = words;
+    }
+    screen.innerHTML = frames[place];
+  };
+  sliders.forEach((one) => one.addEventListener("input", show));
+  show();
+})();
+"""
+
+
+def on_a_page() -> bool:
+    """Whether what is shown now will be looked at without a kernel."""
+    return bool(os.environ.get(ON_A_PAGE))
+
+
+def stepped(
+    choices: Mapping[str, list[Any]], first: Mapping[str, Any], picture: Callable[[dict[str, Any]], str]
+) -> str:
+    """Sliders over pictures as HTML that needs nothing around it.
+
+    choices  the values of each slider, thinned out where they make too many pictures together
+    first    where the sliders stand at first
+    picture  the HTML of the picture for values
+    """
+    choices = _thinned(choices, first)
+    frames = [picture(dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
+    sliders = "".join(_slider(option, values, first[option]) for option, values in choices.items())
+    data = json.dumps(frames).replace("</", "<\\/")
+    return (
+        f'<div role="group" aria-label="Sliders and their picture">{sliders}'
+        f'<div data-screen aria-live="polite"></div><script type="application/json">{data}</script>'
+        f"<script>{SCRIPT}</script></div>"
+    )
+
+
+def _slider(option: str, values: list[Any], at: Any) -> str:
+    words = escape(json.dumps([str(value) for value in values]), quote=True)
+    place, label = values.index(at), escape(option.replace("_", " "))
+    return (
+        f'<p><label>{label} <input type="range" min="0" max="{len(values) - 1}" value="{place}" step="1" '
+        f'data-values="{words}" aria-valuetext="{escape(str(at))}" style="width:min(22em,60vw);vertical-align:middle">'
+        f"</label> <output>{escape(str(at))}</output></p>"
+    )
+
+
+def _thinned(choices: Choices, first: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Every other value of the longest option, as often as needed; where the sliders stand at first stays."""
+    made = {option: list(values) for option, values in choices.items()}
+    while _number(made) > MOST:
+        longest = max(made, key=lambda option: len(made[option]))
+        values = made[longest]
+        made[longest] = values[values.index(first[longest]) % 2 :: 2]
+    return made
+
+
+def _number(choices: Choices) -> int:
+    number = 1
+    for values in choices.values():
+        number *= len(values)
+    return number

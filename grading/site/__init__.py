@@ -1,0 +1,1 @@
+"""The lessons as a web site: `make site`, `grading site`."""

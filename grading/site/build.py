@@ -1,0 +1,130 @@
+"""The site: what was executed, the course's own pages beside it, made into HTML by Sphinx.
+
+A page loads nothing from elsewhere: formulas are MathML, pictures and sliders lie in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..root import CourseError, lessons
+from .executed import executed
+from .pages import Page, about, page
+
+OWN = Path("docs") / "site"  # pages of the course's own: index.md, glossary.md and what else there is
+STYLE = Path(__file__).with_name("site.css")
+KEPT = ".site"
+RUN = ["-m", "sphinx", "--builder", "html", "--quiet", "--no-color", "--keep-going"]
+SETTINGS: dict[str, Any] = {
+    "extensions": ["myst_nb", "grading.site.formulas"],
+    "html_theme": "sphinx_book_theme",
+    "html_theme_options": {
+        "show_toc_level": 2,
+        "use_download_button": False,
+        "use_fullscreen_button": False,
+        "footer_content_items": [],
+        "navbar_persistent": [],
+    },
+    "html_context": {"default_mode": "auto"},
+    "html_show_sphinx": False,
+    "html_copy_source": False,
+    "html_static_path": ["_static"],
+    "html_css_files": ["site.css"],
+    "html_math_renderer": "mathml",
+    "html_last_updated_fmt": "",
+    "language": "en",
+    "myst_enable_extensions": ["amsmath", "deflist", "dollarmath"],
+    "myst_heading_anchors": 3,
+    "nb_execution_mode": "off",
+    "nb_merge_streams": True,
+}
+
+
+class SiteError(CourseError):
+    """The site cannot be made; the message says what is wrong."""
+
+
+def build_site(root: Path, out: Path, console: Console, *, workers: int) -> Path:
+    """Make the site of a course's released lessons in `out`, which is replaced; returns its first page.
+
+    Raises CourseError where a lesson is not released or does not run, SiteError for what Sphinx complains of and for
+    an `out` that holds something else.
+    """
+    if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
+        raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
+    names = lessons(root)
+    with _progress(console) as progress:
+        row = progress.add_task("lessons executed", total=len(names))
+        ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))
+    listed = [about(name, notebook) for name, notebook in ran.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        text, made = Path(folder) / "text", Path(folder) / "made"
+        (text / "_static").mkdir(parents=True)
+        shutil.copy(STYLE, text / "_static")
+        for name, notebook in ran.items():
+            nbformat.write(page(notebook), text / f"{name}.ipynb")
+        own = sorted((root / OWN).glob("*.md"))
+        for file in own:
+            shutil.copy(file, text)
+        first = root / OWN / "index.md"
+        heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {root.resolve().name}\n"
+        others = [file.stem for file in own if file.stem != "index"]
+        (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
+        _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())
+        _replace(out, made)
+    console.print(f"{out / 'index.html'}: written, {len(names)} lessons")
+    return out / "index.html"
+
+
+def _contents(listed: list[Page], others: list[str]) -> str:
+    told = "\n\n".join(
+        f"## [{one.title}]({one.name}.ipynb)\n\n{one.question}" + (f" *{one.time}*" if one.time else "")
+        for one in listed
+    )
+    names = "\n".join(one.name for one in listed)
+    beside = "\n".join(others)
+    return f"{told}\n\n```{{toctree}}\n:hidden:\n:caption: Lessons\n:numbered: 1\n\n{names}\n```\n" + (
+        f"\n```{{toctree}}\n:hidden:\n:caption: Beside them\n\n{beside}\n```\n" if others else ""
+    )
+
+
+def _sphinx(text: Path, made: Path, title: str) -> None:
+    if find_spec("sphinx_book_theme") is None or find_spec("myst_nb") is None:
+        raise SiteError('a site is made by Sphinx: `pip install "attention-course-teach[site]"` brings it')
+    settings = SETTINGS | {"project": title, "html_title": title}
+    (text / "conf.py").write_text(
+        "".join(f"{name} = {value!r}\n" for name, value in settings.items()), encoding="utf-8"
+    )
+    said = text.parent / "said"
+    program = [sys.executable, *RUN, "-w", str(said), "-d", str(text.parent / "trees"), str(text), str(made)]
+    ran = subprocess.run(program, capture_output=True, text=True)
+    complaints = said.read_text(encoding="utf-8").replace(f"{text}{os.sep}", "").strip() if said.exists() else ""
+    if ran.returncode or complaints:
+        raise SiteError(f"Sphinx complains:\n{complaints or ran.stderr.strip()}")
+
+
+def _replace(out: Path, made: Path) -> None:
+    """One site in the place of another, with what is not Sphinx's left out."""
+    for name in (".doctrees", "_sources"):
+        shutil.rmtree(made / name, ignore_errors=True)
+    (made / ".nojekyll").touch()  # GitHub's pages leave out what begins with _ otherwise
+    if out.exists():
+        shutil.rmtree(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(made, out)
+
+
+def _progress(console: Console) -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=console)

@@ -1,0 +1,109 @@
+"""A site in a real browser, from disk: sliders by keyboard, both themes, wide and narrow, for everyone.
+
+Does not cover: what is on its pages (tests/site).
+"""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from playwright.sync_api import Browser, expect
+from rich.console import Console
+
+from grading.root import CONFIG
+from grading.site.build import build_site
+
+from .axe import violations
+from .conftest import overflow
+from .serving import foreign_requests
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+LESSON = """# @title Bars that grow
+from course import figures, interactive
+
+def draw(k, t):
+    return figures.described(figures.bars([float(k), t]), f"bars of {k} and {t}")
+
+interactive.slider(draw, k=(1, 3, 1), t=[0.5, 2.0], start={"k": 2, "t": 0.5})"""
+TEXT = """# How alike?
+
+Here $a_i \\cdot b$, and with `a_name_that_is_very_long(of_something, and_of_something_else, and_more)`
+
+$$\\sum_{i=1}^{n} a_i b_i = a_1 b_1 + a_2 b_2 + a_3 b_3 + a_4 b_4 + a_5 b_5 + a_6 b_6 + a_7 b_7 + a_8 b_8 + a_9 b_9$$
+
+## A table
+
+| letter | counts |
+|---|---|
+| `B` | examples |
+
+<details><summary>Answer</summary>
+
+Four.
+</details>"""
+
+
+@pytest.fixture(scope="module")
+def site(browser, tmp_path_factory):
+    root = tmp_path_factory.mktemp("course")
+    (root / CONFIG).write_text("c = get_config()\n")
+    (root / "source").mkdir()
+    (root / "source" / "01_alike.py").touch()
+    (root / "release" / "01_alike").mkdir(parents=True)
+    cells = [
+        new_markdown_cell(TEXT),
+        new_code_cell("print('x' * 300)"),
+        new_code_cell(LESSON, metadata={"tags": ["demo"]}),
+        new_code_cell("from course import check\n\ndef softmax(x):\n    return x\n\ncheck(softmax)"),
+    ]
+    nbformat.write(new_notebook(cells=cells), root / "release" / "01_alike" / "01_alike.ipynb")
+    return build_site(root, root / "site", Console(quiet=True), workers=1).parent
+
+
+def opened(browser: Browser, site, name="01_alike", *, width=1280, theme="light"):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
+    page.goto((site / f"{name}.html").as_uri())
+    return page
+
+
+def test_sliders_move_by_keyboard_without_a_kernel(browser, site):
+    page = opened(browser, site)
+    slider, picture = page.get_by_label("k", exact=True), page.get_by_role("group", name="Sliders").get_by_role("img")
+    expect(picture).to_have_attribute("alt", "bars of 2 and 0.5")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(picture).to_have_attribute("alt", "bars of 3 and 0.5")
+    expect(slider).to_have_attribute("aria-valuetext", "3")
+    page.get_by_label("t", exact=True).press("End")
+    expect(picture).to_have_attribute("alt", "bars of 3 and 2.0")
+    slider.press("Home")
+    expect(picture).to_have_attribute("alt", "bars of 1 and 2.0")
+    page.close()
+
+
+def test_code_that_only_draws_is_folded_and_its_title_unfolds_it(browser, site):
+    page = opened(browser, site)
+    code = page.get_by_text("def draw(k, t):")
+    expect(code).to_be_hidden()
+    page.get_by_text("Show the code: Bars that grow").click()
+    expect(code).to_be_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_lesson_has_no_violation_of_accessibility(browser, site, theme):
+    page = opened(browser, site, theme=theme)
+    assert violations(page) == []
+    page.close()
+
+
+def test_nothing_sticks_out_on_a_telephone_and_nothing_is_asked_of_others(browser, site):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    asked = foreign_requests(page)
+    page.goto((site / "01_alike.html").as_uri())
+    page.wait_for_load_state("networkidle")
+    assert [line for line in overflow(page) if "sidebar" not in line] == []
+    assert asked == []
+    page.close()

@@ -1,0 +1,149 @@
+"""A site of two lessons, made by Sphinx from notebooks that really ran: what is on its pages, and what is not.
+
+Does not cover: how it looks and moves (tests/browser/test_site.py).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import html5lib
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from rich.console import Console
+
+from grading.root import CONFIG, CourseError
+from grading.site.build import SiteError, build_site
+
+pytestmark = pytest.mark.slow
+
+FIRST = """# How alike?
+
+Is one vector like another? **That** is asked here.
+
+**Time:** about 5 minutes"""
+SLIDER = """# @title Bars that grow
+from course import figures, interactive
+
+def draw(k):
+    return figures.described(figures.bars([float(k)]), f"one bar of {k}")
+
+interactive.slider(draw, k=(1, 3, 1))"""
+
+
+def write(root: Path, name: str, *cells: nbformat.NotebookNode) -> Path:
+    (root / "source").mkdir(parents=True, exist_ok=True)
+    (root / "source" / f"{name}.py").write_text("# %%\n")
+    place = root / "release" / name / f"{name}.ipynb"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(new_notebook(cells=list(cells)), place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("site") / "course"
+    formula = new_markdown_cell("## A formula\n\nHere $a_i \\cdot b$, and\n\n$$\\frac{1}{2} \\sum_i a_i$$\n")
+    secret = new_code_cell("word = open('table.txt').read()\nprint('found', word)")
+    folded = new_code_cell(SLIDER, metadata={"tags": ["demo"]})
+    write(root, "01_alike", new_markdown_cell(FIRST), formula, secret, folded)
+    (root / "release" / "01_alike" / "table.txt").write_text("a table")
+    write(root, "02_next", new_markdown_cell("# What comes next\n\nAfter the [first](#a-word)?\n\n## A word"))
+    own = root / "docs" / "site"
+    own.mkdir(parents=True)
+    (own / "index.md").write_text("# Two lessons\n\nRead them.\n")
+    (own / "glossary.md").write_text("# Glossary\n\nVector\n: A list of numbers.\n")
+    (root / CONFIG).write_text("c = get_config()\n")
+    build_site(root, root / "site", Console(quiet=True), workers=2)
+    return root
+
+
+def parsed(file: Path):
+    return html5lib.parse(file.read_text(encoding="utf-8"), namespaceHTMLElements=False)
+
+
+def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
+    page = (course / "site" / "01_alike.html").read_text(encoding="utf-8")
+    assert "found a table" in page
+    assert page.count("<math ") == 2
+    assert "Show the code: Bars that grow" in page and "@title" not in page
+    assert page.count("one bar of") >= 3 and 'type="range"' in page
+    assert "widget-view" not in page
+
+
+def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course):
+    page = " ".join(parsed(course / "site" / "index.html").itertext())
+    words = re.sub(r"\s+", " ", page)
+    for told in ("Two lessons", "How alike?", "Is one vector like another?", "about 5 minutes", "What comes next"):
+        assert told in words
+    assert (course / "site" / "glossary.html").is_file()
+
+
+def test_every_link_within_the_site_leads_somewhere_and_nothing_is_loaded_from_elsewhere(course):
+    site, looked_at = course / "site", 0
+    ids = {file: {e.get("id") for e in parsed(file).iter() if e.get("id")} for file in site.glob("*.html")}
+    for file in ids:
+        for element in parsed(file).iter():
+            target = element.get("src") or (element.get("href") if element.tag in ("a", "link") else None)
+            if not target or target.startswith("data:"):
+                continue
+            if re.match(r"[a-z]+:|//", target):
+                assert element.tag == "a", f"{file.name} loads {target}"
+                continue
+            path, fragment = urldefrag(unquote(target).partition("?")[0])
+            there = (file.parent / path).resolve() if path else file
+            assert there.is_file(), f"{file.name} links to {target}"
+            assert not fragment or there.suffix != ".html" or fragment in ids[there], f"{file.name} links to {target}"
+            looked_at += 1
+    assert looked_at > 50
+
+
+def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course):
+    kept = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}
+    assert len(kept) == 2
+    (course / "site" / "old.html").write_text("of another time")
+    write(course, "02_next", new_markdown_cell("# What comes last\n\nNothing?"))
+    build_site(course, course / "site", Console(quiet=True), workers=1)
+    now = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}
+    assert len(now) == 2 and len(kept.items() & now.items()) == 1
+    assert not (course / "site" / "old.html").exists()
+    assert "What comes last" in (course / "site" / "02_next.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda root: (root / "release" / "01_alike" / "01_alike.ipynb").unlink(), "01_alike is not released yet"),
+        (
+            lambda root: write(root, "01_alike", new_markdown_cell("# A"), new_code_cell("1 / 0")),
+            "01_alike does not run from top to bottom: cell 1: ZeroDivisionError: division by zero",
+        ),
+        (
+            lambda root: write(root, "01_alike", new_markdown_cell("# A\n\n[gone](nowhere.md)")),
+            "Sphinx complains:(?s:.*)nowhere",
+        ),
+    ],
+)
+def test_what_stops_a_site_is_told_and_the_old_one_stays(tmp_path, spoil, message):
+    root = tmp_path / "course"
+    write(root, "01_alike", new_markdown_cell("# A\n\nb"))
+    out = root / "site"
+    out.mkdir()
+    (out / "objects.inv").touch()
+    (out / "index.html").write_text("the old one")
+    spoil(root)
+    with pytest.raises(CourseError, match=message):
+        build_site(root, out, Console(quiet=True), workers=1)
+    assert (out / "index.html").read_text() == "the old one"
+
+
+def test_a_directory_that_holds_something_else_is_not_replaced(tmp_path):
+    write(tmp_path, "01_alike", new_markdown_cell("# A"))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "thesis.txt").write_text("mine")
+    with pytest.raises(SiteError, match="holds something that is no site"):
+        build_site(tmp_path, tmp_path / "site", Console(quiet=True), workers=1)
+    assert (tmp_path / "site" / "thesis.txt").read_text() == "mine"
