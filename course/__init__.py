@@ -1,16 +1,19 @@
 """Attention, built and graded: what the course's notebooks import.
 
-`begin`, `check`, `hint`, `use` and `progress` are for the learner; `figures` and `interactive` draw, by `ready_made`
-functions until the learner's own pass.
+`begin`, `check`, `hint`, `use`, `progress`, `printed` and `hand_in` are for the learner; `figures` and `interactive`
+draw, by `ready_made` functions until the learner's own pass.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .checking import begin, check, hint, progress, use
+    from .checking import begin, check, hint, printed
+    from .standing import hand_in, progress
+    from .using import use
 
-__all__ = ["begin", "check", "figures", "hint", "interactive", "progress", "use"]
+__all__ = ["begin", "check", "figures", "hand_in", "hint", "interactive", "printed", "progress", "use"]
+HOMES = {"hand_in": "standing", "progress": "standing", "use": "using"}
 
 
 def __getattr__(name: str) -> Any:
@@ -18,5 +21,5 @@ def __getattr__(name: str) -> Any:
     if name in ("figures", "interactive"):
         return import_module(f"{__name__}.{name}")
     if name in __all__:
-        return getattr(import_module(f"{__name__}.checking"), name)
+        return getattr(import_module(f"{__name__}.{HOMES.get(name, 'checking')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

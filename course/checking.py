@@ -1,4 +1,4 @@
-"""What a learner calls in a notebook: begin, check, hint, use, progress.
+"""What a learner calls in a notebook: begin, check, hint, printed. (`using.py` has `use`, `standing.py` the rest.)
 
 A *check* runs the visible examples of one exercise; what it shows is a *report* (`course.report`), in the form that
 grading and feedback have, too. The examples, their right outcomes, the outcomes of known mistakes and the hints are
@@ -16,18 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.overrides import resolve_name
 
-from . import ready_made
+from .asked import misnamed, mistaken
+from .attempts import Attempts, Endless
+from .guarding import guard
+from .hints import Hints
+from .printing import Prints
 from .protocol.comparing import Finding, Reference, compare, leaves
 from .protocol.diagnosing import Diagnosis, Known, diagnose
 from .protocol.errors import describe, not_written
 from .protocol.forms import in_form
 from .protocol.packing import Node, PackingError, unpack
 from .protocol.program import Observation, Program
-from .protocol.running import observe
 from .protocol.tolerance import Tolerance
-from .report import Points, Report, Row, display, in_notebook, shell
+from .report import Points, Report, Row, display, display_markdown, shell
+from .stale import notice
 
 EXAMPLES = Path(__file__).parent / "examples"
 ENDING = ".examples"
@@ -38,16 +41,18 @@ LONG = 300  # characters of one value in a report
 class Notebook:
     """Where the learner's notebook stands.
 
-    lesson  the one that has begun; None: none has
-    names   where the learner's functions are bound
-    hints   exercise -> how many of its hints have been shown
-    last    exercise -> the report of its last check
+    lesson   the one that has begun; None: none has
+    names    where the learner's functions are bound
+    hints    how far each exercise's have been shown
+    endless  answers that never ended
+    prints   exercise -> what was printed in its last check
     """
 
     lesson: str | None = None
     names: dict[str, Any] = field(default_factory=dict)
-    hints: dict[str, int] = field(default_factory=dict)
-    last: dict[str, Report] = field(default_factory=dict)
+    hints: Hints = field(default_factory=Hints)
+    endless: Endless = field(default_factory=Endless)
+    prints: dict[str, Prints] = field(default_factory=dict)
 
 
 notebook = Notebook()
@@ -70,6 +75,7 @@ def begin(lesson: str) -> None:
     notebook.lesson, notebook.names = lesson, names
     for name in exercises:
         names.setdefault(name, _placeholder(name))
+    guard()
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
 
@@ -89,101 +95,66 @@ def check(f: Any) -> Points:
     The hidden cases that grade the exercise are more, and stricter.
     """
     try:
-        shown = _report(f)
+        shown = checked(f)
     except Exception as error:
         said = describe(error)
-        shown = Report(_name(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
-    notebook.last[shown.exercise] = shown
+        shown = Report(name_of(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
     display(shown)
     return Points(shown.earned, shown.points)
 
 
+def printed(f: Any) -> None:
+    """Print all that the answer `f` printed in its last check."""
+    name = name_of(f)
+    print(str(notebook.prints.get(name, "")) or f"{name} printed nothing in its last check.")
+
+
 def hint(f: Any) -> None:
-    """Show the next hint for the exercise `f`: a question, then the idea, then the shape of the code."""
-    name = _name(f)
+    """Show the next hint for the exercise `f`: a question, then the idea, then the shape of the code. Where the whole
+    notebook runs again, the same one."""
+    name = name_of(f)
     try:
         hints = _find(name)["hints"]
     except (LookupError, OSError, PackingError) as error:
         print(error)
         return
-    shown = notebook.hints.get(name, 0)
     if not hints:
         print(f"There are no hints for {name}.")
         return
-    index = min(shown, len(hints) - 1)
-    notebook.hints[name] = shown + 1
+    index = notebook.hints.next(name, len(hints))
     again = " (the last one)" if index == len(hints) - 1 else ""
-    _say(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")
+    display_markdown(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")
 
 
-def progress() -> None:
-    """Show the state of every exercise of the lesson, as of its last `check`."""
-    if notebook.lesson is None:
-        print('No lesson has begun: call begin("02_softmax") first.')
-        return
-    rows, earned, total = [], 0.0, 0.0
-    for name, data in exercises_of(notebook.lesson).items():
-        last = notebook.last.get(name)
-        earned, total = earned + (last.earned if last else 0.0), total + data["points"]
-        rows.append(Row(f"`{name}`", last.status if last else "not started", f"{data['points']:g} points"))
-    done = sum(row.status == "right" for row in rows)
-    begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
-    status = "right" if done == len(rows) else begun
-    headline = f"{done} of {len(rows)} exercises pass their examples."
-    display(Report(notebook.lesson, status, earned, total, rows, headline=headline))
+def checked(f: Any) -> Report:
+    """The report on `f`, or on what was meant by it, with what this check saw beside the examples' outcomes."""
+    name, exercises = name_of(f), exercises_of(notebook.lesson) if notebook.lesson else {}
+    if type(f) is str and f in exercises and callable(bound := notebook.names.get(f)):
+        shown = checked(bound)
+        shown.notes.append(f"`check` takes the function itself: write `check({f})`, without quotation marks.")
+        return shown
+    name, wrong = mistaken(f, name, notebook.names, exercises)
+    if wrong:
+        points = float(exercises[name]["points"]) if name in exercises else 0.0
+        return Report(name, "wrong", 0.0, points, headline=wrong)
+    attempts = Attempts()
+    notebook.endless.known.pop(name, None)
+    with notebook.endless.left_out(notebook.names, name):
+        shown = _report(f, name, attempts)
+    attempts.tell(shown)
+    notebook.prints[name] = attempts.prints
+    if attempts.stopped:
+        notebook.endless.known[name] = f
+    if told := notice(name, f) or (shown.status == "not started" and misnamed(name, notebook.names, exercises)):
+        shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
+    return shown
 
 
-class _Used:
-    """A function of the learner's, or PyTorch's in its place; `whose` says which."""
-
-    def __init__(self, mine: Any, otherwise: Callable[..., Any], passes: bool) -> None:
-        self.mine, self.otherwise, self.passes = mine, otherwise, passes
-        self.__name__ = _name(mine)
-
-    @property
-    def whose(self) -> str:
-        if self.passes:
-            return f"your {self.__name__}"
-        name = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
-        if getattr(self.otherwise, "__module__", "") == ready_made.__name__:
-            name = "PyTorch"
-        shown = "a ready-made function" if name in ("", "<lambda>") else name
-        return f"{shown}, until your {self.__name__} passes"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.passes:
-            gradients = torch.is_grad_enabled()
-            try:
-                result = self.mine(*args, **kwargs)
-                if result is not None:  # as where a `return` was forgotten
-                    return result
-            except Exception:
-                pass
-            finally:
-                torch.set_grad_enabled(gradients)  # who switches them off for good stops all later training
-            self.passes = False
-        return self.otherwise(*args, **kwargs)
-
-
-def use(f: Any, otherwise: Callable[..., Any]) -> _Used:
-    """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises or
-    returns nothing.
-
-    The result is called like a function (or constructed like a class); `.whose` names it for a caption.
-    """
-    try:
-        passes = _report(f).status == "right"
-    except Exception:
-        passes = False
-    return _Used(f, otherwise, passes)
-
-
-def _report(f: Any) -> Report:
+def _report(f: Any, name: str, attempts: Attempts) -> Report:
     """What the visible examples say of `f`."""
-    name = _name(f)
     data = _find(name)
     points, cases = float(data["points"]), data["cases"]
-    seen = _observed([Program(**case["program"]) for case in cases], _names_around(f, name))
+    seen = _observed(cases, _names_around(f, name), attempts)
     references = [_reference(case) for case in cases]
     findings = [compare(one, reference) for one, reference in zip(seen, references, strict=True)]
     rows = _rows(cases, seen, references, findings)
@@ -225,13 +196,11 @@ def _rows(
     return rows
 
 
-def _observed(programs: list[Program], names: dict[str, Any]) -> list[Observation]:
-    """Every program's observation; after one that the learner interrupted, the rest is taken to be as endless."""
-    seen: list[Observation] = []
-    for program in programs:
-        interrupted = bool(seen) and seen[-1].raised is not None and seen[-1].raised["type"] == "KeyboardInterrupt"
-        seen.append(seen[-1] if interrupted else observe(program, names))
-    return seen
+def _observed(cases: list[dict[str, Any]], names: dict[str, Any], attempts: Attempts) -> list[Observation]:
+    return [
+        attempts.run(Program(**case["program"]), names, case["text"], must_raise=case["exact"]["raised"] is not None)
+        for case in cases
+    ]
 
 
 def _diagnosed(
@@ -322,7 +291,7 @@ def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     return exercises
 
 
-def _name(f: Any) -> str:
+def name_of(f: Any) -> str:
     """The exercise that `f` answers: one whose name is bound to it, which may be any object, else its own name."""
     try:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
@@ -339,13 +308,3 @@ def _placeholder(name: str) -> Callable[..., Any]:
 
     missing.__name__ = missing.__qualname__ = name
     return missing
-
-
-def _say(markdown: str) -> None:
-    if in_notebook():
-        from IPython.display import Markdown
-        from IPython.display import display as show
-
-        show(Markdown(markdown))
-    else:
-        print(markdown.replace("**", ""))

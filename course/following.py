@@ -14,6 +14,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from . import limits
 from .report import in_notebook
 
 REDRAW = 0.3  # seconds
@@ -53,6 +54,8 @@ class following:
         if not any(id(parameter) in ours for group in optimizer.param_groups for parameter in group["params"]):
             return
         self.done += 1
+        if self.done <= self.steps:
+            limits.renew()
         if self.done % self.every == 0:
             self._look()
         if time.monotonic() - self.drawn > REDRAW:

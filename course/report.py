@@ -21,6 +21,7 @@ MARKS = {
     "not reached": ("–", "not reached", GREY),
     "needs a person": ("!", "needs a person", "#5b2a91"),
 }
+PLAIN = str.maketrans({"✓": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})  # where those are none
 FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
 
 
@@ -52,6 +53,14 @@ class Row:
 
 
 @dataclass
+class Aside:
+    """Lines of code or of its output, under a title of a few words."""
+
+    title: str
+    text: str
+
+
+@dataclass
 class Report:
     """One exercise. `headline` is the named mistake or the one sentence that matters most."""
 
@@ -64,6 +73,7 @@ class Report:
     see: str = ""
     notes: list[str] = field(default_factory=list)
     footnote: str = ""
+    asides: list[Aside] = field(default_factory=list)
 
     def to_html(self) -> str:
         mark, word, colour = MARKS[self.status]
@@ -84,6 +94,8 @@ class Report:
             parts.append('<ul style="list-style:none;margin:6px 0;padding:0">')
             parts += [_row_html(row) for row in self.rows]
             parts.append("</ul>")
+        for aside in self.asides:
+            parts.append(f'<p style="margin:6px 0 0;color:{INK}">{prose(aside.title)}</p>{_code(aside.text)}')
         parts += [f'<p style="margin:6px 0;color:{INK}">{prose(note)}</p>' for note in self.notes]
         if self.footnote:
             parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{prose(self.footnote)}</p>')
@@ -97,6 +109,8 @@ class Report:
         for row in self.rows:
             lines.append(f"  {MARKS[row.status][0]} {row.name}{f' ({row.points})' if row.points else ''}")
             lines += [f"      {line}" for detail in row.details for line in detail.splitlines()]
+        for aside in self.asides:
+            lines += [f"  {aside.title}", *(f"      {line}" for line in aside.text.splitlines())]
         lines += [f"  {note}" for note in self.notes]
         lines += [f"  {self.footnote}"] if self.footnote else []
         return "\n".join(lines)
@@ -118,8 +132,19 @@ def display(shown: Report) -> None:
         text = shown.to_text()
         try:
             print(text)
-        except UnicodeEncodeError:  # a terminal without the marks; the words say the same
-            print(text.encode("ascii", "replace").decode())
+        except UnicodeEncodeError:  # a terminal without the marks
+            print(text.translate(PLAIN).encode("ascii", "replace").decode())
+
+
+def display_markdown(text: str) -> None:
+    """Show a few sentences: formatted in a notebook, plain elsewhere."""
+    if in_notebook():
+        from IPython.display import Markdown
+        from IPython.display import display as show
+
+        show(Markdown(text))
+    else:
+        print(text.replace("**", ""))
 
 
 def in_notebook() -> bool:
@@ -140,12 +165,14 @@ def _row_html(row: Row) -> str:
         '<div style="display:flex;justify-content:space-between;gap:1em"><span>'
         f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {prose(row.name)}</span>{points}</div>'
     )
-    body = "".join(
+    return f'<li style="margin:2px 0;color:{INK}">{head}{"".join(map(_code, row.details))}</li>'
+
+
+def _code(text: str) -> str:
+    return (
         f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;font-size:13px;background:#f7fafc;color:{INK};'
-        f'padding:4px 8px;border-radius:3px">{escape(detail)}</pre>'
-        for detail in row.details
+        f'padding:4px 8px;border-radius:3px">{escape(text)}</pre>'
     )
-    return f'<li style="margin:2px 0;color:{INK}">{head}{body}</li>'
 
 
 def prose(text: str) -> str:

@@ -31,14 +31,17 @@ PROVISIONERS = """
 from jupyter_client.provisioning import KernelProvisionerFactory
 print(*KernelProvisionerFactory.instance().get_provisioner_entries())
 """
-LEARNS = """
+RIGHT = """
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+"""
+LEARNS = f"""
 import torch
 import course
 course.begin("02_softmax")
 course.check(softmax)
-def softmax(x, dim=-1):
-    e = (x - x.amax(dim, keepdim=True)).exp()
-    return e / e.sum(dim, keepdim=True)
+{RIGHT}
 print("right:", float(course.check(softmax)))
 def softmax(x, dim=-1):
     e = (x - x.amax(0, keepdim=True)).exp()
@@ -141,11 +144,11 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert names(wheels["grading"]) == {str(path.relative_to(ROOT)) for path in engine | templates} | {SHARED}
 
 
-def test_both_have_one_version_one_licence_and_the_students_has_no_command(wheels):
+def test_both_have_one_version_one_licence_and_the_students_has_one_command(wheels):
     student, teacher = described(wheels["course"]), described(wheels["grading"])
     assert student.version == teacher.version
     assert f"attention-course=={student.version}" in (teacher.requires or [])
-    assert [str(entry.name) for entry in student.entry_points] == []
+    assert [str(entry.name) for entry in student.entry_points] == ["attention"]
     assert {entry.name for entry in teacher.entry_points} == {"grading", "attention-sandbox"}
     texts = {str(found.read_text("licenses/LICENSE")) for found in (student, teacher)}
     assert texts == {(ROOT / "LICENSE").read_text()}
@@ -168,6 +171,8 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
         assert status in told
     assert str(tmp_path / "environment") in told.splitlines()[-1]
     assert not (python.parent / "grading").exists()
+    (tmp_path / "my_answers.py").write_text(RIGHT)
+    assert run(tmp_path, "attention", "check", "my_answers.py").startswith("✓ right: softmax")
     missing = (
         "import importlib.util as u\nprint([u.find_spec(name) for name in ('grading', 'grader_tests', 'nbgrader')])"
     )

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import linecache
 import math
+import os
 import re
+import sysconfig
 import traceback
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from .packing import writable
 
+COURSE, TORCH = Path(__file__).parents[1], Path(torch.__file__).parent
+# What lies there is nobody's answer; by whole paths, since a learner may work in a folder called `course`
+LIBRARIES = tuple(
+    f"{place}{os.sep}"
+    for place in {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), COURSE, TORCH.parent}
+)
+ENDED = ("TooLong", "NotTried")  # by whoever ran the call (course/attempts.py), who says why
+
 
 def describe(error: BaseException) -> dict[str, Any]:
     """An exception as plain data, with the last line of the learner's own code that it passed through."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
-        if not re.search(r"site-packages|[/\\]lib[/\\]python|[/\\]course[/\\]", frame.filename):
+        if is_theirs(frame.filename):
             line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
     try:
         message = str(error)
@@ -29,6 +40,11 @@ def describe(error: BaseException) -> dict[str, Any]:
         "message": writable(message[:500]),
         "line": line[:200],
     }
+
+
+def is_theirs(filename: str) -> bool:
+    """Whether code of this file is a learner's: neither a library's nor the course's."""
+    return not filename.startswith(LIBRARIES)
 
 
 def not_written(raised: dict[str, Any] | None) -> bool:
@@ -49,6 +65,8 @@ def in_words(raised: dict[str, Any]) -> str:
         return "not started yet: it raises NotImplementedError"
     message = " ".join(raised["message"].split())
     line = f", at the line `{raised['line']}`" if raised["line"] else ""
+    if raised["type"] in ENDED:
+        return f"{message}{line}"
     return f"it raised {raised['type']}{': ' + message[:200] if message else ''}{line}"
 
 

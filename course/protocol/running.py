@@ -4,7 +4,7 @@ The same runner serves `check` in the learner's notebook, the judge's kernel, an
 mistakes, so what is compared was made in the same way.
 
 Does not cover: what is right (`course.protocol.comparing`), how bytes travel (`course.protocol.packing`), time limits
-(whoever asks).
+(whoever asks, with a `Witness` or from outside).
 """
 
 from __future__ import annotations
@@ -29,9 +29,21 @@ from .sealing import unsealed
 from .watching import Watch, unwatched
 
 
-def observe(program: Program, namespace: Mapping[str, Any]) -> Observation:
+class Witness:
+    """What only the learner gets to see of a call: what it printed and the exception itself. `limit` ends it."""
+
+    error: BaseException | None = None
+
+    def __init__(
+        self, out: io.TextIOBase | None = None, limit: contextlib.AbstractContextManager[None] | None = None
+    ) -> None:
+        self.out: Any = out or _Nowhere()
+        self.limit = limit or contextlib.nullcontext()
+
+
+def observe(program: Program, namespace: Mapping[str, Any], witness: Witness | None = None) -> Observation:
     """Run `program`, taking the learner's functions and classes from `namespace`. Never raises."""
-    return settled(_observe(program, namespace), program)
+    return settled(_observe(program, namespace, witness or Witness()), program)
 
 
 def settled(seen: Observation, program: Program) -> Observation:
@@ -50,14 +62,14 @@ def _same(a: Any, b: Any) -> bool:
     return torch.equal(a.nan_to_num(), b.nan_to_num())
 
 
-def _observe(program: Program, namespace: Mapping[str, Any]) -> Observation:
+def _observe(program: Program, namespace: Mapping[str, Any], witness: Witness) -> Observation:
     """Everything that came out, with all tensors among the inputs as they are after the call in `changed`."""
     seen = Observation()
     try:
-        with _quiet(), _standing_in(program, namespace) as names, torch.enable_grad():
+        with _quiet(witness.out), _standing_in(program, namespace) as names, torch.enable_grad(), witness.limit:
             _run(program, names, seen)
     except BaseException as error:  # whatever the learner's code raises is an observation, SystemExit too
-        seen.raised = describe(error)
+        seen.raised, witness.error = describe(error), error
     return seen
 
 
@@ -71,7 +83,7 @@ def answer(request: str, namespace: Mapping[str, Any] | None = None) -> str:
         from IPython import get_ipython
 
         namespace = get_ipython().user_ns
-    return reply([_observe(Program(**plain), namespace) for plain in unpack(base64.b64decode(request))])
+    return reply([_observe(Program(**plain), namespace, Witness()) for plain in unpack(base64.b64decode(request))])
 
 
 def reply(seen: list[Observation]) -> str:
@@ -230,10 +242,10 @@ class _Nowhere(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """What a learner's function prints or warns is neither graded nor kept; what is global and stands in the way of
+def _quiet(out: Any) -> Iterator[None]:
+    """What a learner's function prints goes to `out`, what it warns of nowhere; what is global and stands in the way of
     a case, the default dtype and torch's random state, is the learner's again afterwards."""
-    with contextlib.redirect_stdout(_Nowhere()), contextlib.redirect_stderr(_Nowhere()), warnings.catch_warnings():
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         default = torch.get_default_dtype()
         devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()

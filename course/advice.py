@@ -1,0 +1,135 @@
+"""A word of help for each of the errors that everybody who writes torch meets."""
+
+from __future__ import annotations
+
+import re
+
+# What to look at -> patterns, one of which is in the message. The first that fits is told.
+HELP: dict[str, tuple[str, ...]] = {
+    (
+        "A matrix product `A @ B` takes A as (..., n, k) and B as (..., k, m): the last size of A is the "
+        "second last of B. `B.transpose(-2, -1)` swaps the two last ones."
+    ): (
+        r"shapes cannot be multiplied",
+        r"size mismatch, got",
+        r"batch1 and batch2",
+        r"of batch2 tensor",
+        r"both arguments to (linear|matmul)",
+        r"vector \+ matrix",
+        r"inconsistent tensor size",
+        r"1D tensors expected",
+        r"expected (a|2D|1D) (matrix|tensor|.*vectors)",
+    ),
+    (
+        "Sizes are compared from the right, and each pair must be equal, or one of them 1. A sum or a maximum"
+        " that should line up with what it was taken from wants `keepdim=True`."
+    ): (
+        r"must match the size of tensor",
+        r"broadcast",
+        r"must match the existing size",
+        r"not broadcastable",
+    ),
+    (
+        "After a transpose the numbers lie in another order than `view` can read. `.reshape(...)` copies them"
+        " where it must; so does `.contiguous()` before `.view(...)`."
+    ): (r"view size is not compatible",),
+    ("A view or a reshape keeps every number: the sizes, multiplied, must be as many as the tensor has."): (
+        r"shape '.*' is invalid for input",
+    ),
+    (
+        "Two dtypes do not mix here. Make new tensors with the dtype of the argument (`dtype=x.dtype`), or convert one."
+    ): (
+        r"same dtype",
+        r"expected scalar type",
+        r"expected dtype",
+        r"have the same dtype",
+        r"can't be cast to",
+    ),
+    ("These are whole numbers or booleans, and this function wants floating point: `.float()`, or `.to(x.dtype)`."): (
+        r"could not infer output dtype",
+        r"only Tensors of floating point",
+        r"not implemented for '(Long|Int|Bool)'",
+    ),
+    ("Two tensors are on different devices. Make new ones where the argument is: `device=x.device`."): (
+        r"tensors? to be on the same device",
+        r"expected device",
+        r"is on cpu.* but",
+    ),
+    (
+        "This changes a tensor in place that gradients are asked for (`x[...] = `, `x += `, `x.mul_()`). Make"
+        " a new tensor instead: `x = x + 1`, `torch.where`, `masked_fill`."
+    ): (
+        r"leaf Variable that requires grad",
+        r"view of a leaf",
+    ),
+    (
+        "A tensor was changed in place after it had been used, and its old numbers are needed for the "
+        "gradient. Make a new tensor instead."
+    ): (r"modified by an inplace operation",),
+    ("The first line of `__init__` must be `super().__init__()`: it makes the place where a module keeps its parts."): (
+        r"before Module\.__init__\(\) call",
+        r"has no attribute '_(modules|parameters|buffers|backward_hooks|forward_hooks)'",
+    ),
+    (
+        "Nothing here depends on what gradients are asked for. Was it detached, made under `no_grad`, or "
+        "turned into plain numbers on the way?"
+    ): (r"does not require grad and does not have a grad_fn",),
+    ("`backward` was called twice on one computation. Compute the loss anew for each step."): (
+        r"backward through the graph a second time",
+    ),
+    (
+        "An `if`, `and`, `or` or `not` needs one yes or no, and this tensor has many. Ask `.any()` or "
+        "`.all()`, or choose element by element with `torch.where` and `&`, `|`, `~`."
+    ): (r"Boolean value of Tensor with more than one",),
+    ("NumPy knows no gradients. Stay in torch, or the gradient is lost."): (r"numpy\(\) on Tensor that requires grad",),
+    ("A tensor of several numbers is used as one number. Which one of them, or which sum of them, is meant?"): (
+        r"only one element tensors",
+        r"with \d+ elements cannot be converted to Scalar",
+        r"only integer tensors of a single",
+    ),
+    ("The tensor has fewer dimensions than that. Count from the end: -1 is the last one, whatever stands before it."): (
+        r"Dimension out of range",
+    ),
+    ("What picks rows must be whole numbers (int64) or booleans: `.long()`."): (
+        r"used as indices must be",
+        r"expected.*indices.*(Long|Int)",
+        r"Expected tensor for argument #\d 'indices'",
+    ),
+    ("Something is counted that is not there: n entries have the numbers 0 to n - 1."): (
+        r"index out of range in self",
+        r"index .* is out of bounds",
+        r"too many indices for tensor",
+        r"list index out of range",
+    ),
+    ("`torch.cat` joins along one dimension and needs all others equal; `torch.stack` needs all of them equal."): (
+        r"Sizes of tensors must match except",
+        r"expects each tensor to be equal size",
+        r"same number of dimensions",
+    ),
+    (
+        "This function of torch takes a tensor and got a plain number or list. Use Python's `math` for plain "
+        "numbers, or `torch.tensor(...)` first."
+    ): (
+        r"must be Tensor, not",
+        r"must be tensor, not",
+        r"expected Tensor as",
+    ),
+    (
+        "The left side has another number of names than the right side has values. How many dimensions does "
+        "the shape have here? `*_, T, D = x.shape` takes the last two of any."
+    ): (
+        r"too many values to unpack",
+        r"not enough values to unpack",
+    ),
+    ("Something is None here. Is a `return` missing in a function that was called?"): (r"'NoneType'",),
+    ("A call and the function that it calls have different arguments. Compare with the function's first line."): (
+        r"missing \d+ required positional argument",
+        r"takes .* positional arguments? but",
+        r"unexpected keyword argument",
+    ),
+}
+
+
+def help_with(message: str) -> str:
+    """What to look at after an error with this message; empty for one that is not known."""
+    return next((words for words, known in HELP.items() if any(re.search(one, message) for one in known)), "")

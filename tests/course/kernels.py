@@ -1,0 +1,48 @@
+"""A real kernel, for what a learner's notebook does in one."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from jupyter_client.manager import start_new_kernel
+
+
+class Kernel:
+    """One real kernel."""
+
+    def __init__(self, client: Any, manager: Any) -> None:
+        self.client, self.manager = client, manager
+
+    def run(self, code: str) -> SimpleNamespace:
+        """Run a cell: `html`, `markdown`, `text` (what was printed), `value` (the repr of the last), `error`."""
+        shown = SimpleNamespace(html="", markdown="", text="", value=None, error=None)
+
+        def collect(message: dict[str, Any]) -> None:
+            kind, content = message["header"]["msg_type"], message["content"]
+            if kind == "stream":
+                shown.text += content["text"]
+            elif kind == "error":
+                shown.error = f"{content['ename']}: {content['evalue']}"
+            elif kind == "execute_result":
+                shown.value = content["data"]["text/plain"]
+            elif kind == "display_data":
+                shown.html += content["data"].get("text/html", "")
+                shown.markdown += content["data"].get("text/markdown", "")
+
+        self.client.execute_interactive(textwrap.dedent(code), output_hook=collect, timeout=120)
+        return shown
+
+
+@contextmanager
+def a_running_kernel(where: Path) -> Iterator[Kernel]:
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(where))
+    try:
+        yield Kernel(client, manager)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
