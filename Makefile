@@ -5,13 +5,14 @@ LESSONS ?=
 FUZZ ?= 100
 ROUNDS ?= 20
 TESTERS ?= 4
+SHAPE ?= colab
 VENV := .venv
 BIN := $(VENV)/bin
 # nbgrader calls `alembic` by name when it makes a gradebook
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab check strength test test-fast test-ordinary test-browser fuzz chaos coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab check strength test test-fast test-ordinary test-browser road fuzz chaos coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +67,9 @@ test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary 
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser
+
+road: setup  ## all lessons from their link, in an environment like Colab's, or SHAPE=lowest: of the lowest versions declared
+	$(BIN)/python -m tests.road $(SHAPE) build/$(SHAPE) $(LESSONS)
 
 fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour: FUZZ=1000)
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest --timeout 0 tests/fuzz tests/nbgrader_plugins/collect/test_archives.py

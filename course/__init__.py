@@ -1,10 +1,12 @@
 """Attention, built and graded: what the course's notebooks import.
 
 `begin`, `check`, `hint`, `use`, `progress`, `printed` and `hand_in` are for the learner; `figures` and `interactive`
-draw, by `ready_made` functions until the learner's own pass.
+draw, by `ready_made` functions until the learner's own pass. `__version__` is the one that a notebook's first cell asks
+for.
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,4 +24,6 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name in __all__:
         return getattr(import_module(f"{__name__}.{HOMES.get(name, 'checking')}"), name)
+    if name == "__version__":
+        return version("attention-course")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

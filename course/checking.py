@@ -81,8 +81,11 @@ def begin(lesson: str) -> None:
 
 
 def lessons() -> list[str]:
-    """Names of the lessons, in order. Raises FileNotFoundError where there are none."""
-    found = sorted(path.name.removesuffix(ENDING) for path in EXAMPLES.glob(f"*{ENDING}"))
+    """Names of the lessons, in order: the package's, and those whose examples lie beside the notebook.
+
+    Raises FileNotFoundError where there are none.
+    """
+    found = sorted({p.name.removesuffix(ENDING) for place in (EXAMPLES, Path()) for p in place.glob(f"*{ENDING}")})
     if not found:
         raise FileNotFoundError(f"the examples of the course are missing from {EXAMPLES}: install the course again")
     return found
@@ -283,12 +286,18 @@ def _find(name: str) -> dict[str, Any]:
 @cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     """What is known of a lesson's exercises, by name: points, hints, cases, outcomes of mistakes."""
-    path = EXAMPLES / f"{lesson}{ENDING}"
+    path = _examples_of(lesson)
     try:
         exercises: dict[str, dict[str, Any]] = unpack(path.read_bytes())["exercises"]
     except PackingError as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
     return exercises
+
+
+def _examples_of(lesson: str) -> Path:
+    """Those beside the notebook, which came with it, before the package's."""
+    beside = Path(f"{lesson}{ENDING}")
+    return beside if beside.is_file() else EXAMPLES / beside.name
 
 
 def name_of(f: Any) -> str:

@@ -28,14 +28,9 @@ def projections(x: torch.Tensor, *matrices: torch.Tensor) -> tuple[torch.Tensor,
 
 
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
-    """PyTorch's lower-right causal mask as bool (T, S), True = blocked: where its attention gives no weight."""
-    from torch.nn.attention.bias import causal_lower_right  # slow to import
-
-    S = T if S is None else S
-    bias = causal_lower_right(T, S)
-    query, key, value = torch.zeros(1, 1, T, 1), torch.zeros(1, 1, S, 1), torch.eye(S)[None, None]
-    seen = F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
-    return seen[0, 0].to(device) == 0
+    """PyTorch's causal mask as bool (T, S), True = blocked: the last T rows of that for S positions."""
+    square = torch.nn.Transformer.generate_square_subsequent_mask(T if S is None else S)
+    return square[-T:].to(device) < 0
 
 
 def padding(texts: Sequence[Sequence[str]], width: int) -> torch.Tensor:

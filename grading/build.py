@@ -1,7 +1,10 @@
 """Builds the assignments from their texts, and exports what the learner's own `check` needs.
 
     source/NN_lesson.py        -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
-    grader_tests/NN_lesson.py  -> course/examples/NN_lesson.examples (visible examples, outcomes of mistakes, hints)
+    grader_tests/NN_lesson/    -> course/examples/NN_lesson.examples (visible examples, outcomes of mistakes, hints)
+
+Outside of a checkout the package has the examples of its own lessons, and those of another lie beside its notebook,
+with which nbgrader releases them.
 
 Same input, same bytes: cell ids come from the cells' places, nothing comes from the clock or the machine.
 """
@@ -24,12 +27,14 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
+from course import checking
 from course.protocol.diagnosing import same_outcome
 from course.protocol.packing import Node, PackingError, pack, unpack
 from course.protocol.program import Observation
 from course.protocol.running import observe
 
 from .cells import check_of, grade_id
+from .delivery import deliver, delivery, origin
 from .judge.case import Case, in_words, program
 from .judge.exercise import Exercise, Mistake
 from .judge.lesson import load_lesson
@@ -78,15 +83,25 @@ def build_lesson(root: Path, name: str) -> bool:
     notebook = read_lesson(text)
     tests = root / "grader_tests" / name
     _hold_to_the_rules(notebook, text, list(load_lesson(tests).exercises.values()))
+    deliver(notebook, f"{name}.ipynb", origin(delivery(root)))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
-    examples = root / "course" / "examples" / f"{name}.examples"
-    if not examples.parents[1].is_dir():  # no checkout: `check` has what came with the installed package
+    examples = _place_of_examples(root, name, notebook)
+    if examples is None:
         return changed
     made = build_examples(tests)
     if examples.exists() and same_examples(made, examples.read_bytes()):
         return changed
     return _write(examples, made) or changed
+
+
+def _place_of_examples(root: Path, name: str, notebook: NotebookNode) -> Path | None:
+    """Where a learner's `check` finds them; None where the package that is installed has them, or nothing asks."""
+    file = f"{name}{checking.ENDING}"
+    if (root / "course").is_dir():
+        return root / "course" / "examples" / file
+    begins = any(cell.cell_type == "code" and f'begin("{name}")' in cell.source for cell in notebook.cells)
+    return root / "source" / name / file if begins and not (checking.EXAMPLES / file).exists() else None
 
 
 def same_examples(one: bytes, other: bytes) -> bool:

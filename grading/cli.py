@@ -11,9 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import verbs_of_a_course
+
 if TYPE_CHECKING:
     from .proof.gate import Found
 
+ANYWHERE = ("doctor", "init")  # what asks about the machine, and what makes a course
 UNSANDBOXED = (
     "`grading grade --unsandboxed` grades without the sandbox. Student code can then do all that you can, and every "
     "grade is marked so."
@@ -24,9 +27,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="grading", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
 
-    def verb(name: str, about: str) -> argparse.ArgumentParser:
+    def verb(name: str, about: str, act: verbs_of_a_course.Act | None = None) -> argparse.ArgumentParser:
         made = verbs.add_parser(name, help=about, description=about)
-        made.set_defaults(act=globals()[f"_{name}"])
+        made.set_defaults(act=act or globals()[f"_{name}"])
+        if name not in ANYWHERE:
+            made.add_argument(
+                "--course", type=Path, metavar="DIR", help="the course's directory, where you are in another one"
+            )
         return made
 
     for name, about in (
@@ -50,6 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     verb("demo", "release, hand in a sample class, grade it, write feedback, report")
     verb("report", "the class: what waits for a person, the most frequent mistakes, how each lesson went")
     verb("fill", "fill a lesson's column in the gradebook file that your LMS exports, for it to import again")
+    verbs_of_a_course.declare(verb)
     site = verb("site", "the released lessons as a web site, untouched and with every picture drawn; replaces DIR")
     site.add_argument("dir", nargs="?", type=Path, default=Path("site"), metavar="DIR", help="site by default")
     verb("doctor", "what this machine grants to the sandbox; exit status 1 where it is too little")
@@ -104,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from .imports import leave_out
-    from .root import CourseError, course_root, lessons
+    from .root import CourseError, course_named, course_root, lessons
 
     leave_out()
     from .nbgrader_plugins.collect.whose import WhoseError
@@ -119,8 +127,8 @@ def main(arguments: list[str] | None = None) -> int:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
                 signal.signal(number, _interrupted)
-        if options.verb != "doctor":  # which asks about the machine, from anywhere
-            options.root = course_root()
+        if options.verb not in ANYWHERE:
+            options.root = course_named(options.course) if options.course else course_root()
         if hasattr(options, "lessons"):
             options.lessons = lessons(options.root, options.lessons)
         return int(options.act(options))

@@ -11,6 +11,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 SUFFIXES = {".py", ".css", ".j2", ".tpl"}
 
 
@@ -21,4 +22,5 @@ class Package(BuildHookInterface[Any]):
         if version == "standard":
             root = Path(self.root)
             files = (file for file in root.rglob("*") if file.suffix in SUFFIXES and file != Path(__file__))
+            build_data["force_include"][str(root.parent / CONFIG)] = f"grading/templates/{CONFIG}"
             build_data["force_include"] |= {str(file): f"grading/{file.relative_to(root)}" for file in files}

@@ -27,8 +27,15 @@ def course_root(start: Path | None = None) -> Path:
             return folder
     raise NoCourseError(
         f"no course here: neither {begun} nor a directory above it has an {CONFIG}. Go to your course's directory, "
-        "where source/ and grader_tests/ lie beside that file."
+        "where source/ and grader_tests/ lie beside that file, name it by --course, or make one by `grading init DIR`."
     )
+
+
+def course_named(folder: Path) -> Path:
+    """The course directory that was named: this one and none above it. Raises NoCourseError."""
+    if not (folder / CONFIG).is_file():
+        raise NoCourseError(f"{folder} is no course: it has no {CONFIG}. `grading init {folder}` makes one.")
+    return folder.resolve()
 
 
 def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:

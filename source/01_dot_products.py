@@ -26,10 +26,6 @@
 # an answer that you merely read.
 
 # %%
-try:
-    import course
-except ModuleNotFoundError:  # a fresh Colab machine
-    get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
 

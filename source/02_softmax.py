@@ -20,10 +20,6 @@
 # **Time:** about 50 minutes (3,300 words at 200 a minute, 8 minutes for each of the four exercises, seconds to run).
 
 # %%
-try:
-    import course
-except ModuleNotFoundError:  # a fresh Colab machine
-    get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
 

@@ -21,10 +21,6 @@
 # **You need** dot products as a measure of similarity (lesson 1), softmax (lesson 2) and matrix multiplication.
 
 # %%
-try:
-    import course
-except ModuleNotFoundError:  # a fresh Colab machine
-    get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, ready_made, use
 

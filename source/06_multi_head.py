@@ -31,10 +31,6 @@
 # | $K$ | the width of one head, $K = D / H$; papers call it $d_k$ |
 
 # %%
-try:
-    import course
-except ModuleNotFoundError:  # a fresh Colab machine
-    get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
 

@@ -33,10 +33,6 @@
 # | `...` | any leading dimensions, such as a batch and heads; there may be none |
 
 # %%
-try:
-    import course
-except ModuleNotFoundError:  # a fresh Colab machine
-    get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
 

@@ -32,10 +32,6 @@
 # | $D$, $H$, $K$ | the width of the model, the number of heads, the width of a head, $K = D / H$ |
 
 # %%
-try:
-    import course
-except ModuleNotFoundError:  # a fresh Colab machine
-    get_ipython().run_line_magic("pip", "install -q attention-course")
 import torch
 from course import begin, check, figures, hint, interactive, progress, use
 

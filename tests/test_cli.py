@@ -79,7 +79,19 @@ def course(handed_in: Path, tmp_path: Path) -> Path:
 def test_every_verb_is_told_by_help():
     done = subprocess.run([sys.executable, "-m", "grading", "--help"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0
-    for verb in ("build", "release", "grade", "feedback", "check", "demo", "report", "doctor"):
+    for verb in (
+        "build",
+        "release",
+        "grade",
+        "feedback",
+        "check",
+        "demo",
+        "report",
+        "doctor",
+        "init",
+        "new-lesson",
+        "publish",
+    ):
         assert f"\n    {verb} " in done.stdout
 
 

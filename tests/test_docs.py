@@ -21,6 +21,8 @@ from .conftest import ROOT
 DOCS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OWNERS = {
+    "Delivery": "grading.delivery",
+    "Exchange": "nbgrader.exchange",
     "TolerantExtractor": "grading.nbgrader_plugins.collect",
     "CourseDirectory": "nbgrader.coursedir",
     "JudgedExecute": "grading.nbgrader_plugins.execute",
@@ -51,10 +53,10 @@ def test_every_link_leads_somewhere(path):
 def test_every_verb_of_grading_and_make_is_one(path, capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
-    verbs = set(re.findall(r"^    (\w+) ", capsys.readouterr().out, re.M))
+    verbs = set(re.findall(r"^    ([\w-]+) ", capsys.readouterr().out, re.M))
     assert {"grade", "doctor"} <= verbs
     made = set(re.findall(r"^([a-z]+):.*## ", text(ROOT / "Makefile"), re.M))
-    assert set(re.findall(r"(?:^    |`)grading ([a-z]+)\b(?! ─)", text(path), re.M)) <= verbs
+    assert set(re.findall(r"(?:^    |`)grading ([a-z-]+)\b(?! ─)", text(path), re.M)) <= verbs
     assert set(re.findall(r"(?:^    |`)make ([a-z]+)", text(path), re.M)) <= made
 
 

@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import Distribution, EntryPoint, PathDistribution, distribution
 from pathlib import Path
 
@@ -80,13 +81,11 @@ def demanded(wanted: str, ours: dict[str, Distribution]) -> dict[str, Distributi
     return {name: found for (name, _), found in seen.items()}
 
 
-def install(folder: Path, wanted: str, wheels: dict[str, Path]) -> Path:
-    """A virtual environment in which `wanted` was installed from these wheels; returns its Python."""
-    venv.create(folder, with_pip=False, symlinks=True)
+def linked(folder: Path, needed: Iterable[Distribution], with_pip: bool = False) -> Path:
+    """A virtual environment with these distributions, as they are installed here; returns its Python."""
+    venv.create(folder, with_pip=with_pip, symlinks=True)
     python = folder / "bin" / "python"
-    metadata = {canonicalize_name(described(wheel).name): wheel for wheel in wheels.values()}
-    needed = demanded(wanted, {name: described(wheel) for name, wheel in metadata.items()})
-    for found in (found for name, found in needed.items() if name not in metadata):
+    for found in needed:
         for file in found.files or ():
             path = Path(os.path.normpath(found.locate_file(file)))
             inside = path.relative_to(sys.prefix)
@@ -97,6 +96,14 @@ def install(folder: Path, wanted: str, wheels: dict[str, Path]) -> Path:
             made = folder / "bin" / entry.name
             made.write_text(SCRIPT.format(python=python, module=entry.module, attr=entry.attr))
             made.chmod(0o755)
+    return python
+
+
+def install(folder: Path, wanted: str, wheels: dict[str, Path]) -> Path:
+    """A virtual environment in which `wanted` was installed from these wheels; returns its Python."""
+    metadata = {canonicalize_name(described(wheel).name): wheel for wheel in wheels.values()}
+    needed = demanded(wanted, {name: described(wheel) for name, wheel in metadata.items()})
+    python = linked(folder, [found for name, found in needed.items() if name not in metadata])
     files = [str(wheel) for name, wheel in metadata.items() if name in needed]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
     subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", *files], check=True)
@@ -140,8 +147,9 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert {"course/checking.py", "course/text/harbour.txt"} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
-    templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.iterdir()}
-    assert names(wheels["grading"]) == {str(path.relative_to(ROOT)) for path in engine | templates} | {SHARED}
+    templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
+    settings = "grading/templates/nbgrader_config.py"  # of a course that `grading init` makes
+    assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {SHARED, settings}
 
 
 def test_both_have_one_version_one_licence_and_the_students_has_one_command(wheels):
@@ -152,6 +160,19 @@ def test_both_have_one_version_one_licence_and_the_students_has_one_command(whee
     assert {entry.name for entry in teacher.entry_points} == {"grading", "attention-sandbox"}
     texts = {str(found.read_text("licenses/LICENSE")) for found in (student, teacher)}
     assert texts == {(ROOT / "LICENSE").read_text()}
+
+
+def test_the_source_distribution_holds_the_package_and_no_test_of_it(tmp_path):
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        held = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    assert "course/checking.py" in held
+    assert {name.split("/")[0] for name in held} <= {
+        "course", "grading", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "PKG-INFO", ".gitignore",
+    }  # fmt: skip
+    assert {name for name in held if name.startswith("grading/")} == {"grading/pyproject.toml"}
 
 
 def test_all_that_is_demanded_has_a_tested_version(wheels):

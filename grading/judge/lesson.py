@@ -15,14 +15,22 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from ..root import CourseError
 from .answers import read_cells
 from .exercise import Exercise, Right
+
+
+class GraderError(CourseError):
+    """What an author must mend; the message is one line: the file in grader_tests, the line in it, and the fault."""
 
 
 @dataclass(eq=False)
@@ -35,12 +43,34 @@ class Lesson:
 
 @lru_cache(maxsize=64)
 def load_lesson(path: Path) -> Lesson:
-    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or ValueError for what an author must mend."""
+    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or GraderError for what an author must mend."""
     if not (path / "__init__.py").is_file():
         raise FileNotFoundError(f"no grader tests at {path}")
     package = f"{package_of(path.parent)}.{path.name}"
-    names = importlib.import_module(package).EXERCISES
-    return Lesson(path.name, {name: _load_exercise(path / name, f"{package}.{name}") for name in names})
+    with _faults_told(path.parent.resolve(), path):
+        names = importlib.import_module(package).EXERCISES
+    exercises = {}
+    for name in names:
+        with _faults_told(path.parent.resolve(), path / name):
+            exercises[name] = _load_exercise(path / name, f"{package}.{name}")
+    return Lesson(path.name, exercises)
+
+
+@contextmanager
+def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
+    """Whatever is raised as `folder` is read, as one line that begins with the place in `tests`."""
+    try:
+        yield
+    except Exception as error:
+        places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError):
+            places.append((error.filename or "", error.lineno))
+        said = (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0].rstrip(": ")
+        inside = [(Path(file), line) for file, line in places if Path(file).is_relative_to(tests)]
+        file, line = inside[-1] if inside else (folder.resolve(), None)
+        where = f"{tests.name}/{file.relative_to(tests).as_posix()}" + (f":{line}" if line else "")
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise GraderError(f"{where}: {kind}{said}") from error
 
 
 def package_of(folder: Path) -> str:

@@ -27,7 +27,9 @@ BAR = 20  # characters
 def show_class(course: Course, graders: Graders, console: Console, *, students: bool = False) -> None:
     """Print what a teacher looks at first."""
     if not course.answers and not course.ungraded:
-        console.print("Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `make grade`.")
+        console.print(
+            "Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `grading grade`."
+        )
         return
     _say_open(course, console)
     for one in named(course.answers)[:MOST]:

@@ -267,7 +267,10 @@ def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict
 
 
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run."""
+    """What a lesson's own code defines, and the source of its solution cells; demos and grade cells are not run.
+
+    It runs where a notebook would, beside what is released with it."""
+    beside = root / "source" / name
     names: dict[str, Any] = {"__name__": "lesson"}
     solutions: dict[str, str] = {}
     for cell in read_lesson(root / "source" / f"{name}.py").cells:
@@ -279,7 +282,7 @@ def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any
             if not solved:
                 code = SOLUTION.sub(r"\1raise NotImplementedError()", code)
             solutions[grade_id(cell)] = code
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root):
             exec(compile(code, f"<{name}: {cell['id']}>", "exec"), names)  # noqa: S102 - the course's own text
     return names, solutions
 

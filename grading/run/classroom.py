@@ -130,7 +130,7 @@ def grade_class(
             chosen = [one for one in handed_in(root, name) if students is None or one in students]
             if chosen and not knows(root, name):
                 outcome.is_not_graded(
-                    name, "", "is not released yet, so nothing of it can be graded: run `make release`"
+                    name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
             elif chosen:
                 made = plan(coursedir, config, name, chosen, again=again)
@@ -242,7 +242,7 @@ def write_feedback(root: Path, names: Iterable[str], console: Console, *, worker
         for name in lessons(root, names):
             students = handed_in(root, name, "autograded")
             if students and not knows(root, name):
-                failed += [f"{name} is not released yet, so nothing of it can be feedback: run `make release`"]
+                failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
             else:
                 failed += _write_pages(root, name, students, executor, progress)
     for message in failed:

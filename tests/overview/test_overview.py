@@ -75,7 +75,7 @@ def in_terminal(of: Course, graders: Graders, *, width: int = 80, students: bool
 
 
 def test_without_grades_it_says_what_to_do(graders):
-    assert "make grade" in in_terminal(course(), graders)
+    assert "grading grade" in in_terminal(course(), graders)
 
 
 def test_eight_lessons_and_long_names_fit_into_eighty_columns(graders):

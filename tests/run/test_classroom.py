@@ -257,7 +257,7 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
     console = Heard()
     told = []
     assert len(grade_class(root, [], console, tell=told.append).failed) == 1
-    assert console.text.count("run `make release`") == 1
+    assert console.text.count("run `grading release`") == 1
     outcomes = [(one["lesson"], one["student"], one["outcome"]) for one in told]
     assert outcomes[0] == (ONE, "", "not graded")
     assert sorted(outcomes[1:3]) == [(TWO, student, "to be graded") for student in ("ada", "bob")]

@@ -1,0 +1,134 @@
+"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence.
+
+Nothing else goes there, and nothing that lies there is deleted: notebooks that somebody opened last week still ask for
+last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), or what is released.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from importlib.metadata import distribution
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+import course
+
+from .delivery import BADGE, PACKAGE, Origin, deliver, wheel_of
+from .root import CONFIG, CourseError
+
+EXAMPLES = "*.examples"
+OURS = "<!-- written by `grading publish`, which writes it again -->"
+SINCE_1980 = (
+    "315532800"  # in seconds: the earliest time that a zip can hold, so that the same files give the same bytes
+)
+PAGES = Environment(
+    loader=PackageLoader("grading"),
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    autoescape=False,
+)
+
+
+@dataclass
+class Published:
+    """Names of files: written now, the same as before, and of others that are there and were left as they are."""
+
+    written: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def released(root: Path) -> list[str]:
+    """Names of the lessons in release/, in order. Raises CourseError where there are none."""
+    found = sorted(
+        path.stem for path in (root / "release").glob("[0-9][0-9]_*/*.ipynb") if path.stem == path.parent.name
+    )
+    if not found:
+        raise CourseError(f"nothing is released in {root} yet: run `grading release` first")
+    return found
+
+
+def publish(root: Path, into: Path, where: Origin) -> Published:
+    """Write the repository to `into`, or what has changed of it. Raises CourseError."""
+    _hold_to_a_place_of_its_own(root, into)
+    names, done = released(root), Published()
+    examples = [path for name in names for path in sorted((root / "release" / name).glob(EXAMPLES))]
+    ships = where.package == wheel_of(where.version)
+    if ships and where.name:
+        where = replace(where, package=where.raw(where.package))
+    into.mkdir(parents=True, exist_ok=True)
+    titles = {}
+    for name in names:
+        notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
+        deliver(notebook, f"{name}.ipynb", where)
+        titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+        _write(into / f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
+    for path in examples:
+        _write(into / path.name, path.read_bytes(), done)
+    if ships:
+        with tempfile.TemporaryDirectory(prefix="grading-") as made:
+            wheel = make_wheel(Path(made), examples)
+            _write(into / wheel.name, wheel.read_bytes(), done)
+    _write(into / "LICENSE", _licence(root), done)
+    page = into / "README.md"
+    if not page.exists() or OURS in page.read_text(encoding="utf-8"):
+        told = PAGES.get_template("published.md.j2").render(
+            ours=OURS, badge=BADGE, titles=titles, where=where, ships=ships, wheel=wheel_of(where.version)
+        )
+        _write(page, told.encode(), done)
+    known = {*done.written, *done.same}
+    done.left = sorted(path.name for path in into.iterdir() if path.name not in known and path.name != ".git")
+    return done
+
+
+def make_wheel(into: Path, examples: Iterable[Path] = ()) -> Path:
+    """The student's wheel, of the package as it is installed here and of these examples; the same files, the same
+    bytes."""
+    found = distribution(PACKAGE)
+    unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
+    shutil.copytree(
+        Path(course.__file__).parent, unpacked / "course", ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
+    )
+    for path in examples:
+        shutil.copy(path, unpacked / "course" / "examples")
+    about = unpacked / f"{unpacked.name}.dist-info"
+    for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
+        if text := found.read_text(file):
+            (about / file).parent.mkdir(parents=True, exist_ok=True)
+            (about / file).write_text(text, encoding="utf-8")
+    for path in unpacked.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    pack = [sys.executable, "-m", "wheel", "pack", "--dest-dir", str(into), str(unpacked)]
+    subprocess.run(pack, check=True, capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": SINCE_1980})
+    return into / wheel_of(found.version)
+
+
+def _hold_to_a_place_of_its_own(root: Path, into: Path) -> None:
+    target = into.resolve()
+    if target == root or (target / CONFIG).exists() or target.is_relative_to(root / "source"):
+        raise CourseError(f"{into} belongs to a course with its solutions: publish into a folder of its own")
+    if target.exists() and not target.is_dir():
+        raise CourseError(f"{into} is a file: publish into a folder")
+
+
+def _licence(root: Path) -> bytes:
+    """The course's own, else the package's."""
+    own = root / "LICENSE"
+    return own.read_bytes() if own.is_file() else (distribution(PACKAGE).read_text("licenses/LICENSE") or "").encode()
+
+
+def _write(path: Path, content: bytes, done: Published) -> None:
+    if path.exists() and path.read_bytes() == content:
+        done.same.append(path.name)
+        return
+    path.write_bytes(content)
+    done.written.append(path.name)
