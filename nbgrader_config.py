@@ -9,6 +9,9 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".pyte
 c.ExecutePreprocessor.timeout = 30
 c.Execute.skip_cells_with_tag = ""
 
+# A release is made beside the old one, and then swapped in
+c.GenerateAssignment.exporter_class = "grading.nbgrader_plugins.releasing.ReleaseExporter"
+
 # A judge, in a process of its own, reads and runs what was handed in (docs/judging.md); what stands here gets only what
 # the judge made harmless
 c.Autograde.exporter_class = "grading.nbgrader_plugins.exporter.SubmissionExporter"
@@ -24,6 +27,9 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.IgnorePattern",
     "nbgrader.preprocessors.LimitOutput",
 ]
+
+# What coming late costs: c.LatePolicy.policy (docs/teachers.md)
+c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late.LatePolicy"
 
 c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []

@@ -84,7 +84,7 @@ class Report:
             '<div style="display:flex;justify-content:space-between;gap:1em;align-items:baseline">'
             f'<span><b style="color:{colour}">{mark} {word}</b> &nbsp;<code style="background:none;color:{INK}">'
             f"{escape(self.exercise)}</code></span>"
-            f'<span style="white-space:nowrap">{self.earned:g} of {self.points:g} points</span></div>',
+            f'<span style="white-space:nowrap">{self._points()}</span></div>',
         ]
         if self.headline:
             parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{prose(self.headline)}</b></p>')
@@ -103,7 +103,7 @@ class Report:
 
     def to_text(self) -> str:
         mark, word, _ = MARKS[self.status]
-        lines = [f"{mark} {word}: {self.exercise}, {self.earned:g} of {self.points:g} points"]
+        lines = [f"{mark} {word}: {self.exercise}, {self._points()}"]
         lines += [f"  {self.headline}"] if self.headline else []
         lines += [f"  Look at: {self.see}"] if self.see else []
         for row in self.rows:
@@ -114,6 +114,11 @@ class Report:
         lines += [f"  {note}" for note in self.notes]
         lines += [f"  {self.footnote}"] if self.footnote else []
         return "\n".join(lines)
+
+    def _points(self) -> str:
+        """What needs a person has neither points nor none of them yet."""
+        earned = "open," if self.status == "needs a person" else f"{self.earned:g}"
+        return f"{earned} of {self.points:g} points"
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import verbs_of_a_course
+from .desk import add_to
 
 if TYPE_CHECKING:
     from .proof.gate import Found
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def verb(name: str, about: str, act: verbs_of_a_course.Act | None = None) -> argparse.ArgumentParser:
         made = verbs.add_parser(name, help=about, description=about)
-        made.set_defaults(act=act or globals()[f"_{name}"])
+        made.set_defaults(act=act or globals().get(f"_{name}"))  # or given by `desk`
         if name not in ANYWHERE:
             made.add_argument(
                 "--course", type=Path, metavar="DIR", help="the course's directory, where you are in another one"
@@ -109,6 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--seeds", type=int, default=100, help="fresh seeds to measure with (default 100; 0: proofs only)"
     )
 
+    add_to(verbs)
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from .imports import leave_out
@@ -216,24 +218,6 @@ def _collect(options: argparse.Namespace) -> int:
     return int(any(one.failed for one in collect(options.root, options.archives, lesson, Console())))
 
 
-def _regrade(options: argparse.Namespace) -> int:
-    from .run.classroom import cores
-    from .run.regrading import regrade
-
-    status = 0
-    for one in regrade(
-        options.root,
-        options.lessons,
-        students=options.students,
-        seed=options.seed,
-        unsandboxed=options.unsandboxed,
-        workers=options.workers or cores(),
-    ):
-        print(one, flush=True)
-        status = status or int(bool(one.differs or one.failed))
-    return status
-
-
 def _feedback(options: argparse.Namespace) -> int:
     from rich.console import Console
 
@@ -291,6 +275,7 @@ def _fill(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from .handback.export import ExportError, fill, lines
+    from .run.pardons import excused
     from .run.records import class_of, people_of
 
     given, lesson = Path(options.file), options.lesson
@@ -299,7 +284,8 @@ def _fill(options: argparse.Namespace) -> int:
     if not graded:
         print(f"grading: nothing was written. {lesson} has no grades that are whole yet", file=sys.stderr)
         return 1
-    points = {one.student: one.points for one in graded}
+    free = sorted(student for student, name in excused(options.root) if name == lesson)
+    points = {one.student: one.points for one in graded if one.student not in free}
     try:
         done = fill(
             given.read_bytes(), lesson, people_of(options.root), points, graded[0].most, options.column, options.by
@@ -310,6 +296,8 @@ def _fill(options: argparse.Namespace) -> int:
     print("\n".join(lines(done)))
     if waiting:
         print(f"left as they are, since an exercise needs a person: {', '.join(sorted(waiting))}")
+    if free:
+        print(f"left as they are, since they are excused: {', '.join(free)}")
     out = Path(options.out) if options.out else given.with_name(f"{given.stem}-filled.csv")
     out.write_bytes(done.text.encode("utf-8-sig" if given.read_bytes()[:3] == b"\xef\xbb\xbf" else "utf-8"))
     print(f"{out}: written, to be imported into your LMS")

@@ -16,7 +16,8 @@ def present(verdict: ExerciseVerdict) -> Report:
         elif criterion.status == "not reached" and criterion.finding:
             details = [criterion.finding]
         status = criterion.status if verdict.status != "not started" else "not started"
-        rows.append(Row(criterion.name, status, f"{criterion.earned:g} of {criterion.points:g}", details))
+        earned = "open," if verdict.status == "needs a person" else f"{criterion.earned:g}"
+        rows.append(Row(criterion.name, status, f"{earned} of {criterion.points:g}", details))
     notes = list(verdict.notes)
     if verdict.followed_through:
         names = " and ".join(f"`{name}`" for name in verdict.followed_through)

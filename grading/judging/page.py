@@ -20,13 +20,13 @@ from markupsafe import Markup
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
-from course.report import MARKS
+from course.report import MARKS, prose
 from grading.cells import RECORD, check_call, exercise_named, grade_id, visible
 from grading.judge.graded import has_verdict, is_judged, marks_of, verdict_of
 from grading.judge.present import present
 from grading.judge.verdict import ExerciseVerdict
 
-from .known import Grade, Known
+from .known import Grade, Known, title_of
 from .notebook import markup
 from .notebook.place import UNREADABLE
 
@@ -101,7 +101,9 @@ class Page:
     student: str
     earned: float
     points: float
+    open: float
     late_penalty: float
+    late: str
     exercises: list[ExercisePage]
     cells: list[Cell]
     repairs: list[str]
@@ -109,30 +111,43 @@ class Page:
     sandboxed: bool
     sections: frozenset[str]
     not_run: bool
+    whole: bool
     code_styles: Markup
 
     @classmethod
     def of(cls, nb: NotebookNode, ids: dict[str, Any], known: Known) -> Page:
-        cells = [_cell(cell, known) for cell in nb.cells if cell.get("id") != UNREADABLE]  # the page says it itself
-        exercises = [cell.exercise for cell in cells if cell.exercise is not None]
         record = nb.metadata.get(RECORD, {})
-        first = re.search(r"^#\s+(.+)$", "\n".join(c.source for c in nb.cells if c.cell_type == "markdown"), re.M)
+        shown = [cell for cell in nb.cells if not _left_out(cell, known)]
+        cells = [_cell(cell, known) for cell in shown]
+        exercises = [cell.exercise for cell in cells if cell.exercise is not None]
         return cls(
-            title=re.sub(r"[*`$]", "", first[1]).strip() if first else ids["notebook"],
+            title=known.title or title_of(c.source for c in nb.cells if c.cell_type == "markdown") or ids["notebook"],
             lesson=ids["notebook"],
             student=known.student,
             earned=max(0.0, sum(e.earned for e in exercises) - known.late_penalty),
             points=sum(e.points for e in exercises),
+            open=sum(e.points for e in exercises if e.open),
             late_penalty=known.late_penalty,
+            late=known.late,
             exercises=exercises,
             cells=[cell for cell in cells if cell.html or cell.outputs or cell.exercise],
             repairs=[str(text) for text in record.get("repairs", [])],
             unreadable=str(record.get("unreadable", "")),
             sandboxed=bool(record.get("sandboxed", True)),
             sections=frozenset(SECTION_ID.findall("".join(c.html for c in cells if c.kind == "text"))),
-            not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in nb.cells),
+            not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in shown),
+            whole=not known.left_out,
             code_styles=Markup(markup.styles_of_code()),
         )
+
+
+def _left_out(cell: NotebookNode, known: Known) -> bool:
+    """The notice of a file that was not read, which the page says itself; and what is the lesson's own
+    and not the learner's."""
+    marks = marks_of(cell)
+    if marks.get("grade") or marks.get("solution") or marks.get("task"):
+        return False
+    return cell.get("id") == UNREADABLE or cell.source.strip() in known.left_out
 
 
 def _cell(cell: NotebookNode, known: Known) -> Cell:
@@ -268,4 +283,5 @@ def in_order(page: str) -> str:
 def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     made.filters["slug"] = markup.slug
+    made.filters["prose"] = lambda text: Markup(prose(text))
     return made

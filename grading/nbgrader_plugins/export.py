@@ -1,6 +1,7 @@
-"""CSV files of grades: every student and lesson as a row, or every exercise with what was found, by which seed.
+"""CSV files of grades: every student and lesson as a row, every student, or every exercise with what was found.
 
     nbgrader export
+    nbgrader export --exporter=grading.nbgrader_plugins.export.WideCsvExporter --to class.csv
     nbgrader export --exporter=grading.nbgrader_plugins.export.ExercisesCsvExporter --to exercises.csv
 
 Points are the gradebook's, so a teacher's count; the rest is the judge's verdict that was kept with them. What was
@@ -23,11 +24,13 @@ from grading.judge.verdict import ExerciseVerdict
 from grading.spreadsheet import write_rows
 
 from .grades import Kept, kept
+from .leave import leaves
 
 NOT_HANDED_IN = "not handed in"
 NOT_GRADED = "not graded yet"
 NEEDS_A_PERSON = "needs a person"
 NO_VERDICT = "verdict missing"
+EXCUSED = "excused"
 
 
 class ExportError(ValueError):
@@ -63,6 +66,7 @@ class _CsvExporter(ExportPlugin):
 
     destination: str
     row: type
+    excused: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # (student, lesson)
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file. Where that cannot be done, says why and ends the command with the exit status 1."""
@@ -76,18 +80,25 @@ class _CsvExporter(ExportPlugin):
         assignments = _chosen(self.assignment, gradebook.assignments, "name", "assignment")
         students = _chosen(self.student, gradebook.students, "id", "student")
         destination = Path(self.to or self.destination)
-        columns = [column.name for column in fields(self.row)]
-        rows = write_rows(destination, columns, self._all(gradebook, assignments, students))
+        rows = write_rows(destination, self._columns(assignments), self._all(gradebook, assignments, students))
         self.log.info("%d rows written to %s", rows, destination)
+
+    def _columns(self, assignments: list[Assignment]) -> list[str]:
+        return [column.name for column in fields(self.row)]
 
     def _all(
         self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]
     ) -> Iterator[dict[str, Any]]:
+        for row in self._each(gradebook, assignments, students):
+            yield asdict(row)
+
+    def _each(self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]) -> Iterator[Any]:
+        self.excused = {(one.student, one.lesson) for one in leaves(gradebook) if one.excused}
         for assignment in assignments:
             graded = {one.student: one for one in kept(gradebook, assignment.name)}
             for student in students:
                 submission = _submission(gradebook, assignment, student)
-                yield from map(asdict, self._rows(assignment, student, submission, graded))
+                yield from self._rows(assignment, student, submission, graded)
 
     def _rows(
         self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
@@ -131,10 +142,42 @@ class GradesCsvExporter(_CsvExporter):
             status = NEEDS_A_PERSON if any(grade.needs_manual_grade for grade in grades) else "graded"
             if student.id not in graded and not all(grade.manual_score is not None for grade in grades):
                 points, status = ("", "", ""), NOT_GRADED
+        if (student.id, assignment.name) in self.excused:
+            points, status = ("", "", ""), EXCUSED
         who = (student.id, student.last_name or "", student.first_name or "", student.email or "")
         yield GradeRow(
             assignment.name, str(assignment.duedate or ""), when, *who, *points, assignment.max_score, status
         )
+
+
+class WideCsvExporter(GradesCsvExporter):
+    """A row for each student and a column for each lesson: the points that count, `EX` for who is excused, and nothing
+    where a person is still to give points or nothing is graded. `total` is of `out_of`, of the lessons that count."""
+
+    destination = "class.csv"
+
+    def _columns(self, assignments: list[Assignment]) -> list[str]:
+        lessons = [assignment.name for assignment in assignments]
+        return ["student_id", "last_name", "first_name", "email", *lessons, "total", "out_of"]
+
+    def _all(
+        self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]
+    ) -> Iterator[dict[str, Any]]:
+        of_student: dict[str, list[GradeRow]] = {student.id: [] for student in students}
+        for row in self._each(gradebook, assignments, students):
+            of_student[row.student_id].append(row)
+        for rows in of_student.values():
+            if rows:
+                yield _wide(rows)
+
+
+def _wide(rows: list[GradeRow]) -> dict[str, Any]:
+    """One student's lessons in one row."""
+    named = {name: getattr(rows[0], name) for name in ("student_id", "last_name", "first_name", "email")}
+    shown = {row.assignment: {EXCUSED: "EX", NEEDS_A_PERSON: ""}.get(row.status, row.score) for row in rows}
+    total = float(sum(points for points in shown.values() if isinstance(points, float)))
+    most = float(sum(row.max_score for row in rows if row.status != EXCUSED))
+    return {**named, **shown, "total": total, "out_of": most}
 
 
 class ExercisesCsvExporter(_CsvExporter):

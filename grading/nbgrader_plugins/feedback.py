@@ -14,19 +14,22 @@ from typing import Any
 from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
+from traitlets import Bool
 
 from grading.judging.client import Judge, NotGraded, RanOver, Work
 from grading.judging.notebook.place import MAX_BYTES, Unreadable, locate
 from grading.sandbox import SandboxUnavailable, require
 
 from .content import digest_of_file
-from .gradebook import known_to_gradebook
+from .gradebook import known_to_gradebook, lesson_of
 from .grades import kept
 
 
 class FeedbackExporter(Exporter):
     """Its page is its own: nbconvert's templates and their names, which the formgrader sets, play no part, and neither
     do preprocessors, since no notebook is read in this process."""
+
+    lesson_text = Bool(False, help="Repeat the lesson's own text and code around the answers.").tag(config=True)
 
     file_extension = ".html"
     output_mimetype = "text/html"
@@ -41,7 +44,8 @@ class FeedbackExporter(Exporter):
         told = ResourcesDict() if resources is None else resources
         ids = told["nbgrader"]
         _stands(ids, filename)
-        request = {"ids": dict(ids), "known": asdict(known_to_gradebook(ids))}
+        known = known_to_gradebook(ids, lesson_of(ids, getattr(self.parent, "coursedir", None)), self.lesson_text)
+        request = {"ids": dict(ids), "known": asdict(known)}
         work = Work("page", self._root(), request, confined=_is_granted())
         folder, name = os.path.split(filename)
         told["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)

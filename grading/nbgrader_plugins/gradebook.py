@@ -14,18 +14,35 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
 from grading.cells import grade_id
-from grading.judging.known import Grade, Known
+from grading.judging.known import Grade, Known, title_of
 from grading.judging.notebook.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
+from .late import reason_kept
 
-def known_to_gradebook(ids: dict[str, Any]) -> Known:
-    """Who the student is, and the grades and comments of one submitted notebook; `ids`: nbgrader's resources."""
+
+def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> ReleasedNotebook | None:
+    """The lesson of one submitted notebook; None where the gradebook does not know it. `ids`: nbgrader's resources."""
+    try:
+        return load_released(ids["db_url"], ids["assignment"], ids["notebook"], coursedir)
+    except MissingEntry:
+        return None
+
+
+def known_to_gradebook(ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True) -> Known:
+    """Who the student is, and the grades and comments of one submitted notebook; `ids`: nbgrader's resources.
+
+    whole  whether its page repeats the lesson
+    """
+    own = lesson.order if lesson else []
+    cells = [c for c in own if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
+    title = title_of(cell.source for cell in cells if cell.cell_type == "markdown")
+    left_out = () if whole else tuple(sorted({cell.source.strip() for cell in cells}))
     with Gradebook(ids["db_url"]) as gradebook:
         try:
             student = gradebook.find_student(ids["student"])
             notebook = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
         except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
-            return Known(ids["student"])
+            return Known(ids["student"], title=title, left_out=left_out)
         named = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {
             g.name: Grade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
@@ -33,7 +50,8 @@ def known_to_gradebook(ids: dict[str, Any]) -> Known:
         }
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
         who = f"{named} ({student.id})" if named else str(student.id)
-        return Known(who, grades, comments, float(notebook.late_submission_penalty or 0.0))
+        penalty = float(notebook.late_submission_penalty or 0.0)
+        return Known(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
 
 
 def load_released(

@@ -33,7 +33,8 @@ from grading.cells import grade_id
 from grading.judge.graded import is_judged, verdict_of
 from grading.judge.verdict import ExerciseVerdict
 
-from .content import digest_of_text
+from . import history, late, leave
+from .content import differences, digest_of_text
 
 LOG = logging.getLogger(__name__)
 
@@ -82,8 +83,11 @@ def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[
     found = found.filter(Assignment.name == lesson) if lesson else found
     found = found.filter(Student.id == student) if student else found
     for row, notebook, assignment, who in found:
-        verdicts = {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(row.verdicts).items()}
-        yield Kept(who, assignment, notebook, json.loads(row.made_of), row.digest, row.graded_at, verdicts)
+        yield Kept(who, assignment, notebook, json.loads(row.made_of), row.digest, row.graded_at, _verdicts(row))
+
+
+def _verdicts(row: _Row) -> dict[str, ExerciseVerdict]:
+    return {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(str(row.verdicts)).items()}
 
 
 def save(
@@ -102,11 +106,18 @@ def save(
     """
     try:
         submitted = _held(gradebook, ids)
-        verdicts = {grade_id(cell): verdict_of(cell).to_json() for cell in nb.cells if is_judged(cell)}
+        found = {grade_id(cell): verdict_of(cell) for cell in nb.cells if is_judged(cell)}
+        verdicts = {name: verdict.to_json() for name, verdict in found.items()}
+        old = gradebook.db.get(_Row, submitted.id)
+        was = history.standings(submitted, _verdicts(old)) if old else None
+        leave.apply(gradebook, ids["assignment"], ids["student"])
         _write_points(submitted, nb)
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # its sum of points is the database's
-        submitted.late_submission_penalty = _penalty(submitted, ids["student"], penalties)
+        _take_off(gradebook, submitted, ids["student"], penalties)
+        if old and was and was != history.standings(submitted, found):
+            since = differences(json.loads(str(old.made_of)), dict(made_of))
+            history.keep(gradebook, submitted.id, old.graded_at, since, was)
         gradebook.db.merge(
             _Row(
                 notebook_id=submitted.id,
@@ -155,11 +166,8 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
             comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
 
 
-def _penalty(submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties) -> float | None:
-    """As nbgrader's AssignLatePenalties has it."""
-    late = submitted.assignment.total_seconds_late
-    if late <= 0:
-        return None
-    penalties.init_plugin()
-    penalty = penalties.plugin_inst.late_submission_penalty(student, submitted.score, late)
-    return None if penalty is None else min(max(float(penalty), 0.0), float(submitted.score))
+def _take_off(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties) -> None:
+    """What coming late costs, and why."""
+    lost = late.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
+    submitted.late_submission_penalty = lost
+    late.write_reason(gradebook, submitted.id, late.reason(penalties, submitted.assignment) if lost else "")

@@ -19,6 +19,7 @@ from .content import differences, digest_of_file, made_of, of_lesson
 from .execute import JudgedExecute
 from .gradebook import load_released
 from .grades import Kept, kept
+from .leave import leaves
 
 NOT_YET = "it was not graded yet"
 NO_FILE = "its graded notebook is not what was graded"
@@ -38,7 +39,8 @@ class Standing:
             self._due = gradebook.find_assignment(lesson).duedate
             found = gradebook.db.query(Student.id, SubmittedAssignment.extension).select_from(SubmittedAssignment)
             named = found.join(Assignment).join(Student).filter(Assignment.name == lesson)
-            self._extensions = dict(named.all())
+            granted = {one.student: one.more for one in leaves(gradebook, lesson) if one.more is not None}
+            self._extensions = {**dict(named.all()), **granted}
 
     def made_of(self, student: str) -> dict[str, str]:
         """Of what this student's grade would be made now (`content.made_of`)."""

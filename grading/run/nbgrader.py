@@ -97,7 +97,7 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
 
 def grades(root: Path, lesson: str = "") -> list[Graded]:
     """Every grade of the course, or of one lesson, with what was found."""
-    with _gradebook(root) as gradebook:
+    with opened(root) as gradebook:
         return [
             Graded(one.student, one.lesson, verdict)
             for one in kept(gradebook, lesson)
@@ -107,7 +107,7 @@ def grades(root: Path, lesson: str = "") -> list[Graded]:
 
 def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     """(student, lesson) -> (points, maximum) of all that is graded, late penalties and manual grades in."""
-    with _gradebook(root) as gradebook:
+    with opened(root) as gradebook:
         graded = {(one.student, one.lesson) for one in kept(gradebook)}
         return {
             whose: (s.score - s.late_submission_penalty, s.max_score)
@@ -119,7 +119,7 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
 
 def ungraded(root: Path) -> list[tuple[str, str]]:
     """(student, lesson) of all that was handed in and has no grade."""
-    with _gradebook(root) as gradebook:
+    with opened(root) as gradebook:
         graded = {(one.student, one.lesson) for one in kept(gradebook)}
         known = {assignment.name for assignment in gradebook.assignments}
     folders = (root / "submitted").glob("*/*/")
@@ -134,7 +134,7 @@ def why_not(root: Path, lesson: str, student: str, config: Config | None = None)
 
 def waiting(root: Path) -> set[tuple[str, str, str]]:
     """(student, lesson, exercise) of all that a person is still to grade."""
-    with _gradebook(root) as gradebook:
+    with opened(root) as gradebook:
         grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
         return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in grades}
 
@@ -144,11 +144,12 @@ def knows(root: Path, lesson: str) -> bool:
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):
         return False  # none is made by asking
-    with _gradebook(root) as gradebook:
+    with opened(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
 
 
-def _gradebook(root: Path) -> Gradebook:
+def opened(root: Path) -> Gradebook:
+    """The course's gradebook, to be used as a context manager. Raises GradingError."""
     let_nbgrader_find_alembic()
     directory = CourseDirectory(config=configuration(root))
     try:

@@ -97,12 +97,12 @@ def _of_lesson(
             yield Regraded(lesson, one.student, failed=str(error.args[0]))
     for one, standing, waiting in begun:
         try:
-            found = _verdicts(waiting.result())
+            found = verdicts_in(waiting.result())
         except NotGraded as error:
             yield Regraded(lesson, one.student, failed=str(error))
         else:
             changed = differences(dict(one.made_of), standing.made_of(one.student))
-            yield Regraded(lesson, one.student, list(_otherwise(one.verdicts, found)), changed)
+            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), changed)
 
 
 def _seed_of(one: Kept) -> str:
@@ -119,13 +119,13 @@ def _with_secret(config: Config, secret: str) -> Config:
     return config
 
 
-def _verdicts(graded: Graded) -> dict[str, ExerciseVerdict]:
+def verdicts_in(graded: Graded) -> dict[str, ExerciseVerdict]:
     """By the name of the grade cell, as the gradebook keeps them."""
     cells = nbformat.reads(graded.text, as_version=4).cells
     return {grade_id(cell): verdict_of(cell) for cell in cells if is_judged(cell)}
 
 
-def _otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:
+def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:
     """What is not as it was: points, criteria, or the mistake that is named."""
     for name, old in before.items():
         new = now.get(name)

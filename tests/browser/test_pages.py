@@ -42,6 +42,8 @@ SIZES = {"telephone": {"width": 390, "height": 844}, "desk": {"width": 1280, "he
 def returned(classroom, browser: Browser) -> Path:
     """The feedback on a hand-in with a known mistake, an error, and things that are too wide for any page."""
     root, student = classroom(LESSON), "wide"
+    with (root / "nbgrader_config.py").open("a") as config:
+        config.write("c.FeedbackExporter.lesson_text = True\n")
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     exercises = load_lesson(ROOT / "grader_tests" / LESSON)
     hand_in(root, LESSON, student, write_answers(release, {**right(exercises, 0), **ANSWERS}))

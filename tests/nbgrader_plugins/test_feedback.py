@@ -14,13 +14,13 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
-from nbgrader.converters import GenerateFeedback
+from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from grading.judging.notebook import markup
 from grading.judging.page import in_order
 
-from ..halves import CLASS, LESSON, converted, course_config
+from ..halves import CLASS, LESSON, answered, converted, course_config, hand_in
 from ..pages import Elements, assert_harmless
 
 
@@ -39,6 +39,20 @@ def course_after_feedback(graded: Any, tmp_path_factory: pytest.TempPathFactory)
         gradebook.db.commit()
     converted(GenerateFeedback, root)
     return SimpleNamespace(root=root)
+
+
+@pytest.fixture(scope="module")
+def whole_page(course_after_feedback: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Ada's page where the lesson's text is asked for."""
+    root = tmp_path_factory.mktemp("whole") / "course"
+    shutil.copytree(course_after_feedback.root, root, symlinks=True)
+    config = course_config(root)
+    config.FeedbackExporter.lesson_text = True
+    config.CourseDirectory.student_id = "ada"
+    made = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+    made.force = True
+    made.start()
+    return (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -71,7 +85,7 @@ def test_no_page_holds_a_hidden_test(student: str, page_of: Any) -> None:
 def test_page_says_points_status_and_mistake(page_of: Any) -> None:
     text = " ".join(Elements(page_of("bob")).text.split())
     assert "Halves and doubles bob · 02_halves 0 of 8 points" in text
-    assert "double ✗ not right yet 0 of 3 You multiplied x by itself: that is the square. Doubling" in text
+    assert "double ✗ not right yet 0 of 3 You multiplied x by itself: that is the square. Look at: Doubling" in text
     assert "halve ○ not started 0 of 5" in text
     assert "In all 0 of 8" in text
     assert "mismatched elements 15 / 15" in text
@@ -82,8 +96,41 @@ def test_page_says_points_status_and_mistake(page_of: Any) -> None:
     assert "not saved as UTF-8" in right
 
 
-def test_demonstrations_that_were_not_run_are_mentioned(page_of: Any) -> None:
-    assert "are not run again for grading" in page_of("ada")
+def test_demonstrations_that_were_not_run_are_mentioned(whole_page: str) -> None:
+    assert "are not run again for grading" in whole_page
+
+
+def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: Any, whole_page: str) -> None:
+    shown = Elements(page_of("ada")).text
+    for of_the_lesson in ("An equation", "a slow picture", "def check(f)", "Summary"):
+        assert of_the_lesson in Elements(whole_page).text
+        assert of_the_lesson not in shown
+    assert "return 2 * x" in shown
+    assert "Look at: Doubling" in Elements(page_of("bob")).text
+    assert "Look at: Doubling" not in Elements(whole_page).text
+
+
+def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
+    written = answered(course.release, begin="def check(f):\n    return 'mine'")
+    written["cells"] = [*written["cells"], nbformat.v4.new_code_cell("a_helper_of_mine = 1", id="mine")]
+    hand_in(course.root, "ada", written)
+    converted(Autograde, course.root)
+    converted(GenerateFeedback, course.root)
+    text = Elements((course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()).text
+    assert "a_helper_of_mine" in text
+    assert "return 'mine'" in text
+    assert "a slow picture" not in text
+
+
+def test_a_heading_of_a_students_own_is_not_the_lessons_title(course: Any) -> None:
+    written = answered(course.release)
+    written["cells"] = [nbformat.v4.new_markdown_cell("# My own title", id="mine"), *written["cells"]]
+    hand_in(course.root, "ada", written)
+    converted(Autograde, course.root)
+    converted(GenerateFeedback, course.root)
+    page = (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "<h1>Halves and doubles</h1>" in page
+    assert "My own title" in Elements(page).text
 
 
 def test_students_code_and_text_are_shown_but_tamed(page_of: Any) -> None:
@@ -115,20 +162,29 @@ def test_unreadable_is_told_and_points_of_a_person_count(page_of: Any) -> None:
     assert "This notebook could not be graded by itself. The file is cut off" in text
     assert "double ! needs a person open (of 3)" in text
     assert "halve ✎ graded by a person 4.5 of 5" in text
-    assert "4.5 of 8 points" in text
+    assert "4.5 of 8 points; 3 of them are open" in text
+    assert "open, of 3 points" in text
+    assert " 0 of " not in text
     assert "These count, not the points above" in text
+
+
+def test_what_a_person_is_still_to_grade_never_reads_as_a_zero(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("fay")).text.split())
+    assert "Open: 8 points, which a person is still to give" in text
+    assert "In all open (of 8)" in text
+    assert " 0 of " not in text
 
 
 def test_penalty_for_lateness_is_told_and_never_below_zero(page_of: Any) -> None:
     text = " ".join(Elements(page_of("dan")).text.split())
     assert "2 points were taken off because it came late" in text
+    assert "Came late −2 In all 0 of 8" in text
     assert "0 of 8 points" in text
 
 
-def test_equations_are_mathml(page_of: Any) -> None:
-    page = page_of("ada")
-    assert "<mfrac><mi>x</mi><mn>2</mn></mfrac>" in re.sub("</?mrow>", "", page)
-    assert "$" not in Elements(page).text
+def test_equations_are_mathml(whole_page: str) -> None:
+    assert "<mfrac><mi>x</mi><mn>2</mn></mfrac>" in re.sub("</?mrow>", "", whole_page)
+    assert "$" not in Elements(whole_page).text
 
 
 @pytest.mark.parametrize("student", CLASS)

@@ -54,7 +54,12 @@ def install(app: Any) -> None:
     """Add the panel and its address to a Jupyter server."""
     app.settings[SETTING] = Grading()
     app.add_handlers(".*$", [(url_path_join(app.settings["base_url"], ADDRESS), GradeHandler)])
-    IOLoop.current().add_callback(_with_the_panel, app.settings)  # when every extension is there, the formgrader too
+    IOLoop.current().add_callback(_extend, app.settings)  # when every extension is there, the formgrader too
+
+
+def _extend(settings: dict[str, Any]) -> None:
+    _with_the_panel(settings)
+    _with_formulas(settings)
 
 
 def _with_the_panel(settings: dict[str, Any]) -> None:
@@ -63,3 +68,12 @@ def _with_the_panel(settings: dict[str, Any]) -> None:
     if environment is not None:
         theirs: BaseLoader = environment.loader
         environment.loader = ChoiceLoader([FileSystemLoader(TEMPLATES), PrefixLoader({"nbgrader": theirs}), theirs])
+
+
+def _with_formulas(settings: dict[str, Any]) -> None:
+    """Submissions are shown with the MathJax that jupyter_server_mathjax serves here, where it is switched on."""
+    exporter, mathjax = settings.get("nbgrader_exporter"), settings.get("mathjax_url")
+    if exporter is not None and mathjax:
+        environment = exporter.environment
+        environment.globals["local_mathjax"] = url_path_join(settings["base_url"], mathjax)
+        environment.loader = ChoiceLoader([FileSystemLoader(TEMPLATES / "notebook"), environment.loader])

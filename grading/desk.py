@@ -1,0 +1,228 @@
+"""Verbs of the `grading` command for changing one's mind and handing back: their arguments and what they do."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .run.revising import Revised
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verbs to a parser's."""
+    regrade = verbs.choices["regrade"]
+    regrade.set_defaults(act=_regrade)
+    regrade.add_argument(
+        "--now", action="store_true", help="as all is now, graders, points, seed: who gains and who loses what"
+    )
+    _agree(regrade, "write what --now shows; what was is kept (`grading history`)")
+
+    history = _verb(verbs, "history", _history, "grades that others took the place of")
+    history.add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
+    history.add_argument("--students", nargs="+", metavar="STUDENT", help="of these only")
+
+    extend = _verb(verbs, "extend", _extend, "give students more time for a lesson; grade again for it to count")
+    excuse = _verb(verbs, "excuse", _excuse, "leave a lesson out of students' grades")
+    for one in (extend, excuse):
+        one.add_argument("lesson", metavar="LESSON")
+        one.add_argument("students", nargs="+", metavar="STUDENT")
+        one.add_argument("--why", default="", metavar="TEXT", help="kept for you, shown to nobody else")
+    time = extend.add_mutually_exclusive_group(required=True)
+    time.add_argument("--days", type=float, help="after the due date")
+    time.add_argument("--hours", type=float, help="after the due date")
+    time.add_argument("--until", metavar="TIME", help='"2026-11-22 23:59 UTC", say')
+    time.add_argument("--none", action="store_true", help="take an extension back")
+    excuse.add_argument("--none", action="store_true", help="take an excuse back")
+
+    back = _verb(verbs, "handback", _handback, "a zip of feedback files, named as Canvas or Moodle takes them back")
+    back.add_argument("lesson", metavar="LESSON")
+    back.add_argument("downloads", nargs="+", type=Path, metavar="DOWNLOAD", help="of what was handed in, as it came")
+    back.add_argument("--out", type=Path, metavar="FILE", help="what to write; feedback-LESSON.zip by default")
+
+    push = _verb(verbs, "push", _push, "send a lesson's points to Canvas, after a table of what would be sent")
+    push.add_argument("where", choices=["canvas"])
+    push.add_argument("lesson", metavar="LESSON")
+    push.add_argument("--url", required=True, help="of your Canvas: https://canvas.example.edu")
+    push.add_argument("--course", required=True, metavar="NUMBER", help="in Canvas, from the address of its page")
+    push.add_argument("--assignment", default="", metavar="NUMBER", help="where the lesson's name does not tell it")
+    push.add_argument("--by", default="", choices=["id", "sis_user_id", "login_id", "email"], help="what tells people")
+    _agree(push, "send it after the table")
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: object, about: str
+) -> argparse.ArgumentParser:
+    made = verbs.add_parser(name, help=about, description=about)
+    made.set_defaults(act=act)
+    return made
+
+
+def _agree(verb: argparse.ArgumentParser, what: str) -> None:
+    verb.add_argument("--yes", action="store_true", help=what)
+
+
+def agreed(options: argparse.Namespace, what: str) -> bool:
+    """Whether what was shown is to be done: by --yes, or by the word at a terminal."""
+    if options.yes:
+        return True
+    if sys.stdin is not None and sys.stdin.isatty():
+        return input(f"{what}? Type yes to do so: ").strip().casefold() == "yes"
+    print(f"Nothing is done yet. {what} with --yes.")
+    return False
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    from .run.classroom import cores
+
+    workers = options.workers or cores()
+    if options.now or options.yes:
+        return _revise(options, workers)
+    from .run.regrading import regrade
+
+    status = 0
+    for one in regrade(
+        options.root,
+        options.lessons,
+        students=options.students,
+        seed=options.seed,
+        unsandboxed=options.unsandboxed,
+        workers=workers,
+    ):
+        print(one, flush=True)
+        status = status or int(bool(one.differs or one.failed))
+    return status
+
+
+def _revise(options: argparse.Namespace, workers: int) -> int:
+    from rich.console import Console
+
+    from .run.nbgrader import GradingError
+    from .run.revising import revise
+    from .run.tables import show_revised
+
+    if options.seed:
+        raise GradingError("--now judges by the course's seed as it is now: leave out --seed, or --now and --yes")
+    failed = 0
+
+    def shown(found: Sequence[Revised]) -> bool:
+        nonlocal failed
+        show_revised(found, Console())
+        failed = sum(bool(one.failed) for one in found)
+        return len(found) > failed and agreed(options, "Write these grades")
+
+    written = revise(
+        options.root,
+        options.lessons,
+        shown,
+        students=options.students,
+        unsandboxed=options.unsandboxed,
+        workers=workers,
+    )
+    if written:
+        print(f"{written} grades written. `grading history` shows what was; `grading feedback` makes the pages anew.")
+    return min(1, failed)
+
+
+def _history(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.nbgrader import scores
+    from .run.pardons import history
+    from .run.tables import show_history
+
+    past = [
+        was
+        for was in history(options.root)
+        if was.lesson in options.lessons and (not options.students or was.student in options.students)
+    ]
+    show_history(past, scores(options.root) if past else {}, Console())
+    return 0
+
+
+def _extend(options: argparse.Namespace) -> int:
+    from .run.pardons import extend
+
+    for line in extend(options.root, options.lesson, options.students, _more(options), options.until, options.why):
+        print(line)
+    print(f"`grading grade {options.lesson}` makes it count for what is graded already.")
+    return 0
+
+
+def _more(options: argparse.Namespace) -> float | None:
+    """Seconds; None where they are not told, or an extension is taken back."""
+    if options.days is not None:
+        return float(options.days * 86400)
+    return None if options.hours is None else float(options.hours * 3600)
+
+
+def _excuse(options: argparse.Namespace) -> int:
+    from .run.pardons import excuse
+
+    for line in excuse(options.root, options.lesson, options.students, not options.none, options.why):
+        print(line)
+    return 0
+
+
+def _handback(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .root import lessons
+    from .run.handback import hand_back
+
+    (lesson,) = lessons(options.root, [options.lesson])
+    out = options.out or Path(f"feedback-{lesson}.zip")
+    done = hand_back(options.root, lesson, options.downloads, out, Console())
+    for student, why in done.left_out.items():
+        print(f"left out: {student} {why}")
+    for name in done.nobodys:
+        print(f"left out: nobody is known by {name} (`grading collect` asks whose it is)")
+    if done.not_in_it:
+        print(f"not in the download: {', '.join(done.not_in_it)}")
+    if not done.names:
+        print("grading: nothing was written. Nobody in it has feedback to hand back", file=sys.stderr)
+        return 1
+    print(f"{out}: {len(done.names)} pages written, to be uploaded to your LMS as they are named")
+    return 0
+
+
+def _push(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .handback.export import ExportError
+    from .run.nbgrader import GradingError
+    from .run.tables import show_push
+
+    try:
+        from .handback.canvas import CanvasAssignment
+    except ImportError as error:
+        raise GradingError(f'{error}: it takes `pip install "attention-course-teach[canvas]"`') from error
+    from .run.pardons import excused
+    from .run.records import class_of, people_of
+
+    course, lesson, root = class_of(options.root), options.lesson, options.root
+    free = {student for student, name in excused(root) if name == lesson}
+    graded = [one for one in course.whole(lesson) if one.student not in free]
+    if not graded:
+        print(f"grading: nothing was sent. {lesson} has no grades that are whole yet", file=sys.stderr)
+        return 1
+    waits = sorted(one.student for one in course.submissions if one.lesson == lesson and one.open)
+    try:
+        there = CanvasAssignment(options.url, options.course, lesson, options.assignment)
+        points = {one.student: one.points for one in graded}
+        plan = there.plan(people_of(root), points, free, graded[0].most, options.by)
+        show_push(plan, waits, Console())
+        if not plan.to_send or not agreed(options, f"Send these to {plan.assignment!r}"):
+            return 0
+        otherwise = there.send(plan.to_send)
+    except ExportError as error:
+        print(f"grading: {error}", file=sys.stderr)
+        return 1
+    print(f"{len(plan.to_send) - len(otherwise)} sent, and read back as they were sent")
+    for one, held in otherwise:
+        held = held or "nothing"
+        print(f"{one.student}: sent {one.now}, and Canvas has {held}: its own late policy may take points off")
+    return min(1, len(otherwise))

@@ -1,0 +1,38 @@
+"""Feedback files under the names that a platform gave what was handed in, by which it knows whose each is.
+
+    Canvas  smithjane_12345_991_02_softmax.ipynb -> smithjane_12345_991_02_softmax.html; its user and file numbers count
+            (*Upload Submissions* in the gradebook's menu of the assignment)
+    Moodle  Jane Smith_88231_assignsubmission_file_/… -> Jane Smith_88231_assignsubmission_file_02_softmax.html; its
+            participant's number counts (*Upload multiple feedback files in a zip* in the assignment)
+
+Does not cover: what the names of a download tell (`nbgrader_plugins.collect`), whose each is (`run.handback`).
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+TAKES_BACK = ("canvas", "anonymous", "moodle")
+
+
+def name_for(top: str, own: str, lesson: str) -> str:
+    """The name of a feedback file.
+
+    top  the outermost name in the download; own: its part that the student gave, "" for a folder
+    """
+    given = top.removesuffix(own) if own else top
+    return f"{given.rstrip('_')}_{lesson}.html"
+
+
+def pack(out: Path, pages: Mapping[str, Path]) -> None:
+    """Write a zip of pages by their names in it: whole, or not at all. Raises OSError."""
+    made = out.with_name(f".{out.name}.unfinished")
+    try:
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, page in sorted(pages.items()):
+                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), page.read_bytes(), zipfile.ZIP_DEFLATED)
+        made.replace(out)
+    finally:
+        made.unlink(missing_ok=True)

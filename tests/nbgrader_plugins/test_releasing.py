@@ -1,0 +1,71 @@
+"""A release made anew by nbgrader: swapped in when it is whole, and the old one kept where it is refused."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+
+from ..halves import LESSON, course_config
+
+
+def released_again(root: Path, force: bool = True) -> None:
+    config = course_config(root)
+    made = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    made.force, made.log = force, logging.getLogger("release")
+    made.start()
+    assert not list(root.glob(".releasing-*"))
+
+
+def change(root: Path, **cell: Any) -> None:
+    """Add a cell to the lesson."""
+    path = root / "source" / LESSON / f"{LESSON}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(**cell))
+    nbformat.write(notebook, path)
+
+
+def files(root: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in (root / "release").rglob("*") if path.is_file()}
+
+
+def test_what_is_refused_leaves_the_release_as_it_was_and_says_what_can_be_done(
+    course: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
+        gradebook.add_student("ada")
+        gradebook.add_submission(LESSON, "ada")
+    before = files(course.root)
+    marks = {"grade": False, "grade_id": "third", "locked": False, "schema_version": 3, "solution": True, "task": False}
+    change(course.root, source="def third(x):\n    pass", id="third", metadata={"nbgrader": marks})
+    with pytest.raises(NbGraderException):
+        released_again(course.root)
+    assert files(course.root) == before
+    assert f"{LESSON} has 1 submission in the gradebook" in caplog.text
+    assert "(added: third). The release is as it was." in caplog.text
+    assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
+
+
+def test_a_release_takes_the_place_of_the_old_one_whole(course: Any) -> None:
+    (course.root / "release" / LESSON / "old.txt").write_text("of the release before")
+    (course.root / "source" / LESSON / "data.csv").write_text("1,2")
+    change(course.root, source="print('new')", id="new")
+    released_again(course.root, force=False)
+    assert "print('new')" not in (course.root / "release" / LESSON / f"{LESSON}.ipynb").read_text()  # nbgrader's way
+    released_again(course.root)
+    folder = course.root / "release" / LESSON
+    assert "print('new')" in json.dumps(nbformat.read(folder / f"{LESSON}.ipynb", as_version=4))
+    assert sorted(path.name for path in folder.iterdir()) == [f"{LESSON}.ipynb", "data.csv"]
+
+
+def test_what_a_killed_release_left_is_cleared_away(course: Any) -> None:
+    (course.root / ".releasing-left" / LESSON).mkdir(parents=True)
+    released_again(course.root)

@@ -1,0 +1,45 @@
+"""A class of three, graded once, for tests of what a teacher does with grades."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from grading.judge.lesson import load_lesson
+from grading.run.classroom import grade_class, release_lessons
+from grading.sample import hand_in, right, write_answers
+
+from ..small import LESSONS, make_course
+
+ONE = LESSONS[0]
+ANSWERS = {
+    "ada": None,
+    "bob": "def double(x):\n    return x * x",
+    "cem": "def double(x):\n    return (2 * x).detach()",
+}
+
+
+@pytest.fixture(scope="session")
+def class_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course with three grades: ada's 5 points, bob's none, cem's 3 for what has no gradient. Do not change it."""
+    root = make_course(tmp_path_factory.mktemp("three") / "course")
+    release_lessons(root, [ONE], Console(quiet=True))
+    release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
+    answers = right(load_lesson(root / "grader_tests" / ONE), 0)
+    for student, answer in ANSWERS.items():
+        hand_in(root, ONE, student, write_answers(release, answers | ({"double": answer} if answer else {})))
+    assert not grade_class(root, [ONE], Console(quiet=True)).failed
+    return root
+
+
+@pytest.fixture
+def course_of_three(class_of_three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, in which commands are given, before a wide terminal."""
+    root = shutil.copytree(class_of_three, tmp_path / "course")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "200")
+    return root
