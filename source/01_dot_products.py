@@ -6,9 +6,10 @@
 # ---
 
 # %% [markdown]
-# # Dot products: how alike are two vectors?
+# # Lesson 1: Dot products
 #
-# Attention is a way of looking things up: a query is compared with many keys, and what is most alike counts most.
+# Attention is a way of looking things up: a **query**, which asks, is compared with many **keys**, which answer, and
+# what is most alike counts most.
 # So before there can be any attention, one number has to say **how alike two lists of numbers are**. Which number is
 # that, what exactly does it measure, and how do you get it for all queries and all keys at once?
 #
@@ -19,8 +20,7 @@
 # **You need** Python and a first acquaintance with PyTorch tensors: making one, its `shape`, adding and multiplying.
 # No linear algebra is taken for granted.
 #
-# **Time:** about 50 minutes (3,300 words at 200 a minute, and 8 minutes for each of the four exercises; the code itself
-# runs in seconds).
+# **Time:** about 55 minutes
 #
 # Run the cells from top to bottom. Where it says *Predict first*, do: a guess that turns out wrong teaches more than
 # an answer that you merely read.
@@ -34,15 +34,17 @@ begin("01_dot_products")
 # %% [markdown]
 # ## 1. Multiply, then add
 #
-# A **vector** here is a list of $K$ numbers, a tensor of shape `(K,)`. The **dot product** of two vectors
-# $\mathbf{a}$ and $\mathbf{b}$ of the same length multiplies them place by place and adds up the products:
+# A **vector** here is a list of $d_k$ numbers, a tensor of shape `(K,)`. (Both are the same count: formulas write
+# $d_k$ for it, as papers do, where the small $k$ is for *key*; code and shapes write `K`.) The **dot product** of two
+# vectors $\mathbf{a}$ and $\mathbf{b}$ with equally many numbers multiplies them place by place and adds up the products:
 #
-# $$\mathbf{a} \cdot \mathbf{b} = \sum_{k=1}^{K} a_k b_k = a_1 b_1 + a_2 b_2 + \dots + a_K b_K$$
+# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=1}^{d_k} a_r b_r = a_1 b_1 + a_2 b_2 + \dots + a_{d_k} b_{d_k}$$
 #
 # Two vectors go in and **one number** comes out. The sum is what makes it a verdict: every place casts a vote,
 # positive where both numbers have the same sign, negative where the signs differ, and larger where both are large.
 
 # %% tags=["demo"]
+# @title Two vectors of three numbers, multiplied and added
 first, second = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
 figure = figures.vectors.multiply_and_add(first, second, total=float(torch.dot(first, second)))
 figures.show(
@@ -65,6 +67,7 @@ figures.show(
 # every number, and if you then add everything up, you get a perfectly ordinary-looking number that is wrong.
 #
 # Nothing warns you. That is why the function that you write next has to look at the shapes itself.
+#
 # </details>
 
 # %%
@@ -75,6 +78,8 @@ print("and adds up to", (row * column).sum().item(), "where the dot product is 1
 
 # %% [markdown]
 # ### Exercise 1: `dot(a, b)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # Write the dot product of two vectors, and refuse anything else.
 #
@@ -127,6 +132,7 @@ grade(dot)
 # $\mathbf{b}$ throws on the line through $\mathbf{a}$ when the light falls straight onto that line.
 
 # %% tags=["demo"]
+# @title The arrow a with three arrows b, and their shadows
 my_dot = use(dot, torch.dot)
 a = torch.tensor([2.0, 1.0])
 positions = {"similar": [1.0, 2.0], "perpendicular": [-1.0, 2.0], "opposite": [-2.0, -1.5]}
@@ -148,9 +154,9 @@ figures.show(
 # has the length $\|\mathbf{b}\| \cos\theta$. Therefore
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
-# \qquad\text{with}\qquad \|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_1^2 + \dots + a_K^2}.$$
+# \qquad\text{with}\qquad \|\mathbf{a}\| = \sqrt{\mathbf{a} \cdot \mathbf{a}} = \sqrt{a_1^2 + \dots + a_{d_k}^2}.$$
 #
-# $\|\mathbf{a}\|$ is the **length** (or *norm*) of the vector; it is Pythagoras' theorem with $K$ sides.
+# $\|\mathbf{a}\|$ is the **length** (or *norm*) of the vector; it is Pythagoras' theorem with $d_k$ sides.
 #
 # <details><summary>Why are a sum of products and a cosine the same thing?</summary>
 #
@@ -159,6 +165,7 @@ figures.show(
 # 2\,\mathbf{a} \cdot \mathbf{b}$. The law of cosines says $\|\mathbf{a} - \mathbf{b}\|^2 = \|\mathbf{a}\|^2 +
 # \|\mathbf{b}\|^2 - 2\,\|\mathbf{a}\|\,\|\mathbf{b}\| \cos\theta$. The last terms have to be equal. Nothing in this
 # needs two dimensions: two vectors with 500 numbers each still span a triangle, and have one angle between them.
+#
 # </details>
 #
 # ### Predict first
@@ -171,10 +178,12 @@ figures.show(
 # Largest at 0°, zero at 90° and 270°, smallest at 180°: a cosine. If $\mathbf{b}$ is twice as long, so is every value,
 # and the zeros stay where they are. The dot product mixes two things, **direction** and **length**. Keep that in
 # mind; it will surprise you in section 4.
+#
 # </details>
 
 
 # %% tags=["demo"]
+# @title The dot product while b goes once round the circle
 def turned(angle: float, length: float) -> torch.Tensor:
     """An arrow of a given length, turned counter-clockwise by an angle in degrees."""
     radians = torch.deg2rad(torch.tensor(float(angle)))
@@ -200,6 +209,7 @@ figures.show(
 # for them.)
 
 # %% tags=["demo"]
+# @title Two sliders: angle and length of b
 my_dot = use(dot, torch.dot)
 
 
@@ -220,9 +230,30 @@ interactive.slider(
 )
 
 # %% [markdown]
-# One more property, and it is why neural networks like this measure so much: the gradient of $\mathbf{a} \cdot
-# \mathbf{b}$ with respect to $\mathbf{a}$ is simply $\mathbf{b}$. To make a query more like a key, training moves it
-# *towards that key*. Nothing could be simpler to learn with.
+# ### Gradients, found for you
+#
+# A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with
+# respect to a tensor holds that direction: for each number in the tensor, how fast $y$ grows when that number does. A
+# gradient of 6 says that a step of 0.01 raises $y$ by about 0.06. PyTorch's **autograd** computes it from your code. You
+# mark a tensor with `requires_grad=True`, calculate $y$ as you always would, and call `y.backward()`; afterwards the
+# gradient lies in the tensor's `.grad`. For $y = x^2$, whose slope at 3 is 6:
+
+# %%
+x = torch.tensor(3.0, requires_grad=True)  # autograd watches what becomes of x
+y = x**2
+y.backward()  # from y back to x
+print("gradient by autograd:   ", x.grad.item())
+print("rise for a step of 0.01:", round(3.01**2 - 3.0**2, 4))
+
+# %% [markdown]
+# This works for everything built of tensor operations that autograd can follow, your functions included, as long as
+# they stay with tensors: `.item()` and `float(...)` make a plain number, and there the trail ends. That is why results
+# in this course remain tensors, even those of shape `()`.
+#
+# Now the gradient of a dot product. Of $\mathbf{a} \cdot \mathbf{b} = a_1 b_1 + a_2 b_2 + \dots$ the number $a_1$ meets
+# $b_1$ and nothing else, so raising it by 1 raises the sum by $b_1$. Place by place, the gradient with respect to
+# $\mathbf{a}$ is simply $\mathbf{b}$. This is why neural networks like the measure so much: to make a query more like a
+# key, training moves it *towards that key*. Nothing could be simpler to learn with.
 
 # %%
 query = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
@@ -275,6 +306,7 @@ print("the same, kept (3, 1):", tuple(bunch.norm(dim=-1, keepdim=True).shape))
 # [the gradients were NaN](https://github.com/google-deepmind/optax/pull/946).
 #
 # The way out: see to it that the division itself never meets a zero, in whichever branch.
+#
 # </details>
 
 # %%
@@ -288,6 +320,8 @@ print("gradient:", nothing.grad.tolist())
 
 # %% [markdown]
 # ### Exercise 2: `cosine_similarity(a, b)`
+#
+# *Difficulty ★★☆ · about 12 minutes*
 #
 # - `a` and `b` have the shape `(..., K)`; return the shape `(...)`, one number for each pair of vectors.
 # - The leading dimensions broadcast, so that `(4, 1, K)` and `(6, K)` give `(4, 6)`.
@@ -331,7 +365,7 @@ grade(cosine_similarity)
 # %% [markdown]
 # ## 4. One question, six words
 #
-# In a language model every word (every *token*, to be exact) is a vector; lesson 03 looks up real ones. Let us make
+# In a language model every word (every **token**, to be exact: a word or a piece of one) is a vector; lesson 03 looks up real ones. Let us make
 # six by hand, with four numbers each, so that you can see what every number means: how much of an **animal** the word
 # is, how much of a **vehicle**, how much of a **food**, and how **large**.
 #
@@ -369,6 +403,7 @@ def torch_cosine(a, b):
 # The dot product prefers *dog*, by a wide margin: its vector is nearly twice as long, and length pays. By the cosine
 # *cat* is nearest: its direction fits best. Neither is wrong. They answer different questions, and attention uses
 # the first, so that a key can make itself heard by being long.
+#
 # </details>
 
 # %% tags=["demo"]
@@ -379,6 +414,8 @@ for vector in vectors:  # one comparison at a time
     by_dot.append(my_dot(pet, vector))
     by_cosine.append(my_cosine(pet, vector))
 
+# %% tags=["demo"]
+# @title Both comparisons as bars
 figure, axes = figures.row(2, width=4.6, height=2.9)
 figures.bars(torch.stack(by_dot), words, ax=axes[0], title="dot product with pet")
 figures.bars(torch.stack(by_cosine), words, ax=axes[1], title="cosine with pet", limit=1.25)
@@ -387,51 +424,43 @@ figures.show(
     alt="Bars for six words. By dot product with the query pet, dog leads with 2.06 before kitten "
     "1.30 and cat 1.26. By cosine similarity cat leads with 0.97 before dog 0.91 and kitten 0.85. "
     "Car, bus and apple are negative in both.",
-    caption=f"One query, two winners. Left by {my_dot.whose}; right by {my_cosine.whose}.",
+    caption=f"The query pet and six words. Left by {my_dot.whose}; right by {my_cosine.whose}.",
 )
 
 # %% [markdown]
 # ## 5. All pairs at once
 #
 # A sentence has many words, and each of them will ask its own question. Put $T$ queries into the rows of a matrix
-# $\mathbf{Q}$ of shape `(T, K)`, and $S$ keys into the rows of a matrix $\mathbf{K}$ of shape `(S, K)`. (In bold, Q and
-# K are matrices; the plain letters $T$, $S$, $K$ count things.) We want the matrix of all dot products, with one row
-# for each query and one column for each key:
+# $\mathbf{Q}$ of shape `(T, K)`, and $S$ keys into the rows of a matrix $\mathbf{K}$ of shape `(S, K)`. (Bold capitals
+# are matrices, $\mathbf{q}_i$ and $\mathbf{k}_j$ their rows; the `K` in a shape is no matrix but the count $d_k$.) We want
+# the matrix of all dot products, the **scores**, with one row for each query and one column for each key:
 #
-# $$\text{scores}_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
-# \qquad\text{which is}\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^{\mathsf{T}}$$
+# $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
+# \qquad\text{which is}\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
 # A **matrix product**, `@` in Python, dots every *row* of the left matrix with every *column* of the right one. Our
-# keys lie in rows, so their matrix has to be turned over first, rows into columns; that is the little $\mathsf{T}$, for
+# keys lie in rows, so their matrix has to be turned over first, rows into columns; that is the little $\top$, for
 # *transpose*. Without it, queries would be dotted with the columns of $\mathbf{K}$, and those hold no keys: the first
 # holds the animal-numbers of all words.
 #
-# Step through the cells: every score is one row against one row.
+# First by two loops, one dot product at a time:
 
 # %% tags=["demo"]
 ride, snack = torch.tensor([-0.6, 1.0, -0.4, 0.6]), torch.tensor([-0.4, -0.5, 1.0, -0.5])
 questions = torch.stack([pet, ride, snack])
 my_dot = use(dot, torch.dot)
-scores = torch.stack([torch.stack([my_dot(q, k) for k in vectors]) for q in questions])
+scores = torch.stack([torch.stack([my_dot(q, k) for k in vectors]) for q in questions])  # (T, S)
+print("queries", tuple(questions.shape), " keys", tuple(vectors.shape), " scores", tuple(scores.shape))
+
+# %% [markdown]
+# Step through the cells: every score is one row against one row.
 
 
+# %% tags=["demo"]
+# @title Two sliders: which query, and which key
 def draw(query, key):
-    names = ["pet", "ride", "snack"]
-    figure = figures.vectors.one_cell(
-        questions,
-        vectors,
-        scores,
-        query,
-        key,
-        query_names=names,
-        key_names=words,
-        meanings=meanings,
-    )
-    return figures.described(
-        figure,
-        f"Framed: the row {names[query]} of three queries, the row {words[key]} of six keys, and "
-        f"their cell in the 3 by 6 matrix of scores, which holds {scores[query, key]:.2f}.",
-    )
+    names = {"query_names": ["pet", "ride", "snack"], "key_names": words, "meanings": meanings}
+    return figures.vectors.one_cell(questions, vectors, scores, query, key, **names)
 
 
 places = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
@@ -451,15 +480,18 @@ interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 # both.
 #
 # With a single matrix, all of them agree. That is how `.T` survives until the day the first batch arrives.
+#
 # </details>
 
 # %%
 keys = torch.zeros(2, 6, 4)
 print("keys:  ", tuple(keys.shape))
-print("keys.T:", keys.numpy().T.shape)  # NumPy's; it reverses as PyTorch's does
+print("keys.T:", keys.numpy().T.shape)  # NumPy's, which does what PyTorch's does
 
 # %% [markdown]
 # ### Exercise 3: `similarity_scores(queries, keys)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # The dot product of every query with every key.
 #
@@ -498,10 +530,21 @@ grade(similarity_scores)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now compare all six words with all six words, in one call. Before you run the cell: which entry of the row *cat* will
-# be the largest?
+# Now compare all six words with all six words, in one call.
+#
+# ### Predict first
+#
+# Which entry of the row *cat* will be the largest: among the dot products, and among the cosines?
+#
+# <details><summary>Answer</summary>
+#
+# By dot products, *cat* is more like *dog* (1.72) than like itself (1.19)! Among the cosines, where lengths are divided
+# out, the diagonal is 1, as it should be for a measure of likeness.
+#
+# </details>
 
 # %% tags=["demo"]
+# @title Six words against six words, twice
 from torch.nn import functional as F
 
 my_scores = use(similarity_scores, F.linear)  # F.linear(x, w) is x times w turned over
@@ -519,9 +562,7 @@ figures.show(
 )
 
 # %% [markdown]
-# By dot products, *cat* is more like *dog* (1.72) than like itself (1.19)! On the right, where lengths are divided
-# out, the diagonal is 1, as it should be for a measure of likeness. Three things are worth seeing in such a matrix,
-# for you will look at many:
+# Three things are worth seeing in such a matrix, for you will look at many:
 #
 # - It has **blocks**: animals with animals, vehicles with vehicles. Similarity is structure.
 # - It is **symmetric**, but only because queries and keys are the same vectors here. In lesson 03 they part.
@@ -537,6 +578,8 @@ figures.show(
 # $$\text{most similar}(\mathbf{q}_i) = \underset{j}{\text{argmax}} \; \cos(\mathbf{q}_i, \mathbf{k}_j)$$
 #
 # ### Exercise 4: `most_similar(queries, keys)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # - `queries` has the shape `(..., T, K)`, `keys` the shape `(..., S, K)`, with the same leading dimensions. Return the
 #   indices of the winning keys, `int64`, of shape `(..., T)`.
@@ -580,10 +623,9 @@ grade(most_similar)
 # Here is your lookup at work on five keys in the plane. The ring asks 360 queries, one in each direction, and shows
 # who answers. Look for key C, the short one, on the right.
 
+
 # %% tags=["demo"]
-from torch.nn import functional as F
-
-
+# @title Five keys, and who answers a query in each direction
 def nearest_angle(queries, keys):
     """A lookup for the plane only, where a direction is one angle."""
     of_keys = torch.atan2(keys[:, 1], keys[:, 0])
@@ -594,20 +636,13 @@ def nearest_angle(queries, keys):
 around = torch.deg2rad(torch.arange(360.0))
 directions = torch.stack([torch.cos(around), torch.sin(around)], dim=-1)  # (360, 2)
 five = torch.tensor([[2.1, 0.2], [1.1, 1.7], [0.9, 0.5], [-1.6, 0.9], [-0.3, -1.8]])
-my_lookup, my_scores = use(most_similar, nearest_angle), use(similarity_scores, F.linear)
-figure, axes = figures.row(2, width=4.4, height=4.3)
+my_lookup, my_scores = use(most_similar, nearest_angle), use(similarity_scores, torch.nn.functional.linear)
 winners = {
     "highest cosine wins": my_lookup(directions, five),
     "highest dot product wins": my_scores(directions, five).argmax(dim=-1),
 }
-for ax, (title, found) in zip(axes, winners.items()):
-    figures.vectors.territories(five, "ABCDE", found, ax=ax, title=title)
 figures.show(
-    figure,
-    alt="Five arrows A to E of different lengths, and a ring that shows which of them wins for a "
-    "query in each direction. By cosine every key has a sector around its own direction. By dot "
-    "product the short key C, which lies between A and B, wins nowhere: its longer neighbours "
-    "share its sector.",
+    figures.vectors.who_answers(five, "ABCDE", winners),
     caption=f"Left by {my_lookup.whose}; right by {my_scores.whose}.",
 )
 
@@ -619,7 +654,8 @@ figures.show(
 #
 # ## 7. Is it a bug?
 #
-# Five reports by real people, in our words. For each, decide before you run the cell: is something broken?
+# Five reports by real people, in our words. For each, decide before you run the cell, which meets the same numbers with
+# vectors of its own: is something broken?
 #
 # 1. *"The inner products that my search returns are all around 400. A dot product lies between −1 and 1!"*
 #    ([faiss #812](https://github.com/facebookresearch/faiss/issues/812))
@@ -634,13 +670,13 @@ figures.show(
 
 # %%
 my_cosine = use(cosine_similarity, torch_cosine)
-search = torch.tensor([12.0, -9.0, 15.0])
-right, left = torch.tensor([1.0, 2.0]), torch.tensor([2.0, -1.5])
+search = torch.tensor([12.0, -8.0, 14.0])
+right, left = torch.tensor([1.0, 3.0]), torch.tensor([3.0, -2.0])
 ramp = torch.arange(84.0)
-tall = torch.tensor([3.0, 1.0, 2.0], dtype=torch.float64)
-tiny = torch.tensor([2.0, 4.0, 1.0], dtype=torch.float64) * 1e-9
-print("1. (12, -9, 15) dotted with itself:   ", torch.dot(search, search).item())
-print("2. cosine of (1, 2) and (2, -1.5):    ", torch_cosine(right, left).item())
+tall = torch.tensor([-1.0, 1.0, 3.0], dtype=torch.float64)
+tiny = torch.tensor([1.0, 2.0, 9.0], dtype=torch.float64) * 1e-9
+print("1. (12, -8, 14) dotted with itself:   ", torch.dot(search, search).item())
+print("2. cosine of (1, 3) and (3, -2):      ", torch_cosine(right, left).item())
 print("3. cosine of 0, 1, ..., 83 with itself:", torch_cosine(ramp, ramp).item())
 print("4. cosines of ones(2, 3) and ones(1, 1):", torch_cosine(torch.ones(2, 3), torch.ones(1, 1)))
 print("5. PyTorch:    ", torch_cosine(tall, tiny).item())
@@ -664,6 +700,7 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 #    and so escapes the division by zero. The cosines of vectors shorter than that come out too small. That is a trade,
 #    not a law: does your own function do better? A vector database took lengths below 0.00034 for zero and
 #    [put its answers in the wrong order](https://github.com/qdrant/qdrant/issues/10465).
+#
 # </details>
 #
 # ## 8. Seen in the wild
@@ -699,17 +736,16 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 # that is the nasty part. So many people lost time to this that `nn.MSELoss` now warns of it
 # ([pytorch #16045](https://github.com/pytorch/pytorch/issues/16045)). Your own `dot` refuses.
 #
-# ## 9. In five lines
+# ## Summary
 #
 # 1. The dot product multiplies place by place and adds: one number for two vectors.
 # 2. It is length × length × cosine of the angle: positive for alike, 0 for perpendicular, negative for opposite.
-# 3. Cosine similarity divides the lengths out; where a vector is all zeros it is 0, with no
-#    NaN in the gradient either.
+# 3. Cosine similarity divides the lengths out; where a vector is all zeros it is 0, with no NaN in the gradient either.
 # 4. All queries against all keys is one matrix product, row $i$, column $j$, and only the last two dimensions turn.
 # 5. By dot product a long key is heard more; by cosine all keys are equally loud.
 #
-# $$\mathbf{a} \cdot \mathbf{b} = \sum_k a_k b_k = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
-# \qquad\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^{\mathsf{T}}$$
+# $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=1}^{d_k} a_r b_r = \|\mathbf{a}\| \, \|\mathbf{b}\| \cos\theta
+# \qquad\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^\top$$
 #
 # **To read on:** [PyTorch on broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html), whose rules you
 # will need in every lesson · [3Blue1Brown on dot products](https://www.3blue1brown.com/lessons/dot-products), for why a

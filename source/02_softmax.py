@@ -6,7 +6,7 @@
 # ---
 
 # %% [markdown]
-# # Softmax: from scores to weights
+# # Lesson 2: Softmax
 #
 # Lesson 1 ended with scores: one number for each pair of words, any sign, any size. Attention does not use them as
 # they are. It needs *shares*: how much of its one unit of attention a word gives to each of the others. **How do you
@@ -17,7 +17,7 @@
 #
 # **You need** lesson 1, tensors and broadcasting, and the functions $e^x$ and $\ln x$ from school.
 #
-# **Time:** about 50 minutes (3,300 words at 200 a minute, 8 minutes for each of the four exercises, seconds to run).
+# **Time:** about 55 minutes
 
 # %%
 import torch
@@ -43,8 +43,11 @@ scores = torch.tensor([-1.0, 2.0, 0.5, -1.0, 3.0, 1.5])  # one score for each of
 # - **in the order of the scores**: a higher score never gets a smaller share,
 # - **smooth**: a small change of any score changes the weights a little, so that a gradient can teach the scores.
 #
-# <details><summary><b>Predict first.</b> The simplest idea is to divide each score by the sum of the scores. Which of
-# the four wishes does it break here?</summary>
+# ### Predict first
+#
+# The simplest idea is to divide each score by the sum of the scores. Which of the four wishes does it break here?
+#
+# <details><summary>Answer</summary>
 #
 # The first: *The* has the score −1, and gets a negative share. And it hangs by a thread: had the scores added up to
 # 0, it would divide by zero. Run the next cell.
@@ -58,19 +61,21 @@ print("shares:", scores / scores.sum())
 # ## 2. Exponentiate, then divide
 #
 # The exponential function repairs this. $e^x$ is positive for every $x$, it keeps the order, it is as smooth as a
-# function can be. So: exponentiate each score, then divide by the sum. For scores $x = (x_1, \dots, x_n)$,
+# function can be. So: exponentiate each score, then divide by the sum. For scores $\mathbf{s} = (s_1, \dots, s_n)$,
 #
-# $$ p_i = \mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}} . $$
+# $$ p_i = \operatorname{softmax}(\mathbf{s})_i = \frac{e^{s_i}}{\sum_{j=1}^{n} e^{s_j}} . $$
 #
-# Here $x_i$ is the score of word $i$, $p_i$ is its weight, and $n$ is the number of words, here 6. The picture shows
-# the two steps.
+# Here $s_i$ is the score of word $i$, $p_i$ is its weight, and $n$ is the number of words, here 6. (The functions of
+# this lesson call their scores `x`, as PyTorch's do.) Scores that are about to go through a softmax are also called
+# **logits**. The picture shows the two steps.
 
 # %% tags=["demo"]
+# @title The scores, their exponentials, and the weights
 powers = torch.exp(scores)
 fig, axes = figures.row(3, height=2.9)
-figures.bars(scores, words, ax=axes[0], title="scores $x$")
-figures.bars(powers, words, ax=axes[1], title="$e^x$", limit=24)
-figures.bars(powers / powers.sum(), words, ax=axes[2], title="weights: $e^x$ / sum", limit=1.1)
+figures.bars(scores, words, ax=axes[0], title="scores $s$")
+figures.bars(powers, words, ax=axes[1], title="$e^s$", limit=24)
+figures.bars(powers / powers.sum(), words, ax=axes[2], title="weights: $e^s$ / sum", limit=1.1)
 for ax in axes:
     ax.tick_params(axis="x", rotation=40)
 figures.show(
@@ -82,20 +87,24 @@ figures.show(
 
 # %% [markdown]
 # **On paper.** Exponentials are awkward by hand, unless the scores are logarithms. Take
-# $x = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$. The exponentials are $(1, 2, 5)$, their sum is 8, so the weights
+# $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$. The exponentials are $(1, 2, 5)$, their sum is 8, so the weights
 # are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
 #
 # One consequence is worth a line of its own. Divide two weights by each other: the sum drops out, and
 #
-# $$ \frac{p_i}{p_k} = \frac{e^{x_i}}{e^{x_k}} = e^{x_i - x_k} . $$
+# $$ \frac{p_i}{p_j} = \frac{e^{s_i}}{e^{s_j}} = e^{s_i - s_j} . $$
 #
 # **Only differences of scores count.** Leading by $\ln 2 \approx 0.69$ doubles a share, leading by $2.3$ makes it ten
 # times as large, wherever on the number line the two scores lie.
 #
-# <details><summary><b>Predict first.</b> Add 10 to each of the six scores. Which weights grow?</summary>
+# ### Predict first
 #
-# None. All differences stay what they were, so all weights do. In the formula: each $e^{x_i + 10}$ is
-# $e^{10} \cdot e^{x_i}$, and the factor $e^{10}$ stands above and below the fraction bar.
+# Add 10 to each of the six scores. Which weights grow?
+#
+# <details><summary>Answer</summary>
+#
+# None. All differences stay what they were, so all weights do. In the formula: each $e^{s_i + 10}$ is
+# $e^{10} \cdot e^{s_i}$, and the factor $e^{10}$ stands above and below the fraction bar.
 #
 # </details>
 
@@ -109,7 +118,11 @@ print("after: ", torch.softmax(scores + 10, dim=-1))
 # So the scores $(1000, 1001, 1002)$ have the same weights as $(0, 1, 2)$. On paper. Here is the formula, word for
 # word, in float32.
 #
-# <details><summary><b>Predict first.</b> What will the cell print?</summary>
+# ### Predict first
+#
+# What will the cell print?
+#
+# <details><summary>Answer</summary>
 #
 # `nan` three times. $e^{1000}$ is a number with 435 digits; the largest that float32 can hold has 39. So each
 # exponential becomes `inf`, their sum is `inf`, and `inf / inf` is not a number.
@@ -125,19 +138,20 @@ print(large.exp(), "/", large.exp().sum(), "=", large.exp() / large.exp().sum())
 # uses.
 
 # %% tags=["demo"]
+# @title Four number formats, and what exp makes of scores in them
 figures.show(
     figures.distributions.exp_range(),
-    alt="For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(x) is a number; "
+    alt="For each of four number formats a bar over the scores from -130 to 130. In the middle of it exp(s) is a number; "
     "to the left it is rounded to 0; to the right it is infinity. The middle runs from -104 to 88.7 in float32, "
     "from -92.9 to 88.7 in bfloat16, from -17.3 to 11.1 in float16, and beyond the picture (-745 to 710) in float64.",
-    caption="Dotted: exp(x) is rounded to 0. Hatched: exp(x) is infinite. float64 only moves the cliff to 709.8.",
+    caption="Dotted: exp(s) is rounded to 0. Hatched: exp(s) is infinite. float64 only moves the cliff to 709.8.",
 )
 
 # %% [markdown]
 # The way out is the fact that you have just met. Weights do not change when the same number is subtracted from every
-# score, so *choose* the number. With $m = \max_j x_j$, the largest of the scores,
+# score, so *choose* the number. With $m = \max_j s_j$, the largest of the scores,
 #
-# $$ p_i = \frac{e^{x_i - m}}{\sum_{j} e^{x_j - m}} . $$
+# $$ p_i = \frac{e^{s_i - m}}{\sum_{j} e^{s_j - m}} . $$
 #
 # Now the largest score is 0 and all others lie below it. Every exponential is between 0 and 1: no overflow. The sum
 # contains $e^0 = 1$, so it lies between 1 and $n$: no division by zero. Exponentials may still be rounded to 0, on
@@ -154,6 +168,7 @@ figures.show(
 # `dim` are 1; sums across it are anything.
 
 # %% tags=["demo"]
+# @title The same scores, shared out along each of the two dimensions
 matrix = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 3.0], [1.0, -2.0, 1.0, 1.0]])
 fig, axes = figures.row(2, width=4.2, height=2.9)
 for ax, dim in zip(axes, (-1, 0)):
@@ -174,6 +189,8 @@ figures.show(
 #
 # ### Exercise 1: `softmax(x, dim=-1)`
 #
+# *Difficulty ★★☆ · about 10 minutes*
+#
 # Write the weights of the scores `x` along `dim`, as a tensor of the same shape.
 #
 # - `x` has any number of dimensions, and `dim` may be any of them, counted from the front or (negative) from the back.
@@ -185,8 +202,7 @@ figures.show(
 #   and torch.distributions, in any spelling.
 #
 # The example from above, `softmax(torch.tensor([1.0, 2.0, 5.0]).log())`, is `[0.125, 0.25, 0.625]`; you can use it
-# to try your answer. When you are stuck, uncomment the line in the next cell and run it; run it again for the
-# next hint.
+# to try your answer.
 
 # %%
 # Stuck? Take the # away and run this cell; run it again for the next hint.
@@ -227,6 +243,7 @@ print(weigh(torch.tensor([0.0, 1.0, -torch.inf]), dim=-1), "by", weigh.whose)
 # the scores that you know.
 
 # %% tags=["demo"]
+# @title The scores of six words with six words, and their weights
 mine = use(softmax, torch.softmax)
 table = torch.tensor(
     [
@@ -252,14 +269,15 @@ figures.show(
 # ## 5. What comes back through it
 #
 # Softmax was to be smooth, so that scores can learn. Let us look at what a gradient sees. The derivative of weight
-# $i$ with respect to score $j$ is
+# $i$ with respect to score $j$, that is how fast the one moves when the other does, is
 #
-# $$ \frac{\partial p_i}{\partial x_j} = p_i \, (\delta_{ij} - p_j) , $$
+# $$ \frac{\partial p_i}{\partial s_j} = p_i \, (\delta_{ij} - p_j) , $$
 #
-# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them make a matrix, the *Jacobian*. Autograd
-# computes it from your code; the picture is what it found.
+# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them make a matrix, the **Jacobian**. Autograd
+# (lesson 1) computes it from your code; the picture is what it found.
 
 # %% tags=["demo"]
+# @title The Jacobian at the six scores
 mine = use(softmax, torch.softmax)
 jacobian = torch.autograd.functional.jacobian(lambda x: mine(x, dim=-1), scores)  # (6, 6)
 now = mine(scores, dim=-1)
@@ -285,7 +303,11 @@ figures.show(
 # has almost no derivative at all: a word that is ignored completely hardly learns to be noticed. Lesson 4 is about
 # keeping softmax out of that corner.
 #
-# <details><summary><b>Predict first.</b> What is the gradient of <code>softmax(x).sum()</code>?</summary>
+# ### Predict first
+#
+# What is the gradient of `softmax(x).sum()`?
+#
+# <details><summary>Answer</summary>
 #
 # Zero, for every `x`: the sum is always 1, and a constant has no slope. (Each column of the Jacobian adds up to 0.)
 # Remember it when you test your own code: `softmax(x).sum().backward()` is satisfied by *any* formula whose sum is
@@ -306,8 +328,11 @@ print("gradient of the sum:", x.grad)
 # sums of their logarithms. So the logarithm of softmax deserves a function of its own. Why not simply
 # `log(softmax(x))`?
 #
-# <details><summary><b>Predict first.</b> A word is 120 behind the best one. What is the logarithm of its weight, and
-# what does float32 make of it?</summary>
+# ### Predict first
+#
+# A word is 120 behind the best one. What is the logarithm of its weight, and what does float32 make of it?
+#
+# <details><summary>Answer</summary>
 #
 # The truth is very nearly −120, an ordinary number. But the weight is $e^{-120} \approx 10^{-52}$, which float32
 # rounds to 0, and $\ln 0 = -\infty$. An infinite loss, and in the gradient `nan`.
@@ -321,17 +346,19 @@ logarithms[1].backward()
 print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tolist())
 
 # %% [markdown]
-# The repair is to take the logarithm on paper, before any rounding. With $m = \max_j x_j$ as before,
+# The repair is to take the logarithm on paper, before any rounding. With $m = \max_j s_j$ as before,
 #
-# $$ \ln p_i = \ln \frac{e^{x_i - m}}{\sum_j e^{x_j - m}} = (x_i - m) - \ln \sum_j e^{x_j - m} . $$
+# $$ \ln p_i = \ln \frac{e^{s_i - m}}{\sum_j e^{s_j - m}} = (s_i - m) - \ln \sum_j e^{s_j - m} . $$
 #
-# The exponential of $x_i$ itself has gone. What is left of exponentials is the sum, and that is between 1 and $n$, so
+# The exponential of $s_i$ itself has gone. What is left of exponentials is the sum, and that is between 1 and $n$, so
 # its logarithm is between 0 and $\ln n$: harmless.
 #
-# **On paper.** For $x = (0, \ln 2, \ln 5)$ again: the weights are $(\tfrac18, \tfrac14, \tfrac58)$, so the result is
+# **On paper.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ again: the weights are $(\tfrac18, \tfrac14, \tfrac58)$, so the result is
 # $(-\ln 8, -\ln 4, \ln \tfrac58) \approx (-2.08, -1.39, -0.47)$. Logarithms of weights are never positive.
 #
 # ### Exercise 2: `log_softmax(x, dim=-1)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Write the logarithms of the weights along `dim`, as a tensor of the same shape.
 #
@@ -370,6 +397,7 @@ grade(log_softmax)
 # the loss $-\ln p$ of a word that falls further and further behind the best one, in three ways.
 
 # %% tags=["demo"]
+# @title The loss of a word that falls behind, computed in three ways
 mine = use(log_softmax, torch.log_softmax)
 gap = torch.arange(0.0, 151.0, 2.0)
 pairs = torch.stack([torch.zeros_like(gap), -gap], dim=-1)  # (76, 2): the best word, and one that is `gap` behind
@@ -395,41 +423,47 @@ figures.show(
     fig,
     alt="The loss against the gap from 0 to 150. log_softmax is a straight line to 150. The log of softmax follows it to "
     "about 103 and then ends, where it becomes infinite. With 1e-9 added the curve bends at 20.7 and stays flat.",
-    caption=f"The straight line is {mine.whose}. Where a curve is flat its gradient is 0: the worst mistakes teach nothing.",
+    caption=f"log_softmax is {mine.whose}. Where a curve is flat its gradient is 0: the worst mistakes teach nothing.",
 )
 
 # %% [markdown]
 # The patch has removed the symptom and kept the disease. From a gap of 21 on, the loss no longer says how wrong the
 # model is, and its gradient is zero: exactly the words that are most wrong are not corrected.
 #
-# One detail more, which even PyTorch once had wrong: it computed $x - (m + \ln \sum)$ where the formula above says
-# $(x - m) - \ln \sum$. On paper the two are the same. In float32, for two equal scores of $10^8$, the sum in the
+# One detail more, which even PyTorch once had wrong: it computed $s_i - (m + \ln \sum)$ where the formula above says
+# $(s_i - m) - \ln \sum$. On paper the two are the same. In float32, for two equal scores of $10^8$, the sum in the
 # parentheses is rounded to $10^8$, the $\ln 2$ is lost, and a user found that the
 # [cross-entropy of a coin toss was 0](https://github.com/pytorch/pytorch/issues/11752) instead of 0.69.
 #
 # ## 7. Temperature
 #
-# Softmax is a compromise between "the winner takes all" and "equal shares for all". The *temperature* $T > 0$ moves
-# it between the two: divide all scores by $T$ first,
+# Softmax is a compromise between "the winner takes all" and "equal shares for all". The **temperature** $\tau > 0$ moves
+# it between the two: divide all scores by $\tau$ first,
 #
-# $$ p_i = \frac{e^{x_i / T}}{\sum_j e^{x_j / T}} . $$
+# $$ p_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
 # The name comes from physics, where the same formula says how often the particles of a gas are found at each energy:
-# when it is cold they gather at the lowest, when it is hot they are everywhere. When a language model writes text, $T$
+# when it is cold they gather at the lowest, when it is hot they are everywhere. When a language model writes text, $\tau$
 # is the knob between careful and adventurous.
 #
-# <details><summary><b>Predict first.</b> Dividing by a small T makes the differences of scores larger. What becomes of
-# the weights as T goes to 0? And as T grows without bound?</summary>
+# ### Predict first
 #
-# $T \to 0$: differences grow without bound, and the highest score takes everything (equal highest scores share it).
-# $T \to \infty$: all differences shrink to 0, and everyone gets $1/n$. At $T = 1$ it is plain softmax.
+# Dividing by a small $\tau$ makes the differences of scores larger. What becomes of the weights as $\tau$ goes to 0? And
+# as $\tau$ grows without bound?
+#
+# <details><summary>Answer</summary>
+#
+# $\tau \to 0$: differences grow without bound, and the highest score takes everything (equal highest scores share it).
+# $\tau \to \infty$: all differences shrink to 0, and everyone gets $1/n$. At $\tau = 1$ it is plain softmax.
 #
 # </details>
 #
-# **On paper.** Take $x = (0, \ln 3)$, with the weights $(\tfrac14, \tfrac34)$ at $T = 1$. At $T = \tfrac12$ the scores
+# **On paper.** Take $\mathbf{s} = (0, \ln 3)$, with the weights $(\tfrac14, \tfrac34)$ at $\tau = 1$. At $\tau = \tfrac12$ the scores
 # become $(0, 2 \ln 3) = (0, \ln 9)$: weights $(\tfrac1{10}, \tfrac9{10})$. Halving the temperature squares the ratios.
 #
 # ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
+#
+# *Difficulty ★☆☆ · about 5 minutes*
 #
 # Write the softmax of `x / temperature` along `dim`.
 #
@@ -448,7 +482,7 @@ def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1)
     """The softmax of `x / temperature` along `dim`.
 
     x: scores, any shape, floating point; finite or -inf.
-    temperature: below 1 sharpens the weights, above 1 evens them out.
+    temperature: a number greater than 0; 1 leaves the weights as they are.
     Returns a tensor of the same shape and dtype. ValueError unless `temperature` is greater than 0.
     """
     ### BEGIN SOLUTION
@@ -470,6 +504,7 @@ grade(softmax_with_temperature)
 # Turn the knob. (Where there is no running kernel, the three pictures above the slider stand for it.)
 
 # %% tags=["demo"]
+# @title A slider: the weights of the six words at each temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 
 
@@ -488,20 +523,24 @@ print("Drawn with", sharpen.whose)
 # %% [markdown]
 # ## 8. Entropy: how many words is it looking at?
 #
-# At $T = 0.3$ *bank* looks at one word, at $T = 5$ at six. In between, at how many? *Entropy* puts a number on it.
-# For weights $p$,
+# At $\tau = 0.3$ *bank* looks at one word, at $\tau = 5$ at six. In between, at how many? **Entropy** puts a number on it.
+# For weights $\mathbf{p} = (p_1, \dots, p_n)$,
 #
-# $$ H(p) = -\sum_{i=1}^{n} p_i \ln p_i . $$
+# $$ \operatorname{entropy}(\mathbf{p}) = -\sum_{i=1}^{n} p_i \ln p_i . $$
 #
 # Read $-\ln p_i$ as the *surprise* at seeing an outcome to which you gave the weight $p_i$: none if $p_i = 1$, large if
 # $p_i$ is small. Entropy is the average surprise. With the natural logarithm its unit is the *nat* (with $\log_2$ it
-# would be the bit). It is 0 when one word has everything, and greatest, $\ln n$, when all $n$ have the same. So $e^H$
-# lies between 1 and $n$, and you can read it as the number of words that share the attention.
+# would be the bit). It is 0 when one word has everything, and greatest, $\ln n$, when all $n$ have the same. So
+# $e^{\text{entropy}}$ lies between 1 and $n$, and you can read it as the number of words that share the attention.
 #
-# **On paper.** $p = (\tfrac12, \tfrac14, \tfrac14)$: $H = \tfrac12 \ln 2 + \tfrac14 \ln 4 + \tfrac14 \ln 4 =
-# \tfrac32 \ln 2 \approx 1.04$, and $e^H \approx 2.83$: a little less than three words.
+# **On paper.** For $\mathbf{p} = (\tfrac12, \tfrac14, \tfrac14)$ the entropy is $\tfrac12 \ln 2 + \tfrac14 \ln 4 +
+# \tfrac14 \ln 4 = \tfrac32 \ln 2 \approx 1.04$, and $e^{1.04} \approx 2.83$: a little less than three words.
 #
-# <details><summary><b>Predict first.</b> What is the entropy of (½, ½, 0, 0)?</summary>
+# ### Predict first
+#
+# What is the entropy of $(\tfrac12, \tfrac12, 0, 0)$? And what would a computer say that takes the formula at its word?
+#
+# <details><summary>Answer</summary>
 #
 # $\ln 2 \approx 0.69$: two words, equal shares. The two zeros should change nothing. But each contributes
 # $0 \cdot \ln 0$, and a computer says that $0 \cdot (-\infty)$ is `nan`. What it should be is the *limit*: $-p \ln p$
@@ -510,11 +549,12 @@ print("Drawn with", sharpen.whose)
 # </details>
 
 # %% tags=["demo"]
+# @title What one weight contributes to the entropy
 p = torch.linspace(0.0, 1.0, 1001)[1:]
 fig, axes = figures.row(1, width=5.4, height=2.9)
 figures.curves(p, {"$-p$ ln $p$": -p * p.log()}, ax=axes[0], xlabel="weight $p$", ylabel="contribution (nats)")
 axes[0].plot(0, 0, "o", markersize=8, markerfacecolor="white", markeredgecolor="black", zorder=5)
-axes[0].annotate("0 · ln 0 counts as 0", (0, 0), (18, 2), textcoords="offset points")
+axes[0].annotate("the limit for $p$ → 0", (0, 0), (18, 2), textcoords="offset points")
 figures.show(
     fig,
     alt="The curve of -p ln p for p from 0 to 1: it starts at 0, rises steeply to 0.37 at p = 0.37, and falls to 0 at 1. "
@@ -524,6 +564,8 @@ figures.show(
 
 # %% [markdown]
 # ### Exercise 4: `entropy(p, dim=-1)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Write the entropy in nats of the weights `p` along `dim`. That dimension is gone from the
 # result.
@@ -564,57 +606,33 @@ grade(entropy)
 # temperature goes from 0.1 to 100.
 
 # %% tags=["demo"]
+# @title Weights and entropy against the temperature
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
 temperatures = torch.logspace(-1, 2, 41)
-weights = torch.stack([sharpen(scores, T) for T in temperatures.tolist()])  # (41, 6)
-fig, axes = figures.row(2, width=4.6, height=3.5)
-figures.curves(
-    temperatures,
-    {word: weights[:, i] for i, word in enumerate(words) if word != "the"},
-    ax=axes[0],
-    xlabel="temperature",
-    title="weights",
-    log="x",
-)
-figures.curves(
-    temperatures,
-    {"": spread(weights)},
-    ax=axes[1],
-    xlabel="temperature",
-    title="entropy (nats)",
-    log="x",
-)
-for height, text, at, side in (
-    (0.0, "0: one word", 100, "right"),
-    (torch.tensor(6.0).log(), "ln 6: six words", 0.1, "left"),
-):
-    axes[1].axhline(height, color="black", linestyle=":", linewidth=1)
-    axes[1].text(at, height + 0.03, text, ha=side)
-axes[1].set_ylim(-0.1, 2.0)
+weights = torch.stack([sharpen(scores, tau) for tau in temperatures.tolist()])  # (41, 6)
 figures.show(
-    fig,
-    alt="Left, the weights against temperature: at 0.1 river has all, at 1 it has 0.58, at 100 all five curves meet at "
-    "one sixth. Right, the entropy: 0 at 0.1, 1.15 at temperature 1, and nearly ln 6 = 1.79 from 30 on.",
+    figures.distributions.cooling(temperatures, weights, spread(weights), words),
     caption=f"Drawn with {sharpen.whose} and {spread.whose}. (“the” has the same curve as “The”.)",
 )
 
 # %% [markdown]
 # For three words you can see *all* possible weights at once, because three numbers that add up to 1 are a point in a
 # triangle: a corner is "this word takes all", the centre is "equal shares", and the colour is the entropy. A list of
-# scores is then not a point but a path: it starts in the centre, very hot, passes through its softmax at $T = 1$, and
+# scores is then not a point but a path: it starts in the centre, very hot, passes through its softmax at $\tau = 1$, and
 # ends in a corner, frozen.
 
 # %% tags=["demo"]
+# @title All ways to share one unit among three words, and two lists of scores that cool down
 sharpen = use(softmax_with_temperature, lambda x, temperature: torch.softmax(x / temperature, dim=-1))
 spread = use(entropy, lambda p: torch.distributions.Categorical(probs=p).entropy())
 hot_to_cold = torch.logspace(2, -1.3, 80).tolist()
 starts = {"river 3, boat 2, bank 1.5": [3.0, 2.0, 1.5], "river 1, boat 2, bank 1.8": [1.0, 2.0, 1.8]}
 first, second = map(torch.tensor, starts.values())
-routes = [torch.stack([sharpen(three, T) for T in hot_to_cold]) for three in (first, second)]
+routes = [torch.stack([sharpen(three, tau) for tau in hot_to_cold]) for three in (first, second)]
 stops = [
-    (f"T = {T}", sharpen(three, T))
-    for three, T in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
+    (f"τ = {tau}", sharpen(three, tau))
+    for three, tau in ((first, 1.0), (first, 0.5), (second, 1.0), (second, 0.3), (second, 0.1))
 ]
 fig, axes = figures.row(1, width=6.4, height=4.6)
 figures.distributions.triangle(spread, routes, ["river", "boat", "bank"], stops=stops, ax=axes[0])
@@ -638,8 +656,8 @@ figures.show(
 #
 # <details><summary>Bug or not?</summary>
 #
-# Not a bug: the samples come from the right distribution. `log_softmax(x)` is $x$ minus *one number*,
-# $\ln \sum_j e^{x_j}$. Divided by $T$ it is $x / T$ minus one number. And softmax does not care about a number that is
+# Not a bug: the samples come from the right distribution. `log_softmax(x)` is the scores minus *one
+# number*, $\ln \sum_j e^{s_j}$. Divided by $\tau$ it is $\mathbf{s} / \tau$ minus one number. And softmax does not care about a number that is
 # subtracted from every score. The exponentials alone do not add up to 1, that much is true, but `torch.multinomial`
 # divides by their sum. (One grain of truth is left: at a very low temperature *all* the exponentials can be rounded
 # to 0. Where have you seen the repair?)
@@ -647,11 +665,11 @@ figures.show(
 # </details>
 
 # %%
-T = 0.5
-unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / T)
+tau = 0.5
+unscaled = torch.exp(use(log_softmax, torch.log_softmax)(scores, dim=-1) / tau)
 print("sum before dividing:", unscaled.sum().item())
 print("too late: ", unscaled / unscaled.sum())
-print("in time:  ", torch.softmax(scores / T, dim=-1))
+print("in time:  ", torch.softmax(scores / tau, dim=-1))
 
 # %% [markdown]
 # **"The softmax forgets half of the matrix."** Attention scores form a matrix, writes a reader of a well-known
@@ -717,7 +735,7 @@ covered_up.backward()
 print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 
 # %% [markdown]
-# ## 11. Summary
+# ## Summary
 #
 # 1. Softmax exponentiates and divides: any scores become positive weights with the sum 1, and a lead of $d$ makes a
 #    share $e^d$ times as large.
@@ -726,7 +744,7 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 # 4. Temperature divides the scores: towards 0 the winner takes all, towards infinity everyone gets the same.
 # 5. Entropy says how spread out weights are: 0 for one word, $\ln n$ for $n$ equal ones; $0 \ln 0$ is 0.
 #
-# $$ p_i = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}, \qquad m = \max_j x_j $$
+# $$ p_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
 #
 # **To read on:** [torch.nn.functional.log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html),
 # and why it exists · Blanchard, Higham and Higham,

@@ -6,7 +6,7 @@
 # ---
 
 # %% [markdown]
-# # 3 · Queries, keys and values
+# # Lesson 3: Queries, keys and values
 #
 # A word's vector says what the word means on its own. In a sentence a word means more than that: a *step* is one
 # thing in "one step" and another in "every step of the ladder". **How can a word take in what the words around it
@@ -15,10 +15,10 @@
 #
 # **You will build** five functions: `embed`, `simple_attention`, `project_qkv`, `attention` and `query_for`.
 #
-# **It takes** about an hour: 8 minutes for each of the five exercises, 17 of reading at 200 words a minute, seconds to
-# run.
+# **You need** dot products, matrix products and gradients by autograd (lesson 1) and softmax (lesson 2); for the last
+# exercise also what a system of linear equations is.
 #
-# **You need** dot products as a measure of similarity (lesson 1), softmax (lesson 2) and matrix multiplication.
+# **Time:** about 70 minutes
 
 # %%
 import torch
@@ -27,24 +27,26 @@ from course import begin, check, figures, hint, interactive, progress, ready_mad
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# The letters of all shapes in this lesson, for reference:
+# The letters of this lesson, for reference. Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters,
+# $\mathbf{x}_i$. The three widths have one name in formulas, as in papers, and another in shapes:
 #
-# | letter | counts | | letter | counts |
-# |---|---|---|---|---|
-# | $N$ | words in the vocabulary | | $K$ | numbers in a query or key |
-# | $T$ | query positions | | $V$ | numbers in a value |
-# | $S$ | key positions | | `...` | any leading dimensions, such as a batch, or none |
-# | $D$ | numbers in a word vector | | | |
+# | letter | counts | | in formulas | in shapes | counts |
+# |---|---|---|---|---|---|
+# | $N$ | words in the vocabulary | | $d$ | `D` | numbers in a word vector |
+# | $T$ | query positions | | $d_k$ | `K` | numbers in a query or key |
+# | $S$ | key positions | | $d_v$ | `V` | numbers in a value |
+# | | | | | `...` | any leading dimensions, such as a batch, or none |
 #
 # ## From words to vectors
 #
 # A network adds and multiplies numbers, so a sentence first becomes numbers, in two steps. A **vocabulary** gives
-# every word an integer, its **token id**. Then an **embedding table** $E$ of shape $(N, D)$ gives every id a vector:
-# row $i$ of the table belongs to token $i$. With ids $t_1, \dots, t_T$ the sentence is the matrix
+# every word an integer, its **token id**. Then an **embedding table** $\mathbf{E}$ of shape `(N, D)` gives every id a
+# vector, its **embedding**: row $\mathbf{e}_i$ of the table belongs to token $i$. With ids $t_1, \dots, t_T$ the
+# sentence is the matrix
 #
-# $$X = \begin{pmatrix} E_{t_1} \\ \vdots \\ E_{t_T} \end{pmatrix}, \qquad X \text{ of shape } (T, D).$$
+# $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_1} \\ \vdots \\ \mathbf{e}_{t_T} \end{pmatrix}$$
 #
-# In a trained model $D$ is in the hundreds or thousands and every number is learned. Here $D = 3$, and we chose the
+# of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands and every number is learned. Here $d = 3$, and we chose the
 # numbers so that you can read them: how much a word has to do with *someone*, with *moving*, with *how many*.
 # PyTorch's table is called `nn.Embedding`.
 
@@ -72,19 +74,19 @@ print("sentence x", tuple(x.shape))
 print("'journey' ", x[1])
 
 # %% [markdown]
-# ### Exercise 1: `embed`
+# ### Exercise 1: `embed(token_ids, table)`
+#
+# *Difficulty ★☆☆ · about 4 minutes*
 #
 # Write the look-up yourself: for ids of any shape, the rows of the table that they name. A small example for paper:
 #
-# $$E = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
+# $$\mathbf{E} = \begin{pmatrix} 0 & 1 \\ 10 & 11 \\ 20 & 21 \end{pmatrix}, \quad t = (2, 0, 2) \quad\longrightarrow\quad
 # \begin{pmatrix} 20 & 21 \\ 0 & 1 \\ 20 & 21 \end{pmatrix}$$
 #
-# Ids of shape $(2, 5)$, say two sentences of five words, give a result of shape $(2, 5, D)$.
-
-# %% [markdown]
-# Stuck? Uncomment the next line and run it. Run it again for the next hint.
+# Ids of shape `(2, 5)`, say two sentences of five words, give a result of shape `(2, 5, D)`.
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(embed)
 
 
@@ -112,7 +114,10 @@ grade(embed)
 # %% tags=["demo"]
 lookup = use(embed, torch.nn.functional.embedding)
 again = torch.tensor([vocabulary.index(word) for word in "one step starts with one step".split()])
-vectors = lookup(again, table)
+vectors = lookup(again, table)  # (6, D)
+
+# %% tags=["demo"]
+# @title “one step starts with one step”, looked up in the table
 figures.show(
     figures.attention.lookup(again, table, vectors, vocabulary),
     alt="The embedding table with eight rows of three numbers on the left. Lines lead from the rows of one, step, "
@@ -121,8 +126,9 @@ figures.show(
 )
 
 # %% [markdown]
-# **Predict first.** The table is learned: in training each row moves along its gradient. In the sentence above,
-# *one* occurs twice and *Your* not at all. Add up all the numbers of the looked-up vectors and ask for the gradient
+# ### Predict first
+#
+# The table is learned: in training each row moves along its gradient. In the sentence above, *one* occurs twice and *Your* not at all. Add up all the numbers of the looked-up vectors and ask for the gradient
 # of that sum with respect to the table. What stands in the row of *one*? In the row of *Your*?
 #
 # <details><summary>Answer</summary>
@@ -134,9 +140,11 @@ figures.show(
 # </details>
 
 # %% tags=["demo"]
-lookup = use(embed, torch.nn.functional.embedding)
 learned = table.clone().requires_grad_()
 lookup(again, learned).sum().backward()
+
+# %% tags=["demo"]
+# @title The gradient of the sum, one row for each word of the table
 ax = figures.heat_map(
     learned.grad, rows=vocabulary, columns=["someone", "moving", "how many"], kind="scores", size=(4.2, 3.6)
 )
@@ -144,19 +152,20 @@ figures.show(
     ax,
     alt="The gradient of the table, one row a word: 2 for one and step, 1 for starts and with, 0 for Your, my, "
     "journey and ends.",
-    caption="The gradient of the sum: each row counts how often its word was looked up.",
+    caption="The gradient of the sum of all looked-up numbers, with respect to the table.",
 )
 
 # %% [markdown]
 # ## One word listens to all the others
 #
-# Take the word *journey*, at place $i$, and let it listen. First it **scores** every word $x_j$ of the sentence,
+# Take the word *journey*, at place $i$, and let it listen. First it **scores** every word $\mathbf{x}_j$ of the sentence,
 # itself included, by a dot product, which is large for similar vectors. Softmax turns the scores into **weights**
-# that are positive and sum to 1. The **context vector** $c_i$ is the average of all words with these weights:
+# that are positive and sum to 1. The **context vector** $\mathbf{c}_i$ is the average of all words with these weights:
 #
-# $$s_{ij} = x_i \cdot x_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{k} e^{s_{ik}}}, \qquad c_i = \sum_{j} a_{ij}\, x_j$$
+# $$s_{ij} = \mathbf{x}_i \cdot \mathbf{x}_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}, \qquad
+# \mathbf{c}_i = \sum_{j} a_{ij}\, \mathbf{x}_j$$
 #
-# Here $s_{ij}$ and $a_{ij}$ are numbers and $c_i$ has the shape of $x_i$, $(D,)$. As a loop, word for word:
+# Here $s_{ij}$ and $a_{ij}$ are numbers and $\mathbf{c}_i$ has the shape of $\mathbf{x}_i$, `(D,)`. As a loop, word for word:
 
 # %%
 place = sentence.index("journey")
@@ -174,6 +183,7 @@ print("journey before:", x[place])
 print("journey after: ", context)
 
 # %% tags=["demo"]
+# @title The scores and the weights of “journey”
 fig, (left, right) = figures.row(2, width=4.2, height=2.9)
 figures.bars(scores, sentence, ax=left, title="scores of “journey” with every word")
 figures.bars(weights, sentence, ax=right, title="weights: softmax of the scores", limit=1.1)
@@ -185,21 +195,24 @@ figures.show(
 )
 
 # %% [markdown]
-# ### Exercise 2: `simple_attention`
+# ### Exercise 2: `simple_attention(x)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # The loop did one word. Do all of them at once, with matrices instead of loops. In equations,
 #
-# $$A = \operatorname{softmax}\!\left(X X^\top\right), \qquad C = A X,$$
+# $$\mathbf{A} = \operatorname{softmax}\!\left(\mathbf{X} \mathbf{X}^\top\right), \qquad \mathbf{C} = \mathbf{A} \mathbf{X},$$
 #
-# where $A$, of shape $(T, T)$, holds the weights, one row for each word that listens, each row summing to 1; and
-# $C$, of shape $(T, D)$, holds the context vectors. Let it work for a whole batch, $X$ of shape $(\dots, T, D)$,
-# too: no word listens to words of another sentence.
+# where $\mathbf{A}$, of shape `(T, T)`, holds the weights, one row for each word that listens, each row summing to 1; and
+# $\mathbf{C}$, of shape `(T, D)`, holds the context vectors. Let it work for a whole batch, of shape `(..., T, D)`, too:
+# no word listens to words of another sentence.
 #
-# A small example for paper: for $X = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ the scores are
+# A small example for paper: for $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ the scores are
 # $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, so each word gives itself the weight $e / (e + 1) \approx 0.73$ and
-# the other one 0.27, and $C \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
+# the other one 0.27, and $\mathbf{C} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(simple_attention)
 
 
@@ -233,6 +246,9 @@ all_contexts, all_weights = attend_simply(x)
 print("journey by the loop:    ", context)
 print("journey by the matrices:", all_contexts[place])
 print("the same:", torch.allclose(all_contexts[place], context, atol=1e-6))
+
+# %% tags=["demo"]
+# @title All weights: who listens to whom
 ax = figures.heat_map(all_weights, rows=sentence, columns=sentence, size=(5.0, 4.0))
 figures.show(
     ax,
@@ -243,7 +259,9 @@ figures.show(
 )
 
 # %% [markdown]
-# **Predict first.** The score of *journey* with *step* is the score of *step* with *journey*: a dot product does not
+# ### Predict first
+#
+# The score of *journey* with *step* is the score of *step* with *journey*: a dot product does not
 # mind the order. Is the matrix of *weights* symmetric too?
 #
 # <details><summary>Answer</summary>
@@ -252,6 +270,22 @@ figures.show(
 # divided by a sum of its own. Rows sum to 1, columns need not.
 #
 # </details>
+#
+# ### Many sentences at once
+#
+# For a batch, `@` multiplies matrix by matrix, whatever the leading dimensions. In other people's code you will also
+# meet `torch.bmm`, *batched matrix multiplication*. It does the same for exactly one leading dimension: `(B, T, S)` times
+# `(B, S, D)` is `(B, T, D)`, and anything else is an error.
+
+# %% tags=["demo"]
+two = torch.stack([x, x.flip(0)])  # (2, 6, 3): the sentence, and the sentence backwards
+two_contexts, two_weights = attend_simply(two)
+by_bmm = torch.bmm(two_weights, two)
+print("weights", tuple(two_weights.shape), " words", tuple(two.shape), " contexts", tuple(by_bmm.shape))
+print("the same:", torch.allclose(by_bmm, two_contexts, atol=1e-6))
+
+# %% [markdown]
+# ### What is missing
 #
 # This is attention already, and it has three shortcomings that no training can mend, because there is nothing in it
 # to train:
@@ -269,18 +303,18 @@ figures.show(
 #
 # | role | the question that it answers | in a library |
 # |---|---|---|
-# | **query** $q_i$ | What am I looking for? | the words you type into the catalogue |
-# | **key** $k_j$ | By what can I be found? | the words on the catalogue card |
-# | **value** $v_j$ | What do I hand over when I am found? | the book |
+# | **query** $\mathbf{q}_i$ | What am I looking for? | the words you type into the catalogue |
+# | **key** $\mathbf{k}_j$ | By what can I be found? | the words on the catalogue card |
+# | **value** $\mathbf{v}_j$ | What do I hand over when I am found? | the book |
 #
 # A query is compared with keys, never with values; what comes back is made of values, never of keys. Each role is
-# a view of the same word, through a matrix of its own that training can shape:
+# a view of the same word, through a matrix of its own that training can shape, a **projection**:
 #
-# $$Q = X W_q, \qquad K = X W_k, \qquad V = X W_v$$
+# $$\mathbf{Q} = \mathbf{X} \mathbf{W}_q, \qquad \mathbf{K} = \mathbf{X} \mathbf{W}_k, \qquad
+# \mathbf{V} = \mathbf{X} \mathbf{W}_v$$
 #
-# with $W_q$ and $W_k$ of shape $(D, K)$, so that queries and keys can be dotted with each other, and $W_v$ of shape
-# $(D, V)$. (It is custom that the letters $K$ and $V$ name both the matrices and their widths; which one is meant is
-# always plain from the context.)
+# with $\mathbf{W}_q$ and $\mathbf{W}_k$ of shape `(D, K)`, so that queries and keys can be dotted with each other, and
+# $\mathbf{W}_v$ of shape `(D, V)`. In the code they are `W_q`, `W_k` and `W_v`.
 #
 # Here are three matrices chosen by hand. Follow *journey*, which is (0.6, 1.6, 0.2) in *someone*, *moving*, *how
 # many*: what moves asks above all **whose** it is, and its query says so.
@@ -291,16 +325,19 @@ W_k = torch.tensor([[1.5, 0.0], [-0.5, -1.0], [0.0, 1.5]])  # (D, K): answers th
 W_v = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])  # (D, V): hands over someone and how many
 
 # %% [markdown]
-# ### Exercise 3: `project_qkv`
+# ### Exercise 3: `project_qkv(x, W_q, W_k, W_v)`
 #
-# Look at $X$ through the three matrices. For paper, one word with $D = 2$, $K = 1$, $V = 3$:
+# *Difficulty ★☆☆ · about 4 minutes*
 #
-# $$x = \begin{pmatrix} 1 & 2 \end{pmatrix},\quad
-# W_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix},\quad W_k = \begin{pmatrix} 0 \\ 3 \end{pmatrix},\quad
-# W_v = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 1 \end{pmatrix} \quad\longrightarrow\quad
-# q = (1),\quad k = (6),\quad v = (1, 2, 3)$$
+# Look at $\mathbf{X}$ through the three matrices. For paper, one word with $d = 2$, $d_k = 1$, $d_v = 3$:
+#
+# $$\mathbf{x} = \begin{pmatrix} 1 & 2 \end{pmatrix},\quad
+# \mathbf{W}_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix},\quad \mathbf{W}_k = \begin{pmatrix} 0 \\ 3 \end{pmatrix},\quad
+# \mathbf{W}_v = \begin{pmatrix} 1 & 0 & 1 \\ 0 & 1 & 1 \end{pmatrix} \quad\longrightarrow\quad
+# \mathbf{q} = (1),\quad \mathbf{k} = (6),\quad \mathbf{v} = (1, 2, 3)$$
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(project_qkv)
 
 
@@ -329,6 +366,10 @@ grade(project_qkv)
 # %% tags=["demo"]
 project = use(project_qkv, ready_made.projections)
 query, key, value = project(x, W_q, W_k, W_v)
+print("queries", tuple(query.shape), " keys", tuple(key.shape), " values", tuple(value.shape))
+
+# %% tags=["demo"]
+# @title Six words in their three roles
 fig, axes = figures.row(3, width=3.0, height=3.9)
 asks, hands_over = ["whose?", "how many?"], ["someone", "how many"]
 look = {"rows": sentence, "kind": "scores", "limit": 2.6}  # one scale for all three
@@ -347,7 +388,7 @@ figures.show(
 # *journey* answers nothing at all. Asking and answering have come apart, which is what we wanted.
 #
 # A practical word: `nn.Linear` keeps its weight the other way round, as (out, in), and computes `x @ weight.T`. Who
-# copies such a weight into a matrix $W_q$ must transpose it. With $D \ne K$ a forgotten transpose stops with an
+# copies such a weight into a matrix $\mathbf{W}_q$ must transpose it. With $d \ne d_k$ a forgotten transpose stops with an
 # error; with square matrices it runs and is silently wrong. The GPT-2 that many people load has its weights as
 # (in, out), in a layer that the `transformers` library calls `Conv1D`
 # ([huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311)).
@@ -364,16 +405,19 @@ print("with the transpose, the largest difference is", (linear(x) - x.matmul(W_q
 # Put the roles where the one vector stood before. Every query scores all keys, softmax turns each query's scores
 # into weights, and the output averages the *values*:
 #
-# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(Q K^\top\right) V$$
+# $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
+# \mathbf{A} = \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right)$$
 #
-# Shapes: $(T, K)$ times $(K, S)$ gives scores $(T, S)$, softmax runs along the keys, $S$, and weights $(T, S)$ times
-# values $(S, V)$ give the output, $(T, V)$. So $K$ must agree between queries and keys, $S$ between keys and values,
+# Shapes: `(T, K)` times `(K, S)` gives scores `(T, S)`, softmax runs along the $S$ keys, and weights `(T, S)` times
+# values `(S, V)` give the output, `(T, V)`. So $d_k$ must agree between queries and keys, $S$ between keys and values,
 # and that is all. It is a dictionary whose look-up is soft: not the one entry whose key matches, but all of them,
 # each as far as its key matches.
 #
-# **Predict first.** One query and two entries, whose values are their keys:
+# ### Predict first
 #
-# $$q = (1, 2, 3), \qquad K = V = \begin{pmatrix} 4 & 5 & 6 \\ 7 & 8 & 9 \end{pmatrix}$$
+# One query and two entries, whose values are their keys:
+#
+# $$\mathbf{q} = (1, 2, 3), \qquad \mathbf{K} = \mathbf{V} = \begin{pmatrix} 4 & 5 & 6 \\ 7 & 8 & 9 \end{pmatrix}$$
 #
 # The second key points in much the same direction and is longer. About what weights do you expect: 40 and 60 %, 10
 # and 90 %, something else? Work out both scores before you go on.
@@ -388,7 +432,7 @@ print("weights", [f"{weight:.9f}" for weight in two_weights.tolist()])
 print("output ", (two_weights[0] * two_keys[0] + two_weights[1] * two_keys[1]).tolist())
 
 # %% [markdown]
-# <details><summary>What happened</summary>
+# <details><summary>Answer</summary>
 #
 # The scores are $1\cdot4 + 2\cdot5 + 3\cdot6 = 32$ and $50$. Softmax looks at differences, and a difference of 18
 # is a factor of $e^{18}$, about 66 million. The first entry gets the weight 0.000000015, and the output is, to seven
@@ -397,16 +441,19 @@ print("output ", (two_weights[0] * two_keys[0] + two_weights[1] * two_keys[1]).t
 #
 # </details>
 #
-# ### Exercise 4: `attention`
+# ### Exercise 4: `attention(query, key, value)`
+#
+# *Difficulty ★★☆ · about 6 minutes*
 #
 # Write it for any leading dimensions. Queries and keys may differ in number ($T \ne S$), values may be wider or
-# narrower than keys ($V \ne K$). No scaling yet. For paper:
+# narrower than keys ($d_v \ne d_k$). No scaling yet. For paper:
 #
-# $$q = (1, 0), \quad K = \begin{pmatrix} \ln 3 & 0 \\ 0 & 5 \end{pmatrix}, \quad
-# V = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
+# $$\mathbf{q} = (1, 0), \quad \mathbf{K} = \begin{pmatrix} \ln 3 & 0 \\ 0 & 5 \end{pmatrix}, \quad
+# \mathbf{V} = \begin{pmatrix} 4 \\ 8 \end{pmatrix} \quad\longrightarrow\quad
 # \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(attention)
 
 
@@ -436,10 +483,11 @@ grade(attention)
 # ### Step by step
 #
 # Now watch one query on its way: it meets the keys, the scores become weights, the weights average the values. In
-# all four pictures there is one row a word, in the order of the sentence. With the sliders you can follow any word of the sentence; try *step*,
-# which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
+# all four pictures there is one row a word, in the order of the sentence. With the sliders you can follow any word of
+# the sentence; try *step*, which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
 
 # %% tags=["demo"]
+# @title Two sliders: whose query, and which of the four steps
 attend = use(attention, ready_made.attention)
 project = use(project_qkv, ready_made.projections)
 
@@ -448,7 +496,7 @@ def one_query(word, step):
     query, key, value = project(x, W_q, W_k, W_v)
     output, weights = attend(query, key, value)
     i = sentence.index(word)
-    fig = figures.attention.step(
+    return figures.attention.step(
         step,
         query[i],
         key,
@@ -459,14 +507,6 @@ def one_query(word, step):
         asking=word,
         names=(["whose?", "how many?"], ["someone", "how many"]),
     )
-    best = sentence[int(weights[i].argmax())]
-    alt = [
-        f"The query of {word}, {query[i, 0]:.2f} for whose and {query[i, 1]:.2f} for how many, above all six keys.",
-        f"The scores of {word} with the six words as bars; the highest belongs to {best}.",
-        f"The weights as bars: {word} gives {best} the most, {weights[i].max():.2f}.",
-        f"Every value times its weight, and their sum: {output[i, 0]:.2f} someone, {output[i, 1]:.2f} how many.",
-    ][step - 1]
-    return figures.described(fig, alt)
 
 
 interactive.slider(
@@ -478,14 +518,32 @@ interactive.slider(
 )
 
 # %% [markdown]
-# And all words at once, as lines and as a map. Compare it with the map of `simple_attention` above: only *one*
-# still listens to itself, and attention is mutual no more. *journey* gives *Your* 0.88, and *Your* gives *journey*
-# 0.09 back.
+# ### From words to output in one function
+#
+# Everything so far, from the words to the output, is one short function of $\mathbf{X}$ and the three matrices. Since
+# queries, keys and values all come from the same words, it is called **self-attention**:
 
 # %% tags=["demo"]
 attend = use(attention, ready_made.attention)
 project = use(project_qkv, ready_made.projections)
-output, found = attend(*project(x, W_q, W_k, W_v))
+
+
+def self_attention(x, W_q, W_k, W_v):
+    """x (..., T, D) and three matrices in; output (..., T, V) and weights (..., T, T) out."""
+    query, key, value = project(x, W_q, W_k, W_v)
+    return attend(query, key, value)
+
+
+output, found = self_attention(x, W_q, W_k, W_v)
+print("words", tuple(x.shape), " output", tuple(output.shape), " weights", tuple(found.shape))
+
+# %% [markdown]
+# Here are its weights for all words at once, as lines and as a map. Compare it with the map of `simple_attention`
+# above: only *one* still listens to itself, and attention is mutual no more. *journey* gives *Your* 0.88, and *Your*
+# gives *journey* 0.09 back.
+
+# %% tags=["demo"]
+# @title Who looks at whom, as lines and as a map
 figures.show(
     figures.attention.who_looks_at_whom(found, sentence, sentence),
     alt="On the left lines from every word as a query to every word as a key, the wider the heavier the weight: "
@@ -494,11 +552,94 @@ figures.show(
 )
 
 # %% [markdown]
-# **Predict first.** What is the output of attention if the values are the identity matrix, $V = I$ of shape $(S, S)$?
+# ### Learned, not chosen
+#
+# The three matrices were chosen by hand, so that you could read them. In a model they begin as random numbers and are
+# learned. `torch.nn.Parameter` makes a tensor one that is to be learned: it wants a gradient (lesson 1), and a module,
+# from lesson 4 on, finds and lists it by itself.
+#
+# Let three random matrices learn to do what ours do. In each round `self_attention` computes its output; the mean
+# squared difference to the wanted one is the **loss**, one number that says how wrong it is; autograd finds the
+# gradients; and each matrix takes a small step *against* its gradient, which makes the loss a little smaller. That is
+# **gradient descent**. Two lines are housekeeping: `torch.no_grad()`, because the step itself is not to be
+# differentiated, and `W.grad = None`, because autograd would add the next gradient to the old one.
+
+# %% tags=["demo"]
+generator = torch.Generator().manual_seed(2)
+learned = [torch.nn.Parameter(torch.randn(3, 2, generator=generator)) for _ in range(3)]
+wanted = self_attention(x, W_q, W_k, W_v)[0]
+for step in range(1001):
+    loss = (self_attention(x, *learned)[0] - wanted).square().mean()
+    loss.backward()
+    with torch.no_grad():
+        for W in learned:
+            W -= 0.5 * W.grad
+            W.grad = None
+    if step % 250 == 0:
+        print(f"step {step:4}: loss {loss.item():.5f}")
+
+# %% [markdown]
+# ### Predict first
+#
+# The outputs are nearly the wanted ones now. Is the learned `W_q` nearly the one that we chose?
 #
 # <details><summary>Answer</summary>
 #
-# The weights: $A I = A$. This is more than a trick. PyTorch's `F.scaled_dot_product_attention` does not return its
+# No, and nothing asks for it. Queries and keys meet in the score only,
+# $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$, so all that counts of the two matrices is their
+# product $\mathbf{W}_q \mathbf{W}_k^\top$: make one of them ten times as large and the other ten times as small, or turn
+# both in the same way, and every score stays what it was. What a query "means" is settled between it and its keys.
+#
+# </details>
+
+# %% tags=["demo"]
+print("chosen W_q:", W_q, sep="\n")
+print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
+
+# %% [markdown]
+# ### A bias
+#
+# `nn.Linear` adds a **bias** unless told not to: the same learned vector to every row, here
+# $\mathbf{q}_i = \mathbf{x}_i \mathbf{W}_q + \mathbf{b}_q$, and likewise for keys and values.
+#
+# ### Predict first
+#
+# Add a bias to the queries only; to the keys only; to the values only. Which of the three changes the weights? Which
+# changes the output?
+#
+# <details><summary>Answer</summary>
+#
+# - **Queries:** both. The score with key $j$ grows by $\mathbf{b}_q \cdot \mathbf{k}_j$: some keys are now liked by
+#   every query, whatever it asks.
+# - **Keys:** neither! The score of query $i$ grows by $\mathbf{q}_i \cdot \mathbf{b}_k$, the same number for all keys, and
+#   softmax does not see a number that is added to all scores (lesson 2).
+# - **Values:** the output only, and by exactly $\mathbf{b}_v$: each row of weights sums to 1.
+#
+# So a bias on the keys is there for nothing. The speech model [Whisper](https://github.com/openai/whisper) has biases on
+# queries and values and none on keys. This course's projections have none at all, as in many newer models.
+#
+# </details>
+
+# %% tags=["demo"]
+bias = torch.tensor([0.5, -1.0])
+query, key, value = project(x, W_q, W_k, W_v)
+biased = {
+    "queries": attend(query + bias, key, value),
+    "keys": attend(query, key + bias, value),
+    "values": attend(query, key, value + bias),
+}
+for name, (with_bias, moved) in biased.items():
+    change = [(one - other).abs().max().item() for one, other in ((moved, found), (with_bias, output))]
+    print(f"bias on the {name:8} weights change by up to {change[0]:.2f}, the output by up to {change[1]:.2f}")
+
+# %% [markdown]
+# ### Predict first
+#
+# What is the output of attention if the values are the identity matrix, $\mathbf{V} = \mathbf{I}$ of shape `(S, S)`?
+#
+# <details><summary>Answer</summary>
+#
+# The weights: $\mathbf{A} \mathbf{I} = \mathbf{A}$. This is more than a trick. PyTorch's `F.scaled_dot_product_attention` does not return its
 # weights, and this is how to get them out of it; the pictures of this lesson do so until your `attention` passes.
 #
 # </details>
@@ -507,7 +648,7 @@ figures.show(
 #
 # Nothing in the equation says that queries and keys come from the same sentence. In translation they do not: the
 # half-finished French sentence asks, the English one answers. Queries come from the text that is being written, keys
-# and values from the text that is being read. It is easily told the wrong way round: a survey of language
+# and values from the text that is being read. This is **cross-attention**. It is easily told the wrong way round: a survey of language
 # models did so until a reader noticed ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
 #
 # Take "un seul pas", which is "one single step", in the same three meanings: $T = 3$ queries. The English sentence
@@ -523,6 +664,9 @@ attend = use(attention, ready_made.attention)
 translated, alignment = attend(french_queries, x, x)
 print("queries", tuple(french_queries.shape), " keys and values", tuple(x.shape))
 print("weights", tuple(alignment.shape), " output", tuple(translated.shape))
+
+# %% tags=["demo"]
+# @title Three French words look at six English ones
 figures.show(
     figures.attention.who_looks_at_whom(alignment, french, sentence),
     alt="Lines from the three French words to the six English ones, and a heat map of three rows and six columns: un "
@@ -542,7 +686,7 @@ figures.show(
 # query fetches them?
 #
 # With keys of length 1 at right angles to each other it is easy: take the wanted key itself, made longer so that it
-# wins clearly, or the sum of two such keys for the average of both. Does this do for any keys?
+# wins clearly, or the sum of two such keys for the average of both:
 
 
 # %%
@@ -554,7 +698,21 @@ def copy_the_keys(keys, targets):
 square_keys = torch.eye(3)
 slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 
+# %% [markdown]
+# ### Predict first
+#
+# A query wants key 0, by copying it. Does it get key 0 from `square_keys`? And from `slanted_keys`? Work out the
+# three scores of each.
+#
+# <details><summary>Answer</summary>
+#
+# From the square keys, yes: the scores are 8, 0 and 0. From the slanted ones, no: the scores are 8, 16 and 0. Key 1
+# points partly the same way, is longer, and wins.
+#
+# </details>
+
 # %% tags=["demo"]
+# @title The weights of a query that copies key 0, for both sets of keys
 attend = use(attention, ready_made.attention)
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("keys at right angles", "slanted keys")):
@@ -565,28 +723,37 @@ figures.show(
     fig,
     alt="Two bar charts of weights for a query that wants key 0. With keys at right angles key 0 gets 1. With slanted "
     "keys it gets 0, and key 1 gets 1.",
-    caption="A query that copies key 0. Among slanted keys, key 1 points partly the same way, is longer, and wins.",
+    caption=f"A query that copies key 0, among two sets of three keys. By {attend.whose}.",
 )
 
 # %% [markdown]
-# No. A query must please the wanted keys *and* avoid the others, so think of the scores first and of the query
-# second. You want high, equal scores for the targets and zero for the rest. The scores are $K q$: for keys $K$ of
-# shape $(S, K)$ and wanted scores $s$ of shape $(S,)$ that is a system of linear equations,
+# ### Scores first
 #
-# $$K q = s, \qquad s_j = \begin{cases} c & \text{if } j \text{ is a target} \\ 0 & \text{otherwise} \end{cases}$$
+# A query must please the wanted keys *and* avoid the others, so think of the scores first and of the query second. You
+# want high, equal scores for the targets and zero for the rest. The scores are $\mathbf{K} \mathbf{q}$: for keys
+# $\mathbf{K}$ of shape `(S, K)`, a query $\mathbf{q}$ of shape `(K,)`, written as a column, and wanted scores
+# $\mathbf{s}$ of shape `(S,)` that is a system of linear equations, one equation for each key,
 #
-# and it has a solution for every $s$ if the rows of $K$ are linearly independent. The number $c$ is yours to
-# choose: how large must it be for the targets to get 99 % of the weight? With $m$ targets among $S$ keys they get
-# $m e^c / (m e^c + S - m)$.
+# $$\mathbf{K} \mathbf{q} = \mathbf{s}, \qquad s_j = \begin{cases} c & \text{if } j \text{ is a target} \\
+# 0 & \text{otherwise} \end{cases}$$
 #
-# ### Exercise 5: `query_for`
+# It has a solution for every $\mathbf{s}$ if the rows of $\mathbf{K}$ are **linearly independent**, that is, if no key
+# is a sum of multiples of the others. With as many keys as numbers in a key there is one solution; with fewer keys there
+# are many. PyTorch solves such systems, of both kinds; look under `torch.linalg`, or ask for the hints. The number $c$ is
+# yours to choose: how large must it be for the targets to get 99 % of the weight? With $n$ targets among $S$ keys they
+# get $n e^c / (n e^c + S - n)$.
+#
+# ### Exercise 5: `query_for(keys, targets)`
+#
+# *Difficulty ★★★ · about 15 minutes*
 #
 # Given such keys and a list of indices, build the query. Attention (unscaled) must then give all targets the same
 # weight, to within 0.001, and together at least 0.99. For paper: keys $(1, 0)$ and $(1, 1)$, target 0. You
-# want $q_1 = 10$ and $q_1 + q_2 = 0$, so $q = (10, -10)$. It leans away from the key that it must not find. Many
+# want $q_1 = 10$ and $q_1 + q_2 = 0$, so $\mathbf{q} = (10, -10)$. It leans away from the key that it must not find. Many
 # queries are right; any of them will do.
 
 # %%
+# Stuck? Take the # away and run this cell; run it again for the next hint.
 # hint(query_for)
 
 
@@ -616,25 +783,32 @@ grade(query_for)
 # %% [markdown]
 # ### What one query cannot do
 #
-# **Predict first.** Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between, $(\tfrac12, \tfrac12)$. They
+# Keys that *are* sums of multiples of others are another matter.
+#
+# ### Predict first
+#
+# Three keys in the plane: $(1, 0)$, $(0, 1)$ and, halfway between, $(\tfrac12, \tfrac12)$. They
 # are not linearly independent. Is there a query that gives the third key the highest weight?
 #
 # <details><summary>Answer</summary>
 #
 # No. Its score is the average of the other two scores, whatever the query, and an average is never above both. A
-# key that lies between others cannot be found on its own. That is one reason to give keys many dimensions: with $K$
-# of them, $K$ keys can each be found, and so can any group of them.
+# key that lies between others cannot be found on its own. That is one reason to give keys many numbers: with $d_k$
+# of them, $d_k$ keys can each be found, and so can any group of them.
 #
 # </details>
 #
+# ### One average for each query
+#
 # Now suppose that four values are the corners of a square, each with a key of its own. You ask for the average of
-# $v_0$ and $v_2$, opposite corners. Then for the average of $v_1$ and $v_3$.
+# $\mathbf{v}_0$ and $\mathbf{v}_2$, opposite corners. Then for the average of $\mathbf{v}_1$ and $\mathbf{v}_3$.
 
 # %%
 corners = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])  # (S, V)
 corner_keys = torch.eye(4)  # (S, K)
 
 # %% tags=["demo"]
+# @title Where the outputs lie: one query, another, and two separate ones
 attend = use(attention, ready_made.attention)
 design = use(query_for, copy_the_keys)
 
@@ -645,30 +819,31 @@ def fetch(*targets):
 
 fig, axes = figures.row(3, width=3.1, height=3.2)
 asked = [
-    ("one head asks for v0 and v2", {"its output": fetch(0, 2)}),
-    ("one head asks for v1 and v3", {"its output": fetch(1, 3)}),
-    ("two heads ask for v0 and for v2", {"output of head 1": fetch(0), "output of head 2": fetch(2)}),
+    ("one query for v0 and v2", {"its output": fetch(0, 2)}),
+    ("one query for v1 and v3", {"its output": fetch(1, 3)}),
+    ("a query for v0, one for v2", {"output for v0": fetch(0), "output for v2": fetch(2)}),
 ]
 for ax, (title, outputs) in zip(axes, asked):
     figures.attention.in_the_plane(ax, corners, outputs, title=title)
 figures.show(
     fig,
     alt="Three squares with values at their corners. For v0 and v2 the output lies in the centre; for v1 and v3 it "
-    "lies in the centre too. Two heads that ask for v0 and v2 separately have their outputs on those corners.",
-    caption=f"Different questions, the same answer; only two heads keep the two apart. By {design.whose}.",
+    "lies in the centre too. Two queries that ask for v0 and v2 separately have their outputs on those corners.",
+    caption=f"Different questions, the same answer; only two queries keep the two apart. By {design.whose}.",
 )
 
 # %% [markdown]
 # Both answers are the centre of the square, the very same vector. Whatever comes after attention sees that vector
 # only, and cannot know which pair it was made of. **One head gives one average for each query.** It can average two
-# things, but it cannot average them and also keep them apart: that would take two averages, so two queries, so two
-# heads. Lesson 6 builds them.
+# things, but it cannot average them and also keep them apart: that would take two averages, so two queries. A **head** is
+# one such attention with projections of its own, so it takes two heads. Lesson 6 builds them.
 #
 # Could a cleverer query do better? The weights are positive and sum to 1, so the output never leaves the space
-# between the values (the shaded square), and every point reached is one point. Let the query slide from "only $v_0$"
-# to "only $v_2$" and see what attention can say in between:
+# between the values (the shaded square), and every point reached is one point. Let the query slide from "only $\mathbf{v}_0$"
+# to "only $\mathbf{v}_2$" and see what attention can say in between:
 
 # %% tags=["demo"]
+# @title A slider: the query leans from v0 towards v2
 attend = use(attention, ready_made.attention)
 design = use(query_for, copy_the_keys)
 
@@ -745,8 +920,8 @@ for name, parameter in module.named_parameters():
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# No bug. The module projects by itself: `in_proj_weight` has $3 D$ rows, which are $W_q$, $W_k$ and $W_v$ on top of
-# each other (and transposed, like those of `nn.Linear`). `self.attn(x, x, x)` says which *sentences* the roles are
+# No bug. The module projects by itself: `in_proj_weight` has $3 d$ rows, which are $\mathbf{W}_q$, $\mathbf{W}_k$ and
+# $\mathbf{W}_v$ on top of each other (and transposed, like those of `nn.Linear`). `self.attn(x, x, x)` says which *sentences* the roles are
 # taken from: all three from $x$. Cross-attention would be `self.attn(x, other, other)`. Your `attention` and
 # `F.scaled_dot_product_attention` do not project; to them you pass queries, keys and values that are ready.
 #
@@ -775,8 +950,8 @@ for name, parameter in module.named_parameters():
 #   x = x + residual
 # ```
 #
-# **Softmax ran over the queries.** In a collection of annotated papers, weights of shape (batch, query,
-# key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up with
+# **Softmax ran over the queries** (review: lesson 2 met it too). In a collection of annotated papers, weights of shape
+# (batch, query, key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up with
 # almost nothing. Trained both ways, the model made images of the same measured quality
 # ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after
 # the correction, somebody reported the *right* line as the mistake
@@ -812,6 +987,8 @@ def scores_detached(q, k, v):
     return attend(q.detach(), k.detach(), v)[0]
 
 
+# %% tags=["demo"]
+# @title Which of the three matrices gets a gradient
 heads = [right, values_not_used, answer_thrown_away, scores_detached]
 cotangent = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
 norms = torch.zeros(len(heads), 3)
@@ -842,15 +1019,20 @@ figures.show(
 # %% [markdown]
 # ## Summary
 #
-# - A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where its word stood.
-# - Attention scores, normalises, averages: every query gets the average of all values, weighted by how well the keys match it.
-# - Query, key and value are three views of a word (what it seeks, how it is found, what it hands over), through matrices that are learned.
-# - Queries may come from one sentence and keys and values from another; the output has one vector a query, of the width of the values.
-# - A query can be designed to fetch any group of independent keys, but one head says one average at a time.
+# 1. A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where its
+#    word stood.
+# 2. Attention scores, normalises, averages: every query gets the average of all values, weighted by how well the keys
+#    match it.
+# 3. Query, key and value are three views of a word (what it seeks, how it is found, what it hands over), through
+#    matrices that are learned.
+# 4. Queries may come from one sentence and keys and values from another; the output has one vector a query, of the width
+#    of the values.
+# 5. A query can be designed to fetch any group of independent keys, but one head says one average at a time.
 #
-# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(Q K^\top\right) V$$
+# $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
+# \operatorname{softmax}\!\left(\mathbf{Q} \mathbf{K}^\top\right) \mathbf{V}$$
 #
-# Read on: [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2, for the equation as it was
+# **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2, for the equation as it was
 # published; [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473),
 # where attention between two sentences began; [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
 # for how the built-in spells it.

@@ -17,17 +17,17 @@
 # instrument, a *leak detector*. You will turn it on eight attention functions that you have not seen before. Most of
 # them peek, and not all of those look as if they did.
 #
-# **Time:** about 62 minutes (8 for each of the five exercises, 21 of reading at 200 words a minute, half a minute of
-# running). **You need:** softmax (lesson 2), attention (lesson 3) and its scale (lesson 4). Nothing from your earlier
-# notebooks has to be copied.
+# **Time:** about 75 minutes. **You need:** softmax (lesson 2), attention (lesson 3) and its scale (lesson 4). Nothing
+# from your earlier notebooks has to be copied.
 #
 # | letter | meaning |
 # |---|---|
 # | $B$, $H$ | sentences in a batch, heads (lesson 6; here they are just more leading dimensions) |
 # | $T$, $S$ | how many queries, how many keys |
-# | $D$ | the width of a token's vector |
-# | $K$, $V$ | the width of a query or key, the width of a value |
-# | $M$ | a mask: true or false for each query and key, $(T, S)$ |
+# | `D` | in shapes, the width of a token's vector; $d$ in formulas |
+# | `K`, `V` | in shapes, the width of a query or key and the width of a value; $d_k$ and $d_v$ in formulas |
+# | $\mathbf{Q}$, $\mathbf{K}$, $\mathbf{V}$ | matrices, in bold: all queries `(T, K)`, all keys `(S, K)`, all values `(S, V)` |
+# | $\mathbf{M}$ | a mask `(T, S)`: its entry $m_{ij}$ is true or false for query $i$ and key $j$ |
 #
 # One convention holds from here to the end of the course: **in a mask, True means blocked.** Section 5 meets a
 # function that has it the other way round.
@@ -51,10 +51,10 @@ from torch import nn
 # $i$ is the word at place $i + 1$. So at place $i$ the model may look at the words 0 to $i$, itself included: its own
 # word is a question, not an answer. Everything after it is an answer to something.
 #
-# $$ M_{ij} = \text{True, if } j > i; \quad \text{else False} $$
+# $$ m_{ij} = \text{True, if } j > i; \quad \text{else False} $$
 #
-# where $i$ is the place of the query and $j$ the place of the key, both counted from 0. An attention that obeys is
-# called **causal**: what comes later cannot have been the cause of what came before.
+# where $i$ is the place of the query and $j$ the place of the key, both counted from 0. This is the **causal mask**,
+# and an attention that obeys it is called causal: what comes later cannot have been the cause of what came before.
 
 # %%
 words = "Your journey starts with one step".split()
@@ -67,7 +67,9 @@ for i, word in enumerate(words):
 # %% [markdown]
 # Read it by rows: *starts* may see *Your*, *journey* and itself.
 #
-# **Predict first.** How many of the 36 cells are open? And for which word is the outcome of attention certain, before
+# ### Predict first
+#
+# How many of the 36 cells are open? And for which word is the outcome of attention certain, before
 # you know a single number of the model?
 #
 # <details><summary>Answer, once you have decided</summary>
@@ -80,27 +82,30 @@ for i, word in enumerate(words):
 #
 # ### When there are fewer queries than keys
 #
-# A trained model writes. It has read *Your journey starts with one*, kept the keys and values of those words, and now
-# the new word *step* comes in. Only *step* needs a query, $T = 1$, but there are six keys, $S = 6$. Which of the keys
-# may this one query see?
+# A trained model writes word by word, each from all the words before it; such a model is called **autoregressive**. It
+# has read *Your journey starts with one*, kept the keys and values of those words (the place where they are kept is its
+# **KV cache**), and now the new word *step* comes in. Only *step* needs a query, $T = 1$, but there are six keys,
+# $S = 6$. Which of the keys may this one query see?
 #
 # All six, of course: every one of them came before it, or is itself. But the formula above says that query 0 sees key
 # 0 and nothing else. It had quietly assumed that queries and keys start together. When earlier keys have been kept,
 # they *end* together: **the $T$ queries are the last $T$ of the $S$ places**, and query $i$ stands at place
 # $S - T + i$.
 #
-# $$ M_{ij} = \text{True, if } j > S - T + i; \quad \text{else False} $$
+# $$ m_{ij} = \text{True, if } j > S - T + i; \quad \text{else False} $$
 #
 # With $T = S$ this is the first formula again.
 #
-# ### Exercise 1: `causal_mask`
+# ### Exercise 1: `causal_mask(T, S=None, device=None)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Build the mask for $T$ queries and $S$ keys.
 #
 # **On paper.** Three queries and five keys. The first query stands at place 5 − 3 + 0 = 2, so it sees the keys 0, 1
 # and 2:
 #
-# $$ M = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
+# $$ \mathbf{M} = \begin{pmatrix} 0 & 0 & 0 & 1 & 1 \\ 0 & 0 & 0 & 0 & 1 \\ 0 & 0 & 0 & 0 & 0 \end{pmatrix} $$
 #
 # with 1 for True and 0 for False. There cannot be more queries than places, so $S < T$ is an error in the call:
 # raise a `ValueError` whose message names an argument and its value, such as `S is 3, which is less than T = 5`.
@@ -139,6 +144,7 @@ grade(causal_mask)
 # From here on your mask draws the pictures, once it passes; PyTorch's does until then. Each caption says which.
 
 # %% tags=["demo"]
+# @title Tables of ticks and crosses for six, two and one query
 mask_for = use(causal_mask, ready_made.causal_mask)
 sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
 figures.show(
@@ -158,6 +164,7 @@ figures.show(
 
 
 # %% tags=["demo"]
+# @title Slider: the sentence grows, and one query asks for its newest word
 def newest_word(S):
     mask_for = use(causal_mask, ready_made.causal_mask)
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
@@ -182,6 +189,7 @@ batch = [words, "One step starts it".split(), "Your journey".split()]
 lengths = torch.tensor([len(sentence) for sentence in batch])  # (B,)
 
 # %% tags=["demo"]
+# @title The batch, drawn
 figures.show(
     figures.masks.sentences(batch, lengths.tolist(), 6),
     alt="A batch of three sentences in six columns: six words; four words and two pads; two words and four pads.",
@@ -191,22 +199,27 @@ figures.show(
 # %% [markdown]
 # Here what is blocked depends on the sentence, not on the query. With $\ell_b$ for the length of sentence $b$,
 #
-# $$ P_{bj} = \text{True, if } j \ge \ell_b; \quad \text{else False} $$
+# $$ m_{bj} = \text{True, if } j \ge \ell_b; \quad \text{else False} $$
 #
-# which is a table of shape $(B, S)$. Scores, though, will have the shape $(B, H, T, S)$ when there are several heads.
-# A mask of shape $(B, 1, 1, S)$ fits onto them by broadcasting: the same for all heads, the same for all queries.
+# This is the **padding mask**, a table of shape `(B, S)`. Scores, though, will have the shape `(B, H, T, S)` when there
+# are several heads. A mask of shape `(B, 1, 1, S)` fits onto them by broadcasting: the same for all heads, the same for
+# all queries.
 #
-# **Predict first.** `causal` has the shape $(T, T)$ and `padding` the shape $(B, 1, 1, T)$. What is the shape of
+# ### Predict first
+#
+# `causal` has the shape `(T, T)` and `padding` the shape `(B, 1, 1, T)`. What is the shape of
 # `causal | padding`, and what does the `|` say about a cell?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
-# $(B, 1, T, T)$: both are stretched to it. A cell is blocked if *either* mask blocks it. That is a good reason for
+# `(B, 1, T, T)`: both are stretched to it. A cell is blocked if *either* mask blocks it. That is a good reason for
 # True = blocked: reasons to block something add up.
 #
 # </details>
 #
-# ### Exercise 2: `padding_mask`
+# ### Exercise 2: `padding_mask(lengths, S)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # **On paper.** Lengths (1, 3) and $S = 3$ give the two rows (0, 1, 1) and (0, 0, 0), with 1 for True, in a tensor of
 # shape (2, 1, 1, 3). A length may be 0, for a sentence without words: its row is all True.
@@ -236,10 +249,14 @@ from grading.judge import grade
 grade(padding_mask)
 ### END HIDDEN TESTS
 
-# %% tags=["demo"]
+# %%
 mask_for = use(causal_mask, ready_made.causal_mask)
 padding_for = use(padding_mask, lambda lengths, S: ready_made.padding(batch, S))
-both = mask_for(6) | padding_for(lengths, 6)  # (B, 1, T, S)
+both = mask_for(6) | padding_for(lengths, 6)
+print("causal | padding:", tuple(both.shape))
+
+# %% tags=["demo"]
+# @title Both masks together, for each of the three sentences
 figures.show(
     figures.masks.tables({f"length {n}": both[b, 0] for b, n in enumerate(lengths.tolist())}),
     alt="Three tables of six queries and six keys. Length 6: crosses above the diagonal. Length 4: also "
@@ -257,13 +274,15 @@ figures.show(
 # Blocked keys should get a weight of exactly 0, and the others should share the whole 1 among them, as if the blocked
 # keys had never been there:
 #
-# $$ A_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
-#    A_{ij} = 0 \text{ if it is} $$
+# $$ a_{ij} = \frac{e^{s_{ij}}}{\sum_{k \text{ not blocked}} e^{s_{ik}}} \text{ if } j \text{ is not blocked}, \quad
+#    a_{ij} = 0 \text{ if it is} $$
 #
 # where $s_{ij}$ is the score of query $i$ with key $j$. The usual trick is to put a score in place of the blocked ones
 # that softmax turns into 0.
 #
-# **Predict first.** One query, four keys with scores (2, 1, −1, 3). The last one is blocked, and it happens to have
+# ### Predict first
+#
+# One query, four keys with scores (2, 1, −1, 3). The last one is blocked, and it happens to have
 # the highest score. Which of these values, put in its place, makes its weight 0: `0`, `-1e-12`, `-1e9`, `-inf`?
 
 # %%
@@ -301,6 +320,7 @@ def example_scores(T=6, K=4, seed=4):
 
 
 # %% tags=["demo"]
+# @title Slider: the fill and the size of the scores, and what gets through
 def filled(fill, times):
     mask = use(causal_mask, ready_made.causal_mask)(6)
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
@@ -334,7 +354,9 @@ print(torch.softmax(nothing, dim=-1))
 # %% [markdown]
 # One NaN in one row: bad, but could one not ignore that row?
 #
-# **Predict first.** Below, the first of three queries sees nothing. The loss is made from the *other two* only. `W` is
+# ### Predict first
+#
+# Below, the first of three queries sees nothing. The loss is made from the *other two* only. `W` is
 # a weight matrix that all three go through. How much of the gradient of `W` is still usable?
 
 # %%
@@ -356,8 +378,8 @@ print("gradient of W:", W.grad.tolist())
 # gradient of 0 and multiplies it by its NaN weights; 0 × NaN is NaN, not 0; and `W` collects it from there. One
 # blocked row in one sentence of a batch ruins the whole step, and after it the whole model.
 #
-# So it is in real code. As late as in PyTorch 2.13 `nn.MultiheadAttention` gives NaN for such a row when you ask for its
-# weights, while `F.scaled_dot_product_attention` gave NaN before PyTorch 2.5 and gives 0 since
+# So it is in real code. As late as in PyTorch 2.13 `nn.MultiheadAttention` gives NaN for such a row when you ask for
+# its weights, while `F.scaled_dot_product_attention` gave NaN before PyTorch 2.5 and gives 0 since
 # ([pytorch#103963](https://github.com/pytorch/pytorch/issues/103963)).
 #
 # </details>
@@ -365,10 +387,12 @@ print("gradient of W:", W.grad.tolist())
 # So somebody must decide what "attend to nothing" means. The course decides: **a fully blocked row has weights of 0,
 # an output of 0, and a gradient of 0.** It has seen nothing, it says nothing, it learns nothing.
 #
-# ### Exercise 3: `masked_softmax`
+# ### Exercise 3: `masked_softmax(scores, mask)`
 #
-# Softmax over the last dimension of what is not blocked. The mask fits by broadcasting: scores may be $(B, H, T, S)$
-# and the mask $(T, S)$ or $(B, 1, 1, S)$. Scores are finite, but may be as large as ±1e15, blocked ones too, and no
+# *Difficulty ★★★ · about 12 minutes*
+#
+# Softmax over the last dimension of what is not blocked. The mask fits by broadcasting: scores may be `(B, H, T, S)`
+# and the mask `(T, S)` or `(B, 1, 1, S)`. Scores are finite, but may be as large as ±1e15, blocked ones too, and no
 # output and no gradient may become NaN. `torch.softmax` is allowed here.
 #
 # **On paper.** Scores (0, $\ln 3$, 5) with only the last one blocked: weights (1/4, 3/4, 0). The same scores, all
@@ -405,6 +429,7 @@ grade(masked_softmax)
 # nothing to see.
 
 # %% tags=["demo"]
+# @title Scores, masked scores and weights, side by side
 softmax_of = use(masked_softmax, ready_made.masked_softmax)
 mask = use(causal_mask, ready_made.causal_mask)(6)
 figures.show(
@@ -425,20 +450,23 @@ figures.show(
 # %% [markdown]
 # ## 4. Attention with a mask
 #
-# All that is left is to put the pieces together. With queries $Q$ of shape $(T, K)$, keys $(S, K)$, values $(S, V)$ and
-# a mask $M$ of shape $(T, S)$,
+# All that is left is to put the pieces together. With queries $\mathbf{Q}$ of shape `(T, K)`, keys $\mathbf{K}$
+# `(S, K)`, values $\mathbf{V}$ `(S, V)` and a mask $\mathbf{M}$ `(T, S)`, the weights $\mathbf{A}$ and the output are
 #
-# $$ A = \text{masked softmax}\left( \frac{Q K^\top}{\sqrt{K}},\; M \right), \qquad \text{output} = A V $$
+# $$ \mathbf{A} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right),
+#    \qquad \text{output} = \mathbf{A} \mathbf{V} $$
 #
-# Here $K$ is the matrix of the keys in $Q K^\top$ and their width in $\sqrt{K}$, as everywhere in the literature. The
-# scale comes before the mask: scaled or not, −∞ is −∞.
+# *Review:* $d_k$ is the width of one query, the `K` of its shape, and dividing by its root keeps scores of wide queries
+# from saturating the softmax (lesson 4). The scale comes before the mask: scaled or not, −∞ is −∞.
 #
-# ### Exercise 4: `masked_attention`
+# ### Exercise 4: `masked_attention(query, key, value, mask=None)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Return the output and the weights. `mask=None` blocks nothing. PyTorch's attention functions are not allowed, your
 # own earlier exercises are.
 #
-# **On paper.** One query (2, 0, 0, 0), so $\sqrt K = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the values
+# **On paper.** One query (2, 0, 0, 0), so $\sqrt{d_k} = 2$, and two keys (1, 0, 0, 0) and (4, 0, 0, 0) with the values
 # (5,) and (7,). The scaled scores are (1, 4). With the second key blocked: weights (1, 0), output (5,). With both
 # blocked: weights (0, 0), output (0,).
 
@@ -475,8 +503,9 @@ grade(masked_attention)
 # ### Bidirectional beside causal
 #
 # Without a mask every word looks in both directions. That is not wrong; it depends on what you ask of the model. To
-# *understand* a finished sentence, as BERT does, one wants both directions. To *write* one, there is no other direction
-# yet.
+# *understand* a finished sentence, as BERT does, one wants both directions; a model of that kind is called an
+# **encoder**. To *write* one, there is no other direction yet. A model that writes under a causal mask is called a
+# **decoder**, and the large language models are decoders.
 
 
 # %%
@@ -486,6 +515,7 @@ def example_tokens(T=6, D=4, seed=8):
 
 
 # %% tags=["demo"]
+# @title Weights without a mask and with one
 attend = use(masked_attention, ready_made.masked_attention)
 mask = use(causal_mask, ready_made.causal_mask)(6)
 x = example_tokens()
@@ -535,10 +565,13 @@ print(f"  F.scaled_dot_product_attention(attn_mask=~mask): differs by {(ours - f
 print(f"  nn.MultiheadAttention(attn_mask=mask):           differs by {(ours - packaged).abs().max():.0e}")
 
 # %% [markdown]
-# **Predict first.** Forget the `~`: hand our mask to `F.scaled_dot_product_attention` as it is. What does *Your* see?
+# ### Predict first
+#
+# Forget the `~`: hand our mask to `F.scaled_dot_product_attention` as it is. What does *Your* see?
 # What does *step* see?
 
 # %% tags=["demo"]
+# @title Weights of F.scaled_dot_product_attention, with the ~ and without
 mask = use(causal_mask, ready_made.causal_mask)(6)
 x, identity = example_tokens(), torch.eye(6)[None]
 panels = {
@@ -607,7 +640,7 @@ for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -
 # Most wrong masks can be recognised at a glance, once you have seen them. These are weights for the same six words;
 # the orange stairs stand where the future begins.
 
-# %% tags=["demo"]
+# %%
 attend = use(masked_attention, ready_made.masked_attention)
 x, every = example_tokens(), torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
@@ -622,6 +655,9 @@ guide = {
     "7  zeroed after softmax": torch.softmax(scores, -1) * ~future,
     "8  softmax over queries": torch.softmax(scores.masked_fill(future, float("-inf")), 0),
 }
+
+# %% tags=["demo"]
+# @title The eight masks at work
 figures.show(
     figures.masks.weights({title: (w, None) for title, w in guide.items()}, per_row=4, cell=0.4, stairs=True),
     alt="Eight maps of weights. 1: a filled lower triangle. 2: the same without its diagonal, the first "
@@ -648,10 +684,12 @@ figures.show(
 #
 # ## 8. Catch a leak
 #
-# Take any function that maps tokens $x$ of shape $(T, D)$ to outputs of the same shape. Call it $f$. It is causal if
-# output $i$ stays the same whatever you do to the inputs after $i$; in terms of derivatives,
+# Take any function that maps tokens $\mathbf{X}$ of shape `(T, D)` to outputs of the same shape. Call it $f$. It is
+# causal if output $i$ stays the same whatever you do to the inputs after $i$; in terms of derivatives,
 #
-# $$ \frac{\partial f(x)_i}{\partial x_j} = 0 \quad \text{for all } j > i $$
+# $$ \frac{\partial f(\mathbf{X})_i}{\partial \mathbf{x}_j} = \mathbf{0} \quad \text{for all } j > i $$
+#
+# where $\mathbf{x}_j$ is row $j$ of $\mathbf{X}$.
 #
 # You can test that without knowing what is inside: change a later input, and look whether an earlier output moves. A
 # first draft:
@@ -668,7 +706,9 @@ print("every place sees the last one:", first_draft(lambda x: x + x[-1], example
 print("every place sees itself only: ", first_draft(lambda x: 2 * x, example_tokens()))
 
 # %% [markdown]
-# **Predict first.** The draft is right about those two. For which leaking function does it say False?
+# ### Predict first
+#
+# The draft is right about those two. For which leaking function does it say False?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
@@ -686,7 +726,9 @@ print("every place sees itself only: ", first_draft(lambda x: 2 * x, example_tok
 # - *Cut the sentence off after $i$ and compare.* That asks another question: whether the function behaves the same on
 #   a shorter text. It need not even take one.
 #
-# ### Exercise 5: `sees_the_future`
+# ### Exercise 5: `sees_the_future(attention, x)`
+#
+# *Difficulty ★★★ · about 15 minutes*
 #
 # Find out whether *any* output depends on *any* later input. The function is differentiable, and takes any `x` of the
 # given shape, but no other shape. A leak moves some output by at least 1e-4 per unit of input; it may be at one
@@ -765,6 +807,7 @@ def who_sees_whom(detector, attention, x):
 # So your detector can draw the table of section 1 for a function that nobody has shown you.
 
 # %% tags=["demo"]
+# @title The eight suspects, measured pair by pair
 detector = use(sees_the_future, first_draft)
 measured = {
     f"suspect {letter}": who_sees_whom(detector, specimens.suspect(letter), example_tokens())
@@ -806,9 +849,13 @@ figures.show(
 #
 # ### What a leak does to learning
 #
-# Suspect A puts a thousandth of a row on the future, or less. Does that matter? Let us train on text in which nothing can be learned:
-# every token is drawn at random from 8, so the best possible loss for the next one is $\ln 8 = 2.08$. A model that
-# gets below that line has not learned something about the text. It has found the crack.
+# Suspect A puts a thousandth of a row on the future, or less. Does that matter? Let us train on text in which nothing
+# can be learned: every token is drawn at random from 8, so the best possible loss for the next one is $\ln 8 = 2.08$. A
+# model that gets below that line has not learned something about the text. It has found the crack.
+#
+# *Review:* in each step `loss.backward()` asks for the gradient of every parameter, and the optimizer, here Adam
+# (lesson 4), moves each of them a little in the direction in which the loss falls; `zero_grad` forgets the gradients of
+# the step before. Lesson 8 takes this loop apart, line by line.
 
 
 # %%
@@ -845,10 +892,12 @@ def losses_on_noise(attend, steps=250, seed=0):
 
 
 # %% [markdown]
-# **Predict first.** Three models: one with a right mask, one that sees one key too many, and one whose blocked scores
+# ### Predict first
+#
+# Three models: one with a right mask, one that sees one key too many, and one whose blocked scores
 # are lowered by 6. Where will their losses go?
 
-# %% tags=["demo"]
+# %%
 attend = use(masked_attention, ready_made.masked_attention)
 mask = use(causal_mask, ready_made.causal_mask)(12)
 
@@ -863,6 +912,9 @@ runs = {
     "lowered by 6": losses_on_noise(lowered_by_6),
     "one key too many": losses_on_noise(lambda q, k, v: attend(q, k, v, mask.triu(2))[0]),
 }
+
+# %% tags=["demo"]
+# @title The losses of the three models
 figures.show(
     figures.losses(
         runs,
@@ -930,8 +982,8 @@ figures.show(
 # ([pytorch-image-models#2236](https://github.com/huggingface/pytorch-image-models/pull/2236)).
 #
 # **A perplexity of 5 instead of 16.** A small published language model could be run with either of two attention
-# routines. With the default one the causal mask was left out whenever no sentence of the batch was padded, and the model
-# scored three times better than it is. The other routine had the mask, which is how it came out
+# routines. With the default one the causal mask was left out whenever no sentence of the batch was padded, and the
+# model scored three times better than it is. The other routine had the mask, which is how it came out
 # ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)). Your detector would have said so at
 # once.
 #
@@ -943,8 +995,8 @@ figures.show(
 # 4. A fully blocked row has weights 0, output 0 and gradient 0, because somebody decided so and wrote it.
 # 5. Whether a function leaks is a question about its derivatives; ask the function, not the picture.
 #
-# $$ \text{output} = \text{masked softmax}\left( \frac{Q K^\top}{\sqrt{K}},\; M \right) V, \qquad
-#    M_{ij} = \text{True, if } j > S - T + i $$
+# $$ \text{output} = \text{masked softmax}\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}},\; \mathbf{M} \right)
+#    \mathbf{V}, \qquad m_{ij} = \text{True, if } j > S - T + i $$
 #
 # To read on:
 # [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3, where the mask comes from;

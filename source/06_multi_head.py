@@ -18,17 +18,18 @@
 # the same weights and give the same numbers, and you will know how to prove it. On the way you meet a bug that trains
 # beautifully, and learn to catch it.
 #
-# **Time:** about an hour (8 minutes for each of the five exercises, 20 of reading at 200 words a minute, half a minute
-# of running). **You need:** queries, keys and values (lesson 3), the scale (lesson 4), masks (lesson 5). Nothing from
-# your earlier notebooks has to be copied.
+# **Time:** about 80 minutes. **You need:** queries, keys and values (lesson 3), the scale and modules (lesson 4), masks
+# (lesson 5). Nothing from your earlier notebooks has to be copied.
 #
 # | letter | meaning |
 # |---|---|
 # | $B$ | the batch: how many sentences at once |
 # | $T$, $S$ | how many queries, how many keys; equal where a sentence attends to itself |
-# | $D$ | the width of the model: how many numbers describe a word |
+# | `D` | in shapes, the width of the model: how many numbers describe a word; $d$ in formulas |
 # | $H$ | the number of heads |
-# | $K$ | the width of one head, $K = D / H$; papers call it $d_k$ |
+# | `K` | in shapes, the width of one head; in formulas $d_k = d / H$ |
+# | $\mathbf{X}$ | a sentence `(T, D)`: matrices are bold |
+# | $\mathbf{W}_q, \mathbf{W}_k, \mathbf{W}_v, \mathbf{W}_o$ | the learned matrices for queries, keys, values and the output |
 
 # %%
 import torch
@@ -50,10 +51,12 @@ words = "Your journey starts with one step".split()
 # shape of word 2**. Say that word 1 has colour 1 and no shape, $(1, 0)$, and word 2 has shape 1 and no colour, $(0,
 # 1)$. Then you want $(1, 1)$.
 #
-# One head has one pair of weights, $w$ and $1 - w$. Two heads have two pairs: let one head carry the colours and the
-# other the shapes, each with weights of its own.
+# One **head**, which is one attention as you know it, has one pair of weights, $a$ and $1 - a$. Two heads have two
+# pairs: let one head carry the colours and the other the shapes, each with weights of its own.
 #
-# **Predict first.** Try every possible weight. Which points of the plane can one head reach? Which can two?
+# ### Predict first
+#
+# Try every possible weight. Which points of the plane can one head reach? Which can two?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
@@ -64,30 +67,33 @@ words = "Your journey starts with one step".split()
 # </details>
 
 # %% tags=["demo"]
+# @title What one head and what two heads can reach
 generator = torch.Generator().manual_seed(0)
 values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # (S, 2): colour and shape of word 1, of word 2
-w = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two heads gives word 1
+a = torch.rand(250, 2, generator=generator)  # 250 times: the weight each of two heads gives word 1
 
-one = w[:, :1] * values[0] + (1 - w[:, :1]) * values[1]  # (250, 2): one weight for both facts
-two = w * values[0] + (1 - w) * values[1]  # (250, 2): a weight for the colour and one for the shape
+one = a[:, :1] * values[0] + (1 - a[:, :1]) * values[1]  # (250, 2): one weight for both facts
+two = a * values[0] + (1 - a) * values[1]  # (250, 2): a weight for the colour and one for the shape
 figures.show(
     figures.heads.reach({"one head": one, "two heads": two}, values, torch.tensor([1.0, 1.0])),
     alt="Two panels with colour across and shape upwards. With one head the dots lie on the straight "
     "line from value 1 at (1, 0) to value 2 at (0, 1), and miss the star at (1, 1). With two "
     "heads they fill the square, star included.",
-    caption="Each dot is what attention puts out for one choice of weights. One head averages; it cannot mix and match.",
+    caption="Each dot is what attention puts out for one choice of weights.",
 )
 
 # %% [markdown]
-# Could a clever $W_V$ or $W_O$ rescue the single head? No, and the reason takes three lines.
+# One head averages; it cannot mix and match. Could a clever $\mathbf{W}_v$ or $\mathbf{W}_o$ rescue it? No, and the
+# reason takes three lines.
 #
 # <details><summary>Why no matrix helps</summary>
 #
-# Let $M$ be everything that happens to a value on its way out, $M = W_V W_O$. With weights $a$ and $b$ one head puts
-# out $a\,x_1 M + b\,x_2 M$: both words go through the *same* matrix, apart from a factor. To keep the colour of word 1
-# you need $a M = \begin{pmatrix} 1 & 0 \\ 0 & 0 \end{pmatrix}$, and to keep the shape of word 2 $b M = \begin{pmatrix}
-# 0 & 0 \\ 0 & 1 \end{pmatrix}$. Those two are not multiples of each other, so no $a$, $b$ and $M$ will do. Two heads
-# have two matrices, and the equation has a solution at once.
+# Let $\mathbf{W}$ be everything that happens to a value on its way out, $\mathbf{W} = \mathbf{W}_v \mathbf{W}_o$. With
+# weights $a$ and $b$ one head puts out $a\,\mathbf{x}_1 \mathbf{W} + b\,\mathbf{x}_2 \mathbf{W}$: both words go through
+# the *same* matrix, apart from a factor. To keep the colour of word 1 you need $a \mathbf{W} = \begin{pmatrix} 1 & 0 \\
+# 0 & 0 \end{pmatrix}$, and to keep the shape of word 2 $b \mathbf{W} = \begin{pmatrix} 0 & 0 \\ 0 & 1 \end{pmatrix}$.
+# Those two are not multiples of each other, so no $a$, $b$ and $\mathbf{W}$ will do. Two heads have two matrices, and
+# the equation has a solution at once.
 #
 # </details>
 #
@@ -97,18 +103,19 @@ figures.show(
 # %% [markdown]
 # ## 2. Two heads by hand
 #
-# So give attention several heads. Head $h$ has its own three matrices, each of shape $(D, K)$, and does on its own
-# what you know from lesson 4. With $X$ the sentence, $(T, D)$:
+# So give attention several heads: this is **multi-head attention**. Head $h$ has its own three matrices, each of shape
+# `(D, K)`, and does on its own what you know from lesson 4. With $\mathbf{X}$ the sentence, `(T, D)`:
 #
-# $$ \text{head}_h = \operatorname{softmax}\!\left( \frac{Q_h K_h^\top}{\sqrt{d_k}} \right) V_h, \qquad
-#    Q_h = X\, W_Q^{(h)}, \quad K_h = X\, W_K^{(h)}, \quad V_h = X\, W_V^{(h)} $$
+# $$ \text{head}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
+#    \qquad \mathbf{Q}_h = \mathbf{X} \mathbf{W}_q^{(h)}, \quad \mathbf{K}_h = \mathbf{X} \mathbf{W}_k^{(h)}, \quad
+#    \mathbf{V}_h = \mathbf{X} \mathbf{W}_v^{(h)} $$
 #
-# Each head returns $(T, K)$. Its width is $K = D / H$, so that the $H$ answers, laid side by side, are as wide as a
-# word again. One last matrix $W_O$, $(D, D)$, mixes them:
+# Each head returns `(T, K)`. Its width is $d_k = d / H$, so that the $H$ answers, laid side by side, are as wide as a
+# word again. One last matrix $\mathbf{W}_o$, `(D, D)`, mixes them:
 #
-# $$ \operatorname{MultiHead}(X) = [\, \text{head}_0,\; \text{head}_1,\; \dots,\; \text{head}_{H-1} \,]\; W_O $$
+# $$ \operatorname{MultiHead}(\mathbf{X}) =
+#    [\, \text{head}_0,\; \text{head}_1,\; \dots,\; \text{head}_{H-1} \,]\; \mathbf{W}_o $$
 #
-# (As before, the matrix of all keys is written $K_h$ and its width $d_k$ in the equation; in code the width is `K`.)
 # Here are two heads, with every matrix written out.
 
 # %%
@@ -139,6 +146,7 @@ by_hand = torch.cat([out_0, out_1], dim=-1) @ W_o  # (T, D)
 print("each head:", tuple(out_0.shape), "  side by side and mixed:", tuple(by_hand.shape))
 
 # %% tags=["demo"]
+# @title The weights of both heads
 figures.show(
     figures.heads.side_by_side(torch.stack([weights_0, weights_1]), rows=words),
     alt="Two heat maps of weights over the six words, one for each head. Their bright cells lie in different places.",
@@ -151,18 +159,20 @@ figures.show(
 #
 # ### One matrix for all heads
 #
-# Two heads made two products $X W_Q^{(0)}$ and $X W_Q^{(1)}$. Put the two matrices side by side, as one matrix $W_Q$
-# of shape $(D, D)$, and a single product gives both:
+# Two heads made two products $\mathbf{X} \mathbf{W}_q^{(0)}$ and $\mathbf{X} \mathbf{W}_q^{(1)}$. Put the two matrices
+# side by side, as one matrix $\mathbf{W}_q$ of shape `(D, D)`, and a single product gives both:
 #
-# $$ X\, [\, W_Q^{(0)},\; W_Q^{(1)} \,] = [\, X W_Q^{(0)},\; X W_Q^{(1)} \,] $$
+# $$ \mathbf{X}\, [\, \mathbf{W}_q^{(0)},\; \mathbf{W}_q^{(1)} \,] =
+#    [\, \mathbf{X} \mathbf{W}_q^{(0)},\; \mathbf{X} \mathbf{W}_q^{(1)} \,] $$
 #
 # For that is how a matrix product works: each *column* of the result needs only the same column of the right-hand
 # matrix. The heads never touch each other; they merely share a table.
 
 # %% tags=["demo"]
+# @title One packed matrix, and who owns which columns
 figures.show(
     figures.heads.packed(n_heads=2, tokens=T, width=D),
-    alt="X, a plain grid of 6 by 8, times W_Q, a grid of 8 by 8 whose left half belongs to head 0 "
+    alt="X, a plain grid of 6 by 8, times W_q, a grid of 8 by 8 whose left half belongs to head 0 "
     "and right half to head 1, equals Q, a grid of 6 by 8 with the same two halves.",
     caption="Every head owns a band of columns, in the matrix and in the result.",
 )
@@ -184,17 +194,32 @@ torch.testing.assert_close(packed_weights, torch.stack([weights_0, weights_1]))
 print("The packed matrices give the same numbers as the separate ones.")
 
 # %% [markdown]
-# One thing is still clumsy: the loop over heads. Matrix products in PyTorch treat all leading dimensions as a batch.
-# If the heads were such a dimension, in a tensor $(B, H, T, K)$, then a single `one_head` would serve every head of
-# every sentence at once. All that is missing is a way to get there, and a way back.
+# `from_tensors` is the whole of multi-head attention in one function: from $\mathbf{X}$ and the four matrices to the
+# output. One thing is still clumsy in it: the loop over heads. Matrix products in PyTorch treat all leading dimensions
+# as a batch: each pair of matrices is multiplied on its own. `torch.bmm` does it for exactly one such dimension, `@`
+# for any number of them.
+
+# %%
+queries = torch.stack([X @ W_q0, X @ W_q1])  # (H, T, K)
+keys = torch.stack([X @ W_k0, X @ W_k1])  # (H, T, K)
+scores = torch.bmm(queries, keys.mT)  # (H, T, T): one product for each head
+torch.testing.assert_close(scores[1], (X @ W_q1) @ (X @ W_k1).T)
+torch.testing.assert_close(scores, queries @ keys.mT)
+print("bmm, @ and the two products by hand agree:", tuple(scores.shape))
+
+# %% [markdown]
+# So if the heads were a dimension of their own, in a tensor `(B, H, T, K)`, a single `one_head` would serve every head
+# of every sentence at once. All that is missing is a way to get there, and a way back.
 
 # %% [markdown]
 # ## 3. Splitting and merging
 #
-# A projected sentence is $(B, T, D)$, and $D = H \cdot K$: in each word's row stand the $K$ numbers of head 0, then
-# the $K$ numbers of head 1, and so on. We want $(B, H, T, K)$.
+# A projected sentence is `(B, T, D)`, and `D = H * K`: in each word's row stand the `K` numbers of head 0, then
+# the `K` numbers of head 1, and so on. We want `(B, H, T, K)`.
 #
-# **Predict first.** `Q.reshape(B, H, T, K)` has exactly the shape we want, and runs without complaint. In the table of
+# ### Predict first
+#
+# `Q.reshape(B, H, T, K)` has exactly the shape we want, and runs without complaint. In the table of
 # six words and eight numbers, which numbers does head 0 get?
 #
 # <details><summary>Answer, once you have decided</summary>
@@ -207,6 +232,7 @@ print("The packed matrices give the same numbers as the separate ones.")
 # </details>
 
 # %% tags=["demo"]
+# @title Which head gets which number
 whole_words = torch.arange(T * D).div(T * K, rounding_mode="floor").view(T, D)
 bands = torch.arange(D).div(K, rounding_mode="floor").expand(T, D)
 figures.show(
@@ -214,7 +240,7 @@ figures.show(
     alt="Two tables of six words by eight numbers, the head that owns each number written into it. "
     "What we want: head 0 owns the left four columns, head 1 the right four. Reshape alone: head "
     "0 owns the first three rows, head 1 the last three.",
-    caption="Which head gets which number. Both cuts have the right shape; only one of them is a cut between heads.",
+    caption="Which head gets which number. Both cuts have the right shape.",
 )
 
 # %% [markdown]
@@ -225,9 +251,11 @@ figures.show(
 # The remedy has two steps. First cut each word's row into $H$ pieces and leave the words where they are; that is what
 # the tape looks like. Then exchange two dimensions.
 #
-# ### Exercise 1: `split_heads`
+# ### Exercise 1: `split_heads(x, n_heads)`
 #
-# **On paper.** One sentence of two words, $D = 4$, and $H = 2$ heads:
+# *Difficulty ★★☆ · about 8 minutes*
+#
+# **On paper.** One sentence of two words, width `D = 4`, and `H = 2` heads:
 #
 # | | number 0 | number 1 | number 2 | number 3 |
 # |---|---|---|---|---|
@@ -237,7 +265,7 @@ figures.show(
 # Head 0 gets $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$ and head 1 gets $\begin{pmatrix} 3 & 4 \\ 7 & 8
 # \end{pmatrix}$. (If your head 0 holds 1, 2, 3 and 4, you have cut between words.)
 #
-# Not every width can be shared out: with $D = 10$ and $H = 4$ no whole $K$ exists. Raise a `ValueError` then, and name
+# Not every width can be shared out: with `D = 10` and `H = 4` no whole `K` exists. Raise a `ValueError` then, and name
 # in its message the argument that was wrong, and its value.
 
 # %%
@@ -287,7 +315,9 @@ except RuntimeError as error:
 # to. So it refuses. `reshape` makes the same promise only as long as it can keep it, and copies otherwise;
 # `.contiguous()` copies explicitly. The error is a friend: it stands exactly where a silent mistake would be easy.
 #
-# ### Exercise 2: `merge_heads`
+# ### Exercise 2: `merge_heads(x)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # **On paper.** Take the result of exercise 1 back. With head 0 holding $\begin{pmatrix} 1 & 2 \\ 5 & 6 \end{pmatrix}$
 # and head 1 holding $\begin{pmatrix} 3 & 4 \\ 7 & 8 \end{pmatrix}$, word 0 is $(1, 2, 3, 4)$ again, and word 1 is
@@ -336,10 +366,43 @@ print(f"All heads at once: the same numbers again. (split: {split.whose}; merge:
 # %% [markdown]
 # ## 4. A module
 #
-# A layer that is to be trained needs parameters, and a place to keep them. Here is the whole way of a sentence through
-# the module that you are about to write, with the shape after each step:
+# A layer that is to be trained needs parameters, and a place to keep them. A **parameter** is a tensor that its module
+# knows of: wrap one of our matrices in `nn.Parameter`, make it an attribute, and `parameters()` hands it to the
+# optimizer; `state_dict()` saves it, `to(...)` moves it. A bare tensor as an attribute is none of that: it works in
+# `forward`, and nobody trains it.
+
+
+# %%
+class Projection(nn.Module):
+    """x (..., D) -> x @ W, with a matrix that can be trained, and one that only looks like it."""
+
+    def __init__(self, W):
+        super().__init__()
+        self.W = nn.Parameter(W.clone())
+        self.forgotten = W.clone()  # no parameter: no optimizer ever sees it
+
+    def forward(self, x):
+        return x @ self.W
+
+
+learnable = Projection(W_q)
+print("parameters:", [(name, tuple(tensor.shape)) for name, tensor in learnable.named_parameters()])
+
+linear = nn.Linear(D, D, bias=False)  # the same, ready made
+with torch.no_grad():
+    linear.weight.copy_(W_q.T)
+torch.testing.assert_close(linear(X), learnable(X))
+print("nn.Linear with the transposed matrix gives the same.")
+
+# %% [markdown]
+# `nn.Linear(D, D)` is such a projection, ready made. It keeps its matrix as (what comes out, what goes in), the other
+# way round from a matrix that is written to the right of $\mathbf{X}$: so $\mathbf{X} \mathbf{W}$ becomes `x @
+# weight.T`. For square matrices no shape warns you if you forget it.
+#
+# Here is the whole way of a sentence through the module that you are about to write, with the shape after each step:
 
 # %% tags=["demo"]
+# @title From x to the output, with all shapes
 figures.show(
     figures.heads.shapes(
         [
@@ -362,30 +425,35 @@ figures.show(
 # %% [markdown]
 # Three details decide whether it is right.
 #
-# - **The scale** is that of one head, $1/\sqrt{K}$ with $K = D/H$. Dividing by $\sqrt{D}$ is the commonest mistake of
-#   all: nothing fails, the heads are merely blurred.
-# - **The context.** Queries come from `x`. Keys and values come from `context`, $(B, S, D)$, where one is given
-#   (*cross-attention*: a translation looks at the sentence that it translates), and from `x` where none is.
-# - **The mask** is the one of lesson 5: boolean, `True` = blocked. It need not be $(B, H, T, S)$, only *broadcast* to
-#   it. A causal mask $(T, S)$ is good for every head of every sentence, a padding mask $(B, 1, 1, S)$ for every head
-#   and every query. A row that is blocked throughout has weights 0 and output 0, never NaN.
+# - **The scale** is that of one head, $1/\sqrt{d_k}$ with $d_k = d/H$. Dividing by $\sqrt{d}$ is the commonest mistake
+#   of all: nothing fails, the heads are merely blurred.
+# - **The context.** Queries come from `x`. Keys and values come from `context`, `(B, S, D)`, where one is given
+#   (**cross-attention**: a translation looks at the sentence that it translates), and from `x` where none is
+#   (**self-attention**).
+# - **The mask** is the one of lesson 5 (*review*): boolean, `True` = blocked. It need not be `(B, H, T, S)`, only
+#   *broadcast* to it. A causal mask `(T, S)` is good for every head of every sentence, a padding mask `(B, 1, 1, S)`
+#   for every head and every query. A row that is blocked throughout has weights 0 and output 0, never NaN.
 #
-# ### Exercise 3: `MultiHeadAttention`
+# ### Exercise 3: `MultiHeadAttention(d_model, n_heads, dropout=0.0)`
 #
-# The four projections are `nn.Linear(d_model, d_model, bias=False)` and have the names `W_q`, `W_k`, `W_v` and `W_o`.
-# Dropout falls on the weights, as in lesson 4: in training mode only, entry by entry, and the weights that you return
-# are the ones that you applied. You may use `split_heads` and `merge_heads`, `torch.softmax`, and `nn.Dropout`; not
-# allowed are `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
+# *Difficulty ★★★ · about 20 minutes*
 #
-# **On paper.** $D = 2$, $H = 2$, so $K = 1$, and all four matrices are the identity. One sentence of two words:
-# $x_0 = (0, 0)$ and $x_1 = (\log 3, 8)$.
+# There are two methods to write. `__init__` makes the parts and keeps what `forward` will need; `forward` uses them.
+# Write the first, make a module and print it, before you begin the second. The four projections are `nn.Linear(d_model,
+# d_model, bias=False)` and have the names `W_q`, `W_k`, `W_v` and `W_o`. Dropout falls on the weights, as in lesson 4:
+# in training mode only, entry by entry, and the weights that you return are the ones that you applied. You may use
+# `split_heads` and `merge_heads`, `torch.softmax`, and `nn.Dropout`; not allowed are `F.scaled_dot_product_attention`,
+# `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
+#
+# **On paper.** `D = 2`, `H = 2`, so `K = 1`, and all four matrices are the identity. One sentence of two words:
+# $\mathbf{x}_0 = (0, 0)$ and $\mathbf{x}_1 = (\ln 3, 8)$.
 #
 # | | scores of word 0 | its weights | scores of word 1 | its weights |
 # |---|---|---|---|---|
-# | head 0 sees $0$ and $\log 3$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; (\log 3)^2 = 1.21$ | $0.23,\; 0.77$ |
+# | head 0 sees $0$ and $\ln 3$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; (\ln 3)^2 = 1.21$ | $0.23,\; 0.77$ |
 # | head 1 sees $0$ and $8$ | $0,\; 0$ | $\tfrac12,\; \tfrac12$ | $0,\; 64$ | $0.00,\; 1.00$ |
 #
-# So the output is $\bigl(\tfrac12 \log 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \log 3,\; 8) = (0.85, 8)$ for
+# So the output is $\bigl(\tfrac12 \ln 3,\; 4\bigr) = (0.55, 4)$ for word 0, and $(0.77 \ln 3,\; 8) = (0.85, 8)$ for
 # word 1. Each head kept to its own column.
 
 # %%
@@ -455,12 +523,12 @@ grade(MultiHeadAttention)
 # | | from tensors | your module | `nn.MultiheadAttention` |
 # |---|---|---|---|
 # | you write | every product | `forward`, once | nothing |
-# | parameters | tensors that you look after | `W_q`, `W_k`, `W_v`, `W_o` | `in_proj_weight` $(3D, D)$ and `out_proj.weight` $(D, D)$ |
-# | a matrix is | $(D, D)$, used as `x @ W` | `nn.Linear.weight`, used as `x @ weight.T` | the same; queries', keys' and values' rows stacked, in this order |
-# | input | $(…, T, D)$ | $(B, T, D)$ | $(T, B, D)$, unless `batch_first=True` |
-# | a mask for each sentence | up to you | broadcasts | a mask for each head of each sentence, $(B \cdot H, T, S)$ |
+# | parameters | tensors that you look after | `W_q`, `W_k`, `W_v`, `W_o` | `in_proj_weight` `(3D, D)` and `out_proj.weight` `(D, D)` |
+# | a matrix is | `(D, D)`, used as `x @ W` | `nn.Linear.weight`, used as `x @ weight.T` | the same; queries', keys' and values' rows stacked, in this order |
+# | input | `(…, T, D)` | `(B, T, D)` | `(T, B, D)`, unless `batch_first=True` |
+# | a mask for each sentence | up to you | broadcasts | a mask for each head of each sentence, `(B * H, T, S)` |
 # | a fully blocked row | up to you | 0 | NaN |
-# | weights returned | $(…, H, T, S)$ | $(B, H, T, S)$ | $(B, T, S)$, the *mean* over heads, unless `average_attn_weights=False` |
+# | weights returned | `(…, H, T, S)` | `(B, H, T, S)` | `(B, T, S)`, the *mean* over heads, unless `average_attn_weights=False` |
 # | use it to | understand | try something new | go fast |
 #
 # Two of these differences have cost people days. Without `batch_first=True` the first dimension is taken for the
@@ -502,11 +570,9 @@ def give_weights(module, W_q, W_k, W_v, W_o):
 Heads = use(MultiHeadAttention, otherwise=BuiltIn)  # your class once it passes
 
 # %% [markdown]
-# Why the transpose? `nn.Linear(D, D)` keeps its matrix as (what comes out, what goes in), the other way round from a
-# matrix that is written to the right of $x$. For square matrices no shape warns you if you forget it.
-#
-# Now the proof. All three levels get the same four matrices and the same two sentences. At every step they must agree:
-# the output, the weights of every head, and, going back, the gradient that reaches the input.
+# (The transposes are those of section 4.) Now the proof. All three levels get the same four matrices and the same two
+# sentences. At every step they must agree: the output, the weights of every head, and, going back, the gradient that
+# reaches the input.
 
 # %%
 levels = {
@@ -532,7 +598,8 @@ print("Level 2 is", Heads.whose)
 
 # %% [markdown]
 # Differences of a few units in the seventh digit are rounding: the same sums, added up in another order. And these are
-# the parameters, by name and shape. Count the numbers: the same four matrices, packed differently.
+# the parameters, by name and shape. Count the numbers: the same four matrices, packed differently once level 2 is
+# yours.
 
 # %%
 for name in ("module", "built-in"):
@@ -540,6 +607,38 @@ for name in ("module", "built-in"):
         print(f"{name:9} {parameter:22} {tuple(tensor.shape)}")
 
 # %% [markdown]
+# ### With a bias
+#
+# By default `nn.Linear` and `nn.MultiheadAttention` add a **bias**, a learned vector, to what they project: $\mathbf{X}
+# \mathbf{W}_q + \mathbf{b}_q$, and so on. This course leaves biases out, as many newer models do, and one of them at
+# least is no loss.
+#
+# ### Predict first
+#
+# Four biases, for queries, keys, values and the output. One of them changes nothing at all, whatever its numbers are.
+# Which?
+
+# %%
+biased = nn.MultiheadAttention(D, H, bias=True, batch_first=True)
+parts = {"queries": slice(0, D), "keys": slice(D, 2 * D), "values": slice(2 * D, 3 * D)}
+with torch.no_grad():
+    unbiased = biased(X[None], X[None], X[None])[0]  # its biases begin at 0
+    for name, third in parts.items():
+        biased.in_proj_bias[third] = torch.randn(D, generator=generator)
+        moved = (biased(X[None], X[None], X[None])[0] - unbiased).abs().max().item()
+        print(f"a bias for the {name:8} moves the output by {moved:.0e}")
+        biased.in_proj_bias.zero_()
+
+# %% [markdown]
+# <details><summary>What you should have seen, and why</summary>
+#
+# The keys'. A bias $\mathbf{b}_k$ adds the same number, $\mathbf{q}_i \cdot \mathbf{b}_k$, to all scores of query $i$,
+# and softmax does not care about a number that is added to all (lesson 2). A bias of the queries adds $\mathbf{b}_q
+# \cdot \mathbf{k}_j$ to the scores with key $j$: it makes some keys more sought after, whoever asks. A bias of the
+# values adds itself to every output, since weights sum to 1, and so does one of the output.
+#
+# </details>
+#
 # ### Full size
 #
 # Two sentences of 32 words, width 512, eight heads; then the same sentences attending to others, of 20 words.
@@ -554,7 +653,9 @@ with torch.no_grad():
         print(f"attending to {name}: output {tuple(output.shape)}, weights {tuple(weights.shape)}")
 
 # %% [markdown]
-# ### Exercise 4: `load_torch_weights`
+# ### Exercise 4: `load_torch_weights(ours, theirs)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Above, weights went from our matrices into the built-in layer. You will want the other direction more often: somebody
 # trained a model with `nn.MultiheadAttention`, and you want to look inside with your own code.
@@ -563,7 +664,7 @@ with torch.no_grad():
 # `W_v` and `W_o`, and return `ours`. Afterwards both compute the same, and each lives its own life: training one must
 # not move the other. So *copy numbers into* the parameters that are there.
 #
-# **On paper.** $D = 1$: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
+# **On paper.** `D = 1`: `theirs.in_proj_weight` is $(2, 3, 5)^\top$, of shape $(3, 1)$, and `theirs.out_proj.weight`
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
 
 # %%
@@ -623,14 +724,14 @@ print(f"weights {tuple(weights.shape)} against {tuple(average.shape)}.")
 print("Weights moved by", load.whose)
 
 # %% [markdown]
-# ### Predict first: weights in training mode
+# ### Predict first
 #
-# With dropout, in training mode, what do the weights of one query sum to?
+# *Review* of dropout (lesson 4): in training mode, what do the weights of one query sum to?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
-# To almost anything; to 1 only on average. Dropout strikes out some entries of the row and enlarges all others by
-# $1/(1 - p)$. Nothing normalises afterwards, and nothing should: that the *expected* sum is 1 is the point of the
+# To almost anything; to 1 only on average. Dropout strikes out some entries of the row and enlarges all others by `1 /
+# (1 - dropout)`. Nothing normalises afterwards, and nothing should: that the *expected* sum is 1 is the point of the
 # factor. It surprises people often enough to be reported as a bug
 # ([pytorch#42929](https://github.com/pytorch/pytorch/issues/42929)).
 #
@@ -684,6 +785,7 @@ with torch.no_grad():
     _, looks = four_heads(sentence)  # (1, 4, 6, 6)
 
 # %% tags=["demo"]
+# @title Four heads side by side, and their mean
 figures.show(
     figures.heads.side_by_side(looks[0], rows=words, titles=asking),
     alt="Four heat maps over the six words. The word before: a bright line just under the diagonal. "
@@ -715,6 +817,7 @@ def lines_from(word):
 
 
 # %% tags=["demo"]
+# @title Slider: where each word looks
 interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=words)
 
 # %% [markdown]
@@ -741,11 +844,13 @@ interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=wo
 #
 # </details>
 #
-# **Predict first.** One head stops at 0.5. What about 2 heads, 4, 8, 16 and 32, in a layer of width 32?
+# ### Predict first
+#
+# One head stops at 0.5. What about 2 heads, 4, 8, 16 and 32, in a layer of width 32?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
-# Two heads are enough, and more do no harm, up to a point. With 32 heads each has width $K = 1$: a query that is a
+# Two heads are enough, and more do no harm, up to a point. With 32 heads each has width 1: a query that is a
 # single number can say "more" or "less", but hardly "the third of eight". Each head is then too narrow to ask its
 # question precisely. Heads are free in parameters, not in width.
 #
@@ -776,28 +881,19 @@ def learn_two_questions(n_heads, steps=300):
 
 
 runs = {n: learn_two_questions(n) for n in (1, 2, 4, 8, 16, 32)}
-reached = {n: sum(losses[-20:]) / 20 for n, (losses, _) in runs.items()}
-fig, (left, right) = figures.row(2, width=4.2, height=3.0)
-curves = {f"{n} head{'s' * (n > 1)}": runs[n][0] for n in (1, 2)}
-figures.losses(
-    curves,
-    {"the floor for one head": 0.5},
-    every=10,
-    ax=left,
-    ylabel="training loss",
-    title="report the two words before",
-)
-figures.bars(list(reached.values()), list(map(str, reached)), ax=right, title="loss reached, by number of heads")
+
+# %% tags=["demo"]
+# @title Loss curves of one head and of two, and the loss that each number of heads reaches
 figures.show(
-    fig,
-    alt="Left, two loss curves: one head falls to 0.5 and stays there, two heads go on to "
-    f"{reached[2]:.3f}. Right, bars: the loss reached is "
-    + ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
-    + " heads.",
+    figures.heads.by_number({n: losses for n, (losses, _) in runs.items()}, floor=0.5),
     caption=f"Trained with {Heads.whose}. Every layer here has the same number of parameters.",
 )
 
+# %% [markdown]
+# And where do the two heads of the second layer look, after training?
+
 # %% tags=["demo"]
+# @title The weights of the two heads after training
 numbered = [f"place {i}" for i in range(8)]
 figures.show(
     figures.heads.side_by_side(runs[2][1].mean(0), rows=numbered, columns="01234567"),
@@ -854,9 +950,11 @@ makers = {
 # %% [markdown]
 # Train all three on three tasks, with sentences of eight random words out of sixteen. **Copy**: say the sentence
 # again. **Reverse**: say it backwards. **Predict**: with a causal mask, say the next word; since the words are random,
-# nobody can do better than guess, and the loss of guessing is $\log 16 = 2.77$.
+# nobody can do better than guess, and the loss of guessing is $\ln 16 = 2.77$.
 #
-# **Predict first.** For each task: will the loss curve give the two bugs away?
+# ### Predict first
+#
+# For each task: will the loss curve give the two bugs away?
 
 # %% tags=["demo"]
 tasks = {  # ids (B, 9) -> inputs (B, 8), targets (B, 8), mask
@@ -888,7 +986,10 @@ def learn(make, task, steps=200):
 
 
 trained = {name: {which: learn(make, task) for which, make in makers.items()} for name, task in tasks.items()}
-guessing = {"guessing, log 16": torch.tensor(16.0).log().item()}
+
+# %% tags=["demo"]
+# @title The losses of all three on each task
+guessing = {"guessing, ln 16": torch.tensor(16.0).log().item()}
 fig, axes = figures.row(3, width=3.4, height=3.0)
 for ax, (name, curves) in zip(axes, trained.items()):
     figures.losses(curves, guessing, every=10, ax=ax, ylabel="", title=name)
@@ -900,11 +1001,11 @@ figures.show(
     "wrong split stay at 2.77, wrong merge falls to "
     f"{trained['predict']['wrong merge'][-1]:.2f}, which is impossible without seeing the "
     "future.",
-    caption=f'"right" is {Heads.whose}. No single task gives both bugs away; copying, the usual first test, gives away none.',
+    caption=f'"right" is {Heads.whose}.',
 )
 
 # %% [markdown]
-# Read the three panels slowly.
+# Read the three panels slowly. No single task gives both bugs away, and copying, the usual first test, gives away none.
 #
 # - **Copy** is learned by everybody. The layers around a scrambled one learn to unscramble it. If a falling loss is
 #   your test, both bugs pass.
@@ -960,13 +1061,15 @@ for name, make in makers.items():
 # %% [markdown]
 # ## 9. What heads cost
 #
-# **Predict first.** A layer of width 512 has one head. You give it eight. How many parameters does that add?
+# ### Predict first
+#
+# A layer of width 512 has one head. You give it eight. How many parameters does that add?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
 # None. Eight heads of width 64 share the same four matrices of $512 \times 512$ that one head of width 512 uses: $4
 # \cdot 512^2 = 1\,048\,576$ parameters either way. The products for queries, keys, values and output cost the same,
-# too. What does grow is the number of weights: $H$ maps of $T \times S$ instead of one.
+# too. What does grow is the number of attention weights: $H$ maps of $T \times S$ instead of one.
 #
 # </details>
 #
@@ -974,7 +1077,9 @@ for name, make in makers.items():
 # (`requires_grad=False`) are not trained. And a parameter may be *tied*: used in two places, but there is only one of
 # it, as when a language model reads words in and writes words out with the same table.
 #
-# ### Exercise 5: `count_parameters`
+# ### Exercise 5: `count_parameters(module)`
+#
+# *Difficulty ★☆☆ · about 4 minutes*
 #
 # **On paper.** `nn.Linear(3, 2)` has $3 \cdot 2$ weights and 2 biases: 8. With its bias frozen: 6. `nn.Sequential(a,
 # a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
@@ -1026,13 +1131,13 @@ print("Counted by", count.whose)
 # ## 10. Is it a bug?
 #
 # Somebody reads the paper ("project the queries, keys and values $h$ times with different, learned linear
-# projections"), then PyTorch's source. There the projection of the queries has the shape $(D, D)$, whatever the number
+# projections"), then PyTorch's source. There the projection of the queries has the shape `(D, D)`, whatever the number
 # of heads is. The report: **`nn.MultiheadAttention` does not handle `n_heads`; there is one projection for all heads,
-# and there ought to be `n_heads` of them, $(D, D \cdot H)$ in all**
+# and there ought to be `n_heads` of them, `(D, D * H)` in all**
 # ([pytorch#60445](https://github.com/pytorch/pytorch/issues/60445)).
 #
-# A bug, or not? Decide, and then run the cell. It takes each head's own share out of the packed matrix, runs the heads
-# one by one, each with matrices that no other head uses, and compares.
+# **Decide, and then run the cell:** is it a bug? It takes each head's own share out of the packed matrix, runs the
+# heads one by one, each with matrices that no other head uses, and compares.
 
 # %%
 width, n_heads = 24, 3
@@ -1052,10 +1157,10 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # %% [markdown]
 # <details><summary>Verdict</summary>
 #
-# Not a bug. The $(D, D)$ matrix *is* $H$ different projections, each of shape $(D, K)$ with $K = D/H$, side by side:
+# Not a bug. The `(D, D)` matrix *is* $H$ different projections, each of shape `(D, K)` with `K = D / H`, side by side:
 # the picture of section 2. The same doubt was raised against other implementations
 # ([SamLynnEvans/Transformer#4](https://github.com/SamLynnEvans/Transformer/issues/4)), and PyTorch's manual says since
-# then that the width is split across the heads. Heads of the full width $D$ would be possible, too; they would need
+# then that the width is split across the heads. Heads of the full width `D` would be possible, too; they would need
 # $H$ times the parameters, and in the paper as well $d_k = d_{\text{model}} / h$.
 #
 # The real bug lies close by: one *head-sized* projection, `nn.Linear(K, K)`, that all heads share. Then the heads do
@@ -1088,7 +1193,7 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # + values = values.permute(0, 2, 1, 3).reshape(batch, length, width)
 # ```
 #
-# **Everybody else's mask.** PyTorch's layer wants one mask for each head of each sentence, $(B \cdot H, T, S)$, all
+# **Everybody else's mask.** PyTorch's layer wants one mask for each head of each sentence, `(B * H, T, S)`, all
 # heads of the first sentence first. [CLIP4Clip](https://github.com/ArrowLuo/CLIP4Clip/issues/22) repeated the masks in
 # the other order, so that heads got the padding mask of another sentence:
 #
@@ -1103,12 +1208,13 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # %% [markdown]
 # ## Summary
 #
-# $$ \operatorname{MultiHead}(X) = [\, \text{head}_0, \dots, \text{head}_{H-1} \,]\; W_O, \qquad
-#    \text{head}_h = \operatorname{softmax}\!\left( \frac{Q_h K_h^\top}{\sqrt{d_k}} \right) V_h, \qquad
-#    d_k = D / H $$
+# $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \text{head}_0, \dots, \text{head}_{H-1} \,]\; \mathbf{W}_o, \qquad
+#    \text{head}_h = \operatorname{softmax}\!\left( \frac{\mathbf{Q}_h \mathbf{K}_h^\top}{\sqrt{d_k}} \right) \mathbf{V}_h,
+#    \qquad d_k = d / H $$
 #
-# 1. One head averages, and answers one question at a time; several heads answer several, and $W_O$ mixes the answers.
-# 2. All heads' matrices lie side by side in one $(D, D)$ matrix, so heads add no parameters; they divide the width.
+# 1. One head averages, and answers one question at a time; several heads answer several, and $\mathbf{W}_o$ mixes the
+#    answers.
+# 2. All heads' matrices lie side by side in one `(D, D)` matrix, so heads add no parameters; they divide the width.
 # 3. Split by cutting each word's row and *then* exchanging two dimensions; merge by the same steps backwards.
 # 4. The scale, the softmax, the mask and the dropout belong to each head on its own.
 # 5. A falling loss proves little. Two computations of the same thing, with the same weights, prove a lot.

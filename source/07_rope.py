@@ -19,16 +19,17 @@
 # digits that a float has, that a score then depends on nothing but the gap between two positions. At the end stands a
 # self-attention module that can tell dog from man.
 #
-# **Time:** about an hour and five minutes (8 minutes for each of the five exercises, 23 of reading at 200 words a
-# minute, half a minute of running). **You need:** scaled attention (lesson 4) and heads (lesson 6); from school, sine,
+# **Time:** about 75 minutes. **You need:** scaled attention (lesson 4) and heads (lesson 6); from school, sine,
 # cosine, and that a full turn is $2\pi$ radians. Nothing from your earlier notebooks has to be copied.
 #
 # | letter | meaning |
 # |---|---|
 # | $B$, $H$ | the batch: how many sentences at once; the number of heads |
 # | $T$ | how many tokens a sentence has |
-# | $D$ | the width of the model: how many numbers describe a token |
-# | $K$ | the width of one head, $K = D / H$; papers call it $d_k$ |
+# | `D` | in shapes, the width of the model: how many numbers describe a token; $d$ in formulas |
+# | `K` | in shapes, the width of one head; in formulas $d_k = d / H$ |
+# | `dim` | the width of whatever is rotated: `K` once heads are split |
+# | $\mathbf{X}$, $\mathbf{q}$, $\mathbf{k}$ | a sentence `(T, D)`, its rows the tokens; a query and a key `(K,)` |
 # | $m$, $n$ | positions: $m$ of a query, $n$ of a key |
 # | `...` | any leading dimensions, such as a batch and heads; there may be none |
 
@@ -48,10 +49,11 @@ from torch import nn
 # %% [markdown]
 # ## 1. Attention does not see the order
 #
-# Here is self-attention at its plainest, on one sentence $X$ of shape $(T, D)$: queries, keys and values are the words
-# themselves.
+# Here is self-attention at its plainest, on one sentence $\mathbf{X}$ of shape `(T, D)`: queries, keys and values are
+# the words themselves.
 #
-# $$ \operatorname{attend}(X) = \operatorname{softmax}\!\left( \frac{X X^\top}{\sqrt{D}} \right) X $$
+# $$ \operatorname{attend}(\mathbf{X}) =
+#    \operatorname{softmax}\!\left( \frac{\mathbf{X} \mathbf{X}^\top}{\sqrt{d}} \right) \mathbf{X} $$
 #
 # Look for the place where the position of a word comes in. There is none. Word $i$ gets an average over all words, with
 # weights that depend on *which* words there are. A sum does not care in what order its terms come.
@@ -79,7 +81,9 @@ scrambled_words = [words[i] for i in permutation.tolist()]
 print(" ".join(words), " →  ", " ".join(scrambled_words))
 
 # %% [markdown]
-# **Predict first.** In the sentence as it was, *journey* looks at the six words with certain weights, and an output
+# ### Predict first
+#
+# In the sentence as it was, *journey* looks at the six words with certain weights, and an output
 # comes of it. What happens to the weights that *journey* gives in the scrambled sentence, and what to its output?
 #
 # <details><summary>Answer, once you have decided</summary>
@@ -91,33 +95,38 @@ print(" ".join(words), " →  ", " ".join(scrambled_words))
 # </details>
 
 # %% tags=["demo"]
+# @title The weights of both sentences
 panels = {"as it was": plain_weights(X), "scrambled": plain_weights(X[permutation])}
 figures.show(
     figures.rotation.maps(panels, {"as it was": words, "scrambled": scrambled_words}),
-    caption="The same numbers at other places. Find the row of journey in both maps, and compare it word by word.",
+    caption="Find the row of journey in both maps, and compare it word by word.",
 )
+
+# %%
 before, after = plain(X)[words.index("journey")], plain(X[permutation])[scrambled_words.index("journey")]
 print("The output of journey differs by at most", f"{(before - after).abs().max().item():.0e}")
 
 # %% [markdown]
-# So a scrambled sentence gives scrambled outputs, and nothing else happens. For a function $f$ from $(T, D)$ to $(T,
-# D)$ and a permutation $p$ let us call that **order-blind**:
+# The same numbers stand at other places. So a scrambled sentence gives scrambled outputs, and nothing else happens. For
+# a function $f$ from `(T, D)` to `(T, D)` and a permutation $\sigma$ let us call that **order-blind**:
 #
-# $$ f(X[p]) = f(X)[p] $$
+# $$ f(\mathbf{X}[\sigma]) = f(\mathbf{X})[\sigma] $$
 #
-# Mathematicians say *permutation equivariant*. Mind where the $p$ stands on the right: the outputs are not the same as
-# before, they have moved along with their words.
+# Mathematicians say *permutation equivariant*. Mind where the $\sigma$ stands on the right: the outputs are not the
+# same as before, they have moved along with their words.
 #
-# ### Exercise 1: `is_order_blind`
+# ### Exercise 1: `is_order_blind(attention, x, permutation)`
 #
-# Write a test. It gets a function `attention`, an input `x` of shape $(T, D)$ and a permutation, int64 of shape $(T,)$,
+# *Difficulty ★☆☆ · about 6 minutes*
+#
+# Write a test. It gets a function `attention`, an input `x` of shape `(T, D)` and a permutation, int64 of shape `(T,)`,
 # and says whether permuting the input *only* permutes the output, for this input and this permutation. Computers round,
 # and sums in another order round differently: differences under 1e-5 are rounding. Real ones are above 1e-2 somewhere,
 # if perhaps at one place only.
 #
 # **On paper.** Three tokens of one number each, 2, 4 and 9, and the permutation $(1, 2, 0)$, which makes them 4, 9, 2.
 #
-# | function | $f(X)$ | $f(X)[p]$ | $f(X[p])$ | order-blind? |
+# | function | $f(\mathbf{X})$ | $f(\mathbf{X})[\sigma]$ | $f(\mathbf{X}[\sigma])$ | order-blind? |
 # |---|---|---|---|---|
 # | the mean of all tokens, for each | 5, 5, 5 | 5, 5, 5 | 5, 5, 5 | yes |
 # | each token minus the mean | −3, −1, 4 | −1, 4, −3 | −1, 4, −3 | yes |
@@ -178,11 +187,11 @@ for name, function in {
 print("Judged by", blind.whose)
 
 # %% [markdown]
-# Two ways out already. A causal mask gives a little away, since each word sees only those that stand before it. And the
-# transformer of 2017 added a vector to each word that depended on its place, learned or made of sine waves. Both tell a
-# word *where* it is. What matters in language is mostly *how far apart* two words are: an adjective belongs to the noun
-# behind it, be it at place 3 or at place 3000. With added vectors a model has to work that out for every pair of places
-# anew, and places that it never met in training mean nothing to it.
+# Two ways out already. A causal mask (*review* of lesson 5) gives a little away, since each word sees only those that
+# stand before it. And the transformer of 2017 added a vector to each word that depended on its place, learned or made
+# of sine waves. Both tell a word *where* it is. What matters in language is mostly *how far apart* two words are: an
+# adjective belongs to the noun behind it, be it at place 3 or at place 3000. With added vectors a model has to work
+# that out for every pair of places anew, and places that it never met in training mean nothing to it.
 #
 # So here is the wish: **the score of a query at position $m$ with a key at position $n$ should depend on the two
 # vectors and on the gap $n - m$, and on nothing else.**
@@ -198,8 +207,8 @@ print("Judged by", blind.whose)
 #    \begin{pmatrix} x_0 \cos\alpha - x_1 \sin\alpha \\ x_0 \sin\alpha + x_1 \cos\alpha \end{pmatrix} $$
 #
 # To remember where the minus stands, turn $(1, 0)$ a little: it must become $(\cos\alpha, \sin\alpha)$, both positive.
-# Call the matrix $R(\alpha)$. The idea of RoPE is to take the *position* for the angle: a vector at position $m$ is
-# turned by $m$ radians.
+# Call the matrix $\mathbf{R}(\alpha)$. The idea of RoPE is to take the *position* for the angle: a vector at position
+# $m$ is turned by $m$ radians.
 
 
 # %%
@@ -212,6 +221,7 @@ def rotation(angle):
 vector = torch.tensor([2.0, 0.5])
 
 # %% tags=["demo"]
+# @title One vector at six positions
 six = torch.stack([rotation(position) @ vector for position in range(6)])  # (6, 2)
 figures.show(
     figures.rotation.turned(six, range(6)),
@@ -231,6 +241,7 @@ def query_and_key(query_at, key_at):
 
 
 # %% tags=["demo"]
+# @title Sliders: the positions of a query and of a key
 interactive.slider(
     query_and_key,
     start={"query_at": 1, "key_at": 2},
@@ -249,7 +260,9 @@ interactive.slider(
 #
 # One turning pair is not enough. It is a clock with a single hand.
 #
-# **Predict first.** Two tokens stand 44 positions apart. Why does our pair of numbers hold them for neighbours?
+# ### Predict first
+#
+# Two tokens stand 44 positions apart. Why does our pair of numbers hold them for neighbours?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
@@ -268,7 +281,9 @@ interactive.slider(
 # radians for each position; these are the **frequencies**. The first is $\theta_0 = 1$ whatever the base is, the others
 # fall by the same factor from pair to pair, and the last comes close to $1/\text{base}$. The usual base is 10,000.
 #
-# ### Exercise 2: `rope_frequencies`
+# ### Exercise 2: `rope_frequencies(dim, base=10000.0)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # **On paper.** For `dim = 4` there are two pairs: $\theta_0 = 10000^{0} = 1$ and $\theta_1 = 10000^{-2/4} = 1/100$. For
 # `dim = 8` and `base = 16` the exponents are $0, -\tfrac14, -\tfrac12, -\tfrac34$, the frequencies $1, \tfrac12,
@@ -306,46 +321,51 @@ grade(rope_frequencies)
 
 # %% [markdown]
 # Here are the clocks of a vector of eight numbers. Until your function passes, the clocks of a simpler maker stand in:
-# each runs half as fast as the one before it.
+# from 1 down to a thousandth by equal factors, however many there are.
 
 
 # %%
-def halving(dim, base=10000.0):
-    """Stand-in: every pair turns half as fast as the one before it, whatever `base` is."""
-    return 0.5 ** torch.arange(dim // 2)
+def down_to_a_thousandth(dim, base=10000.0):
+    """Stand-in: the last pair turns a thousand times as slowly as the first, whatever `dim` and `base` are."""
+    return torch.logspace(0, -3, dim // 2)
 
 
-speeds = use(rope_frequencies, otherwise=halving)
+speeds = use(rope_frequencies, otherwise=down_to_a_thousandth)
 
 # %% tags=["demo"]
+# @title The clocks of four pairs
 figures.show(
     figures.rotation.clocks(speeds(8), [0, 1, 10, 100, 1000]),
     caption=f"The hands of four pairs at five positions; all start at the right. The speeds are from {speeds.whose}.",
 )
+
+# %%
 rounds = 2 * math.pi / speeds(64)  # (32,)
 print(f"With 64 numbers, once round takes from {rounds[0]:.1f} positions to {rounds[-1]:,.0f}.")
 
 # %% [markdown]
 # Read a row: it is a position, written in hands. Read a column downwards: the hand on the left has lost count after a
-# few positions, the one on the right has hardly begun. As long as the slowest hand has not been round once, no row of
-# hands comes back.
+# few positions, the one on the right is still on its first round. As long as the slowest hand has not been round once,
+# no row of hands comes back.
 
 # %% [markdown]
 # ## 4. Turn all pairs at once
 #
-# Now put it together. A vector $x$ of `dim` numbers at position $m$ becomes
+# Now put it together. A vector $\mathbf{x}$ of `dim` numbers at position $m$ becomes
 #
 # $$ \bigl(x_{2i},\, x_{2i+1}\bigr) \;\longmapsto\;
 #    \bigl(x_{2i} \cos m\theta_i - x_{2i+1} \sin m\theta_i,\;\; x_{2i} \sin m\theta_i + x_{2i+1} \cos m\theta_i\bigr)
 #    \qquad \text{for every pair } i . $$
 #
-# All of it is one big rotation, $R_m x$, where $R_m$ holds the small matrices $R(m\theta_0), R(m\theta_1), \dots$ along
-# its diagonal. Nobody builds that matrix: most of it is 0.
+# All of it is one big rotation, $\mathbf{R}_m \mathbf{x}$, where $\mathbf{R}_m$ holds the small matrices
+# $\mathbf{R}(m\theta_0), \mathbf{R}(m\theta_1), \dots$ along its diagonal. Nobody builds that matrix: most of it is 0.
 #
-# ### Exercise 3: `apply_rope`
+# ### Exercise 3: `apply_rope(x, positions, base=10000.0)`
 #
-# `x` has the shape $(..., T, \text{dim})$: any number of leading dimensions, none included. `positions`, of shape
-# $(T,)$, says where each of the $T$ vectors stands. They need not be $0, 1, 2, \dots$: they may come in any order, with
+# *Difficulty ★★★ · about 15 minutes*
+#
+# `x` has the shape `(..., T, dim)`: any number of leading dimensions, none included. `positions`, of shape
+# `(T,)`, says where each of the $T$ vectors stands. They need not be $0, 1, 2, \dots$: they may come in any order, with
 # gaps, twice, and as fractions, and go to about 10,000. Angles in float32 are exact enough, for float64 inputs too; the
 # result has the dtype of `x`.
 #
@@ -404,10 +424,12 @@ rotate = use(apply_rope, otherwise=first_pair_only)
 # ## 5. Only the gap counts
 #
 # Was the wish granted? On paper it takes two lines. A rotation is undone by turning back, which is also what
-# transposing its matrix does: $R(\alpha)^\top = R(-\alpha)$. And two rotations one after the other add up: $R(\alpha)
-# R(\beta) = R(\alpha + \beta)$. So, for a query $q$ at $m$ and a key $k$ at $n$,
+# transposing its matrix does: $\mathbf{R}(\alpha)^\top = \mathbf{R}(-\alpha)$. And two rotations one after the other
+# add up: $\mathbf{R}(\alpha) \mathbf{R}(\beta) = \mathbf{R}(\alpha + \beta)$. So, for a query $\mathbf{q}$ at $m$ and a
+# key $\mathbf{k}$ at $n$,
 #
-# $$ (R_m q)^\top (R_n k) = q^\top R_m^\top R_n\, k = q^\top R_{n-m}\, k . $$
+# $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) =
+#    \mathbf{q}^\top \mathbf{R}_m^\top \mathbf{R}_n\, \mathbf{k} = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} . $$
 #
 # Both positions are gone; only $n - m$ is left. Now by measurement. `q` and `k` are two random vectors of 64 numbers,
 # the same ones in every line.
@@ -432,10 +454,11 @@ for m, n in ((1, 1), (1, 2), (1, 6), (4, 1), (10, 40)):
     print(f"  query at {m:4}, key at {n:4}, gap {n - m:2}: score {score(m, n):8.4f}")
 
 # %% [markdown]
-# The first six agree, but for the last digits of those far out. Is that rounding, or are we cheated? An angle near
-# 9,000 radians in float32 has a spacing of $2^{-10} \approx 0.001$ to the next one that can be written down. So each
-# pair may be off by about that angle, and the score by at most $0.001 \cdot |q|\,|k|$ for each of the two. That is a
-# bound one can assert; and since it grows with the position, the measured error should grow with it, and stay below.
+# The first six agree, but for the last digits of those far out. (The stand-in turns by cosines in double precision, and
+# knows no such difference.) Is that rounding, or are we cheated? An angle near 9,000 radians in float32 has a spacing
+# of $2^{-10} \approx 0.001$ to the next one that can be written down. So each pair may be off by about that angle, and
+# the score by at most $0.001 \cdot \|\mathbf{q}\|\,\|\mathbf{k}\|$ for each of the two. That is a bound one can assert;
+# and since it grows with the position, the measured error should grow with it, and stay below.
 
 # %%
 reach = (q.norm() * k.norm()).item()  # |q| |k|, the largest score that two vectors of these lengths can have
@@ -446,8 +469,11 @@ for start in (10, 50, 100, 1000, 4000, 9000):
     print(f"query at {start:4}: off by {error / reach:.0e} of |q| |k|; a step of float32 there is {spacing:.0e}")
 
 # %% [markdown]
-# So it holds, to rounding, at positions in the thousands. Now look at all pairs of positions at once. **Predict
-# first:** in a table with the position of the query downwards and of the key across, where do equal numbers stand?
+# So it holds, to rounding, at positions in the thousands. Now look at all pairs of positions at once.
+#
+# ### Predict first
+#
+# In a table with the position of the query downwards and of the key across, where do equal numbers stand?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
@@ -469,16 +495,18 @@ def counted(x):
 
 
 # %% tags=["demo"]
+# @title The scores at all pairs of positions
 figures.show(
     figures.rotation.score_tables({"query and key rotated": score_table(counted, counted)}),
-    caption=f"One query, one key, at 8 times 8 positions: constant along every diagonal. Rotated by {rotate.whose}.",
+    caption=f"One query, one key, at 8 times 8 positions. Rotated by {rotate.whose}.",
 )
 
 # %% [markdown]
-# And the score against the gap, for the same query and key starting at three very different places. If only the gap
-# counts, the three curves lie on each other.
+# Every diagonal is constant. And here is the score against the gap, for one query and one key starting at three very
+# different places. If only the gap counts, the three curves lie on each other.
 
 # %% tags=["demo"]
+# @title The score against the gap, around three positions
 gaps = torch.arange(-40, 41)
 curves = {}
 for start in (100, 1000, 9000):
@@ -493,8 +521,8 @@ figures.show(
 
 # %% [markdown]
 # The curve is not symmetric: a key three places *after* the query is something else than one three places *before* it.
-# And it is not a bump at 0. Which gap a head likes best is in $q$ and $k$, and so in the weights that make them, which
-# are learned.
+# And it is not a bump at 0. Which gap a head likes best is in $\mathbf{q}$ and $\mathbf{k}$, and so in the weights that
+# make them, which are learned.
 #
 # ### A picture that catches mistakes
 #
@@ -507,10 +535,13 @@ figures.show(
 # - the positions, 1000 to 1007 here, were kept in half precision (bfloat16),
 # - each number was paired with its partner in the *other half* of the vector, instead of its neighbour.
 #
-# **Predict first.** Which is which? And which two can this test not tell apart?
+# ### Predict first
+#
+# Which is which? And which two can this test not tell apart?
 
 
 # %% tags=["demo"]
+# @title Six tables, A to F
 def halves_paired(x):
     """x (T, dim) rotated by the positions 0 … T-1, in pairs of numbers that are half a vector apart."""
     mixed = x.unflatten(-1, (2, -1)).mT.flatten(-2)  # neighbours are now what were partners in the halves
@@ -557,13 +588,16 @@ figures.show(
 # library reorders the rows of the weights when it loads them. That is what you will do now.
 
 # %% tags=["demo"]
+# @title Eight numbers in both layouts
 figures.show(
     figures.rotation.layouts(8),
     caption="Eight numbers in both layouts. Each pair keeps its two numbers, its order and its clock; only the places differ.",
 )
 
 # %% [markdown]
-# ### Exercise 4: `to_half_split`
+# ### Exercise 4: `to_half_split(x)`
+#
+# *Difficulty ★☆☆ · about 3 minutes*
 #
 # Reorder the last dimension from neighbours to halves: the first members of all pairs, in order, then all second
 # members.
@@ -637,22 +671,26 @@ print(f"Reordered, the two layouts agree ({halve.whose}). Mixed up, they differ 
 # with the rows of the queries first, then those of the keys, then those of the values. And after the heads are split,
 # queries and keys are rotated.
 #
-# - **Split first, then rotate.** A head is a vector of $K$ numbers and has all the clocks. Rotated before the split,
+# - **Split first, then rotate.** A head is a vector of `K` numbers and has all the clocks. Rotated before the split,
 #   the first head would get the fast ones and the last head the slow ones.
 # - **The values are not rotated.** Positions decide who looks where. What is then passed on is the value itself: a word
 #   means the same at place 3 and at place 3000.
 # - **Positions** are $0, 1, \dots, T - 1$ unless they are given. They are given, for example, when a text is continued:
 #   a token that comes after 500 others stands at 500, even if it is handed over alone.
 #
-# ### Exercise 5: `RotarySelfAttention`
+# ### Exercise 5: `RotarySelfAttention(d_model, n_heads, base=10000.0)`
 #
-# Two layers without bias, `W_qkv` from $D$ to $3D$ and `W_o` from $D$ to $D$. `forward(x, positions=None, mask=None)`
-# takes `x` of shape $(B, T, D)$ and returns the output, $(B, T, D)$, and the weights, $(B, H, T, T)$. `mask` is
+# *Difficulty ★★★ · about 15 minutes*
+#
+# Two layers without bias, `W_qkv` from `D` to `3D` and `W_o` from `D` to `D`. As in lesson 6, `__init__` makes the
+# parts and `forward` uses them; write and try them one after the other. `forward(x, positions=None, mask=None)` takes
+# `x` of shape `(B, T, D)` and returns the output, `(B, T, D)`, and the weights, `(B, H, T, T)`. *Review:* `mask` is
 # boolean, `True` is blocked, and broadcasts to the shape of the weights; a row that is blocked throughout has weights 0
 # and output 0, never NaN. You may call your `apply_rope`. Not allowed, as in lesson 6, are
 # `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and `F.multi_head_attention_forward`.
 #
-# **On paper.** $D = 2$, one head, all matrices the identity, and the same word twice: $x_0 = x_1 = (2, 0)$. At position
+# **On paper.** `D = 2`, one head, all matrices the identity, and the same word twice:
+# $\mathbf{x}_0 = \mathbf{x}_1 = (2, 0)$. At position
 # 0 nothing turns; at position 1 the word becomes $(2\cos 1, 2\sin 1)$. Each word scores $4/\sqrt2$ with itself and
 # $4\cos(1)/\sqrt2$ with the other, so the weights are $0.79$ and $0.21$ instead of one half each. The output is $(2,
 # 0)$ for both: the values are not rotated.
@@ -777,6 +815,7 @@ for name, output, where in (("all at one place", same_place, torch.zeros(6)), ("
 print(f"By {Rotary.whose}")
 
 # %% tags=["demo"]
+# @title The weights of the first head, without and with positions
 panels = {"all at one place": same_weights[0, 0], "positions 0 … 5": order_weights[0, 0]}
 figures.show(
     figures.rotation.maps(panels, dict.fromkeys(panels, hamlet)),
@@ -788,7 +827,8 @@ figures.show(
 #
 # A task that nobody can do without the order: for each token, name the token *before* it. Every text consists of the
 # same eight tokens in random order, so whoever cannot see the order can only guess among the seven others. That gives a
-# loss of $\log 7 \approx 1.95$ at best. The same module learns it twice, once with all positions 0 and once in order.
+# loss of $\ln 7 \approx 1.95$ at best. The same module learns it twice, once with all positions 0 and once in order.
+# The loop of training is the one that you have met before (*review*): gradients by `backward`, a step by Adam.
 
 # %%
 codes = torch.eye(8, 32)  # (8, 32): a vector of its own for each of eight tokens
@@ -813,12 +853,17 @@ def train_on_the_one_before(in_order, steps=200, T=8):
     return losses, module, readout
 
 
-# %% tags=["demo"]
+# %%
 runs = {name: train_on_the_one_before(name == "in order") for name in ("all at one place", "in order")}
+
+# %% tags=["demo"]
+# @title The losses of both
 figures.show(
-    figures.losses({name: run[0] for name, run in runs.items()}, {"guessing, log 7": math.log(7)}, every=10),
+    figures.losses({name: run[0] for name, run in runs.items()}, {"guessing, ln 7": math.log(7)}, every=10),
     caption=f"Naming the token before, with {Rotary.whose}.",
 )
+
+# %%
 trained, readout = runs["in order"][1:]
 ids = torch.rand(200, 8, generator=torch.Generator().manual_seed(5)).argsort(-1)  # texts that were not trained on
 with torch.no_grad():
@@ -898,6 +943,7 @@ print(f"queries from 1, keys from 0: weights differ by up to {(mixed.softmax(-1)
 
 
 # %% tags=["demo"]
+# @title Scores, turned one way and the other
 def counter_clockwise(x):
     return rotate(x, torch.arange(8))
 
@@ -926,7 +972,8 @@ torch.testing.assert_close(tables["counter-clockwise"], tables["clockwise, weigh
 #
 # Not a bug, for a model that is trained so. Scores still depend on the gap alone; a gap of $+3$ now has the score that
 # $-3$ had. And a mirror image that turns clockwise is a thing that turns counter-clockwise: change the sign of every
-# second number, in queries and keys alike, and all scores are the old ones. Those signs can be put into the rows of the
+# second number, in queries and keys alike, and all scores are the old ones (the third table; unfold the cell above to
+# see how it is made). Those signs can be put into the rows of the
 # weights, so whatever one direction can learn, the other can.
 #
 # For weights that exist already it *would* be a bug to change it, and the author declined for that reason: every
@@ -994,15 +1041,13 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 #
 # 1. Attention without positions is order-blind: scramble the input, and the same outputs come out, scrambled.
 # 2. RoPE turns pair $i$ of a query or key at position $m$ by $m\,\theta_i$, with $\theta_i =
-#    \text{base}^{-2i/\text{dim}}$:
-#    one clock for each pair, from fast to slow.
+#    \text{base}^{-2i/\text{dim}}$: one clock for each pair, from fast to slow.
 # 3. A dot product sees the angle between two vectors only. So the score depends on the gap, wherever in the text it is.
 # 4. Rotate queries and keys, after the heads are split, in float32, and never the values.
 # 5. Neighbours or halves, clockwise or not: conventions. Weights belong to one of them, and move to the other by
-#    reordering
-#    rows.
+#    reordering rows.
 #
-# $$ (R_m q)^\top (R_n k) = q^\top R_{n-m}\, k $$
+# $$ (\mathbf{R}_m \mathbf{q})^\top (\mathbf{R}_n \mathbf{k}) = \mathbf{q}^\top \mathbf{R}_{n-m}\, \mathbf{k} $$
 #
 # - Su et al., [RoFormer: Enhanced Transformer with Rotary Position Embedding](https://arxiv.org/abs/2104.09864),
 #   sections 3.2 and 3.4

@@ -19,9 +19,9 @@
 # lines that it must beat. After that you watch a head form that learns to look back, and you meet nine bugs by their
 # curves.
 #
-# **Time:** about an hour and a half (8 minutes for each of the eight exercises, 28 of reading at 200 words a minute, one
-# or two of running). **You need:** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads (lesson 6), and
-# from lesson 7 why attention has to be told about positions. Nothing from your earlier notebooks has to be copied.
+# **Time:** about 115 minutes. **You need:** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads
+# (lesson 6), and from lesson 7 why attention has to be told about positions. Nothing from your earlier notebooks has to
+# be copied.
 #
 # | letter | meaning |
 # |---|---|
@@ -29,7 +29,10 @@
 # | $N$ | the vocabulary: how many different tokens there are |
 # | $B$ | the batch: how many pieces of text at once |
 # | $T$ | how many tokens a piece has; `block_size` is the most that the model can take |
-# | $D$, $H$, $K$ | the width of the model, the number of heads, the width of a head, $K = D / H$ |
+# | $w_0, w_1, \dots$ | the tokens of a text, one after the other |
+# | $\mathbf{z}$, $p$ | the logits of one place `(N,)`, and the probabilities that softmax makes of them |
+# | `D`, $H$, `K` | in shapes, the width of the model, the number of heads, the width of a head; in formulas $d_k = d / H$ |
+# | $\theta$, $\eta$, $\tau$ | all parameters of a model; the learning rate; the temperature |
 
 # %%
 import torch
@@ -58,15 +61,18 @@ print("Training on:", torch.cuda.get_device_name() if device == "cuda" else "the
 # letters in, the same eight out.
 #
 # Training means: measure how wrong the model is, ask for each of its numbers in which direction it should move (that is
-# the gradient), move all of them a little, and start again. Here are two hundred such steps.
+# the gradient), move all of them a little, and start again. (*Review:* lessons 4 to 7 have used such loops.) Here are
+# two hundred such steps.
 #
-# **Predict first.** The layer knows nothing of positions. Can it learn to copy? And where will its two heads look?
+# ### Predict first
+#
+# The layer knows nothing of positions. Can it learn to copy? And where will its two heads look?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
-# It can. To say a letter again it does not matter where the letter stands; each place has to find itself, and with eight
-# different letters "the place that holds my letter" is a question about content. So look for weights on the diagonal.
-# But it is enough if *one* of the two heads finds the letter, and they may share the alphabet between them.
+# It can. To say a letter again it does not matter where the letter stands; each place has to find itself, and with
+# eight different letters "the place that holds my letter" is a question about content. So look for weights on the
+# diagonal. But it is enough if *one* of the two heads finds the letter, and they may share the alphabet between them.
 #
 # </details>
 
@@ -104,22 +110,25 @@ def learn_to_copy(steps=200, width=32):
 
 keyboard = torch.tensor([ord(letter) - ord("a") for letter in "keyboard"])
 copying, before, after = learn_to_copy()
-figures.show(
-    figures.losses({"loss of copying": copying}, {"guessing, log 26": math.log(26)}, ylabel="loss in nats"),
-    caption="Two hundred steps. At first the loss is that of a guess among 26 letters; at the end hardly a letter is wrong.",
-)
 
 # %% tags=["demo"]
+# @title The loss of copying, and where each letter looks before and after
+figures.show(
+    figures.losses({"loss of copying": copying}, {"guessing, ln 26": math.log(26)}, ylabel="loss in nats"),
+    caption=f"The loss of each of {len(copying)} steps.",
+)
 figures.show(
     figures.training.heads({"before": before, "after": after}, "keyboard"),
-    caption="Where each letter looks. Nobody told the heads about the diagonal: looking there is what made the loss fall. Where "
-    "one head looks elsewhere, the other has the letter.",
+    caption="Where each letter looks, in each of the two heads.",
 )
 
 # %% [markdown]
-# That is all there is to it, and you have used such loops in lessons 6 and 7 already. You also know from lesson 6 that
-# copying proves little: two layers with scrambled heads learned it as well. So now a task worth learning, and every
-# part of the loop with care.
+# At first the loss is that of a guess among 26 letters; at the end hardly a letter is wrong. Nobody told the heads
+# about the diagonal: looking there is what made the loss fall. Where one head looks elsewhere, the other has the
+# letter.
+#
+# That is all there is to it. You also know from lesson 6 that copying proves little: two layers with scrambled heads
+# learned it as well. So now a task worth learning, and every part of the loop with care.
 
 # %% [markdown]
 # ## 2. A batch of windows
@@ -152,11 +161,12 @@ print(f"{len(ids):,} letters, {N} different ones; {len(train_ids):,} to train on
 
 # %% [markdown]
 # The last tenth of the story is **held out**: the model never trains on it. A model with a hundred thousand numbers
-# could learn a good part of the story by heart; how it does on pages that it has never seen is the only thing that
-# tells whether it has learned the language.
+# could learn a good part of the story by heart, which is called **overfitting**; how it does on pages that it has never
+# seen is the only thing that tells whether it has learned the language.
 #
 # The whole text does not fit through the model at once. So training cuts **windows** of $T$ letters out of it, at
-# random places. Let $w_0, w_1, \dots, w_{L-1}$ be the text. A window that starts at $s$ has
+# random places. The most that a model can take, here `block_size` letters, is its **context length**. Let
+# $w_0, w_1, \dots, w_{L-1}$ be the text. A window that starts at $s$ has
 #
 # $$ \text{inputs } (w_s, \dots, w_{s+T-1}), \qquad \text{targets } (w_{s+1}, \dots, w_{s+T}) $$
 #
@@ -164,14 +174,17 @@ print(f"{len(ids):,} letters, {N} different ones; {len(train_ids):,} to train on
 # $T$: what comes after the first letter, what after the first two, and so on up to all $T$.
 
 # %% tags=["demo"]
+# @title A batch of three windows, drawn
 starts = [33, 391, 1007]
 figures.show(
     figures.training.batch([text[s : s + 20] for s in starts], [text[s + 1 : s + 21] for s in starts]),
-    caption="A batch of three windows of twenty letters. Read a column: below each letter stands the one that should be foretold.",
+    caption="A batch of three windows of twenty letters. Read a column: below each letter stands the one that should be predicted.",
 )
 
 # %% [markdown]
-# ### Exercise 1: `get_batch`
+# ### Exercise 1: `get_batch(data, block_size, batch_size, generator)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Draw `batch_size` windows, with replacement, every start that fits being equally likely. All randomness comes from
 # `generator`, so that the same generator gives the same batch; it lives on the CPU, also where `data` lies on a GPU.
@@ -230,8 +243,10 @@ def in_order(data, block_size, batch_size, generator):
     return rows[:, :-1], rows[:, 1:]
 
 
-# %% tags=["demo"]
 batch = use(get_batch, otherwise=in_order)
+
+# %% tags=["demo"]
+# @title How often each start is drawn
 inputs, targets = batch(torch.arange(13), 4, 900, torch.Generator().manual_seed(0))
 figures.show(
     figures.training.starts(torch.bincount(inputs[:, 0], minlength=9), draws=900),
@@ -242,30 +257,32 @@ figures.show(
 # ## 3. How surprised is it?
 #
 # For every place the model puts out $N$ logits. A softmax turns them into probabilities, and then the real next letter
-# shows up. If the model had given it probability $p$, we say that its **surprise** is $-\log p$: nothing where it was
-# certain and right, 0.69 (which is $\log 2$) at even odds, and without limit where it had ruled out what then happened.
+# shows up. If the model had given it probability $p$, we say that its **surprise** is $-\ln p$: nothing where it was
+# certain and right, 0.69 (which is $\ln 2$) at even odds, and without limit where it had ruled out what then happened.
 # The loss is the mean surprise over all places that count:
 #
-# $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \log p_{b,t}(y_{b,t}), \qquad
-#    p_{b,t} = \operatorname{softmax}(z_{b,t}) $$
+# $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
+#    p_{b,t} = \operatorname{softmax}(\mathbf{z}_{b,t}) $$
 #
-# Here $z_{b,t}$ are the $N$ logits at place $t$ of window $b$, $y_{b,t}$ is the target there, and $C$ is the set of
-# places that count. Usually all of them do; where a batch was filled up with padding, or a letter cannot be foretold,
-# the target is set to a number that means "ignore", by custom −100. The unit is the **nat**, since the logarithm is the
-# natural one.
+# Here $\mathbf{z}_{b,t}$ are the $N$ logits at place $t$ of window $b$, $y_{b,t}$ is the target there, and $C$ is the
+# set of places that count. Usually all of them do; where a batch was filled up with padding, or a letter cannot be
+# predicted, the target is set to a number that means "ignore", by custom −100. The unit is the **nat**, since the
+# logarithm is the natural one.
 #
-# This loss is called *cross-entropy* or *negative log-likelihood*. Three facts make it the right one: it is smallest if
-# the probabilities are the true ones; it has a gradient everywhere; and its meaning does not depend on the model. A loss
-# of 2.2 is a loss of 2.2, whether a counting table reached it or a transformer.
+# This loss is called **cross-entropy** or **negative log-likelihood**. Three facts make it the right one: it is
+# smallest if the probabilities are the true ones; it has a gradient everywhere; and its meaning does not depend on the
+# model. A loss of 2.2 is a loss of 2.2, whether a counting table reached it or a transformer.
 #
-# ### Exercise 2: `language_model_loss`
+# ### Exercise 2: `language_model_loss(logits, targets, ignore_index=-100)`
 #
-# Logits are $(B, T, N)$ and may be as large as 10,000: do not compute a probability first and take its logarithm then
+# *Difficulty ★★☆ · about 10 minutes*
+#
+# Logits are `(B, T, N)` and may be as large as 10,000: do not compute a probability first and take its logarithm then
 # (lesson 2 has shown why). PyTorch's `cross_entropy` and `nll_loss` are not allowed; `log_softmax` is. If every target
 # is ignored, the loss is 0, and `backward()` works all the same.
 #
-# **On paper.** Two places and two tokens, both with the logits $(\log 3, 0)$: probabilities $\tfrac34$ and $\tfrac14$.
-# The targets are 0 and 1. The surprises are $\log\tfrac43 = 0.288$ and $\log 4 = 1.386$, the loss is their mean, 0.837.
+# **On paper.** Two places and two tokens, both with the logits $(\ln 3, 0)$: probabilities $\tfrac34$ and $\tfrac14$.
+# The targets are 0 and 1. The surprises are $\ln\tfrac43 = 0.288$ and $\ln 4 = 1.386$, the loss is their mean, 0.837.
 # If the second target is −100, the loss is 0.288.
 
 # %%
@@ -299,7 +316,7 @@ grade(language_model_loss)
 # %% [markdown]
 # Now three lines that every model has to beat, each from a model that needs no training, only counting:
 #
-# - **uniform**: every letter is equally likely. Its loss is $\log N$ on any text.
+# - **uniform**: every letter is equally likely. Its loss is $\ln N$ on any text.
 # - **unigram**: each letter as often as it is in the training text. It knows that there are many more e than q.
 # - **bigram**: what came how often after *this* letter. It knows that u follows q.
 #
@@ -333,9 +350,9 @@ print("Measured by", loss_of.whose)
 # The last column is $e^{\mathcal{L}}$, the **perplexity**. Where is all the surprise? Letter by letter:
 
 
-# %% tags=["demo"]
+# %%
 def letter_by_letter(logits, ids):
-    """The surprise of each letter but the first, (L - 1,): logits (L - 1, N) foretell ids[1:]."""
+    """The surprise of each letter but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
     surprise = [loss_of(z[None, None], y[None, None]) for z, y in zip(logits, ids[1:], strict=True)]
     return torch.stack(surprise).detach().cpu()
 
@@ -343,6 +360,9 @@ def letter_by_letter(logits, ids):
 quoted = '"It is quite small," said Mara.'
 quote = encode(quoted)
 by_counting = {name: letter_by_letter(counting[name][quote[:-1]], quote) for name in ("unigram", "bigram")}
+
+# %% tags=["demo"]
+# @title The surprise at each letter of a line
 figures.show(
     figures.training.surprise(quoted[1:], by_counting),
     caption="A line from the held-out pages. The bigram knows what follows q or a blank; how a word goes on it can only guess.",
@@ -353,12 +373,14 @@ figures.show(
 #
 # Attention moves information between places. It cannot do much *with* it: an average of values, times a matrix. So a
 # transformer alternates two things: attention, in which places talk to each other, and a small network of two layers,
-# the **mlp**, in which each place thinks for itself. Together they are a **block**:
+# the **MLP** (*multi-layer perceptron*; `mlp` in code), in which each place thinks for itself. Together they are a
+# **block**. With $\mathbf{X}$ for what comes in, one row for each place, `(T, D)`:
 #
-# $$ \begin{aligned} x &\leftarrow x + \operatorname{attention}(\operatorname{norm}_1(x)) \\
-#    x &\leftarrow x + \operatorname{mlp}(\operatorname{norm}_2(x)) \end{aligned} $$
+# $$ \begin{aligned} \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{attention}(\operatorname{norm}_1(\mathbf{X})) \\
+#    \mathbf{X} &\leftarrow \mathbf{X} + \operatorname{mlp}(\operatorname{norm}_2(\mathbf{X})) \end{aligned} $$
 
 # %% tags=["demo"]
+# @title A block, drawn
 figures.show(
     figures.training.block(),
     caption="A block. What comes in goes straight through; attention and mlp look at it and add something.",
@@ -367,16 +389,20 @@ figures.show(
 # %% [markdown]
 # Two ideas in this picture made deep models trainable.
 #
-# - **Adding** instead of replacing. However many blocks are stacked, a straight way leads from the loss back to the
-#   first table, and gradients do not fade on it. A block that has learned nothing yet does little harm.
-# - **Normalising** before each detour. `nn.LayerNorm(D)` brings the $D$ numbers of each place to mean 0 and variance 1
-#   (and then stretches and shifts each by something learned), so that attention and mlp see numbers of the same size in
-#   the first block and in the last. The paper of 2017 normalised *after* adding; before, called *pre-norm*, trains more
-#   willingly and is what nearly everybody does now.
+# - **Adding** instead of replacing: a **residual connection**. However many blocks are stacked, a straight way leads
+#   from the loss back to the first table, and gradients do not fade on it. A block that has learned nothing yet does
+#   little harm.
+# - **Normalising** before each detour. `nn.LayerNorm(D)`, **layer normalisation**, brings the `D` numbers of each place
+#   to mean 0 and variance 1 (and then stretches and shifts each by something learned), so that attention and mlp see
+#   numbers of the same size in the first block and in the last. The paper of 2017 normalised *after* adding; before,
+#   called **pre-norm**, trains more willingly and is what nearly everybody does now.
 #
-# ### Exercise 3: `TransformerBlock`
+# ### Exercise 3: `TransformerBlock(d_model, n_heads, dropout=0.0)`
 #
-# You have built attention three times. Here you take the built-in one, and the parts have these names:
+# *Difficulty ★★☆ · about 10 minutes*
+#
+# You have built attention three times. Here you take the built-in one. `__init__` makes the parts, after the usual
+# first line `super().__init__()`, and `forward` leads $\mathbf{X}$ through them. The parts have these names:
 #
 # | name | what |
 # |---|---|
@@ -384,12 +410,13 @@ figures.show(
 # | `attention` | `nn.MultiheadAttention(d_model, n_heads, dropout=dropout, bias=False, batch_first=True)` |
 # | `mlp` | `nn.Sequential` of a Linear to `4 * d_model`, `nn.GELU()`, and a Linear back, both Linears with bias |
 #
-# `mask` is boolean, $(T, T)$, True = blocked: the convention of `nn.MultiheadAttention`, which calls it `attn_mask`.
+# `mask` is boolean, `(T, T)`, True = blocked: the convention of `nn.MultiheadAttention`, which calls it `attn_mask`.
 #
-# **On paper.** Width 2, one place, $x = (3, 1)$. The mean is 2 and the deviation 1, so $\operatorname{norm}_1(x) = (1,
-# -1)$. A single place can only attend to itself; if all of attention's matrices are the identity it gives back $(1,
-# -1)$, and $x$ becomes $(4, 0)$. If the mlp's last Linear is all 0, the block returns $(4, 0)$. (What would come out if
-# you forgot to add? And if you added the normalised $x$?)
+# **On paper.** Width 2, one place, $\mathbf{x} = (3, 1)$. The mean is 2 and the deviation 1, so
+# $\operatorname{norm}_1(\mathbf{x}) = (1, -1)$. A single place can only attend to itself; if all of attention's
+# matrices are the identity it gives back $(1, -1)$, and $\mathbf{x}$ becomes $(4, 0)$. If the mlp's last Linear is all
+# 0, the block returns $(4, 0)$. (What would come out if you forgot to add? And if you added the normalised
+# $\mathbf{x}$?)
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -434,7 +461,7 @@ grade(TransformerBlock)
 # The rest of a language model is short. A table gives each letter a vector, and each place has a vector of its own,
 # made of sine waves as in the paper of 2017 (they are the clocks of lesson 7: added to the words here, where RoPE would
 # turn queries and keys). The blocks follow, a last norm, and a matrix that reads out $N$ logits. The causal mask is the
-# one of lesson 5.
+# one of lesson 5 (*review*), so this is a decoder.
 
 
 # %%
@@ -490,14 +517,16 @@ def make_model(seed=0, **sizes):
 
 
 # %% [markdown]
-# **Predict first.** What is the loss of a model that has not been trained at all? Less than the uniform line, more, or
+# ### Predict first
+#
+# What is the loss of a model that has not been trained at all? Less than the uniform line, more, or
 # about the same?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
-# About the same, a little above: $\log N$ is the loss of somebody who knows nothing and says so. A new model knows
+# About the same, a little above: $\ln N$ is the loss of somebody who knows nothing and says so. A new model knows
 # nothing and has slight, random opinions, and they cost a little. It is the first check of every training: a loss at
-# step 0 far above $\log N$ means that the logits begin too large, one far below means that the answer leaks in.
+# step 0 far above $\ln N$ means that the logits begin too large, one far below means that the answer leaks in.
 #
 # </details>
 
@@ -528,8 +557,12 @@ print(
 # $$ \theta \leftarrow \theta - \eta \, \nabla_\theta \mathcal{L} $$
 #
 # where $\theta$ stands for all parameters. Suppose there is one, and the loss is $\tfrac12 \theta^2$. Its gradient is
-# $\theta$ itself, so each step multiplies $\theta$ by $1 - \eta$. **Predict first:** for which $\eta$ does it arrive at
-# the bottom at once? From which $\eta$ on does it never arrive? Move the slider.
+# $\theta$ itself, so each step multiplies $\theta$ by $1 - \eta$.
+#
+# ### Predict first
+#
+# For which $\eta$ does it arrive at the bottom at once? From which $\eta$ on does it never arrive? Decide, then run the
+# cells and move the slider.
 
 
 # %%
@@ -542,6 +575,7 @@ def descend(rate):
 
 
 # %% tags=["demo"]
+# @title Slider: eight steps down a parabola
 interactive.slider(
     descend,
     start={"rate": 0.5},
@@ -550,7 +584,7 @@ interactive.slider(
 )
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# <details><summary>Answer, once you have decided</summary>
 #
 # At $\eta = 1$ it arrives in one step. Below, it creeps; between 1 and 2 it overshoots, and still arrives; from 2 on
 # every step makes things worse. And 2 is a property of *this* parabola: where the loss bends twice as sharply, 1 is the
@@ -560,18 +594,22 @@ interactive.slider(
 #
 # So one tries rates, and changes them on the way. At the beginning all is random and gradients are large and
 # contradictory: **warm up** from almost nothing. In the middle go as fast as you can. Towards the end steps must become
-# small, to settle down into the valley instead of jumping across it. A line up and half a cosine down is the usual shape.
-# With $s$ for the step, counted from 0, $W$ for the steps of warm-up and $S$ for the total,
+# small, to settle down into the valley instead of jumping across it. A line up and half a cosine down is the usual
+# shape. With $n$ for the step, counted from 0, $n_{\text{warm}}$ for the steps of warm-up and $n_{\text{total}}$ for
+# all steps,
 #
-# $$ \eta_s = \begin{cases} \eta_{\text{peak}} \, \dfrac{s + 1}{W} & s < W \\[1.2ex]
-#    \eta_{\text{floor}} + (\eta_{\text{peak}} - \eta_{\text{floor}}) \, \dfrac{1 + \cos(\pi r)}{2} & s \ge W
-#    \end{cases} \qquad r = \min\!\left(1, \frac{s - W}{S - W}\right) $$
+# $$ \eta_n = \begin{cases} \eta_{\text{peak}} \, \dfrac{n + 1}{n_{\text{warm}}} & n < n_{\text{warm}} \\[1.2ex]
+#    \eta_{\text{floor}} + (\eta_{\text{peak}} - \eta_{\text{floor}}) \, \dfrac{1 + \cos(\pi r)}{2}
+#    & n \ge n_{\text{warm}} \end{cases}
+#    \qquad r = \min\!\left(1, \frac{n - n_{\text{warm}}}{n_{\text{total}} - n_{\text{warm}}}\right) $$
 #
-# ### Exercise 4: `learning_rate`
+# ### Exercise 4: `learning_rate(step, warmup, total, peak, floor=0.0)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # **On paper.** Four steps of warm-up, twelve in all, peak 0.1. Step 0 has $0.1 \cdot \tfrac14 = 0.025$, step 3 has
 # $0.1$, and so has step 4, where $r = 0$. Half-way down, at step 8, $r = \tfrac12$ and the cosine is 0: $0.05$. Without
-# warm-up ($W = 0$) step 0 has the peak. Raise a `ValueError` unless $0 \le W < S$.
+# warm-up (`warmup=0`) step 0 has the peak. Raise a `ValueError` unless `0 <= warmup < total`.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -605,23 +643,28 @@ grade(learning_rate)
 
 
 # %%
-def straight_down(step, warmup, total, peak, floor=0.0):
-    """Stand-in: a straight line from peak to 0, without warm-up."""
-    return peak * max(0.0, 1 - step / total)
+def in_stairs(step, warmup, total, peak, floor=0.0):
+    """Stand-in: half the peak while it warms up, then from the peak to the floor in five stairs."""
+    if step < warmup:
+        return peak / 2
+    stair = min(4, 5 * (step - warmup) // (total - warmup))  # 0 … 4
+    return peak + (floor - peak) * stair / 4
 
+
+rate = use(learning_rate, otherwise=in_stairs)
 
 # %% tags=["demo"]
-rate = use(learning_rate, otherwise=straight_down)
+# @title Three schedules
 shapes = {"warm-up 100": (100, 0.0), "no warm-up": (0, 0.0), "warm-up 400, floor 0.001": (400, 1e-3)}
 figures.show(
     figures.curves(
         range(1000),
-        {name: [rate(s, W, 1000, 4e-3, floor) for s in range(1000)] for name, (W, floor) in shapes.items()},
+        {name: [rate(n, warmup, 1000, 4e-3, floor) for n in range(1000)] for name, (warmup, floor) in shapes.items()},
         xlabel="step",
         ylabel="learning rate",
     ),
-    alt="Three curves of the learning rate over 1000 steps with a peak of 0.004. With the schedule of the text each rises in "
-    "a straight line for its warm-up, if it has one, and falls along half a cosine to its floor.",
+    alt=f"Three curves of the learning rate over 1000 steps with a peak of 0.004, by {rate.whose}. Each begins low for as "
+    "long as it warms up, if it does, and comes down from the peak to its floor afterwards.",
     caption=f"The learning rate over a thousand steps, by {rate.whose}.",
 )
 
@@ -643,12 +686,16 @@ figures.show(
 #
 # $$ g \leftarrow g \cdot \min\!\left(1, \frac{1}{\lVert g \rVert}\right) $$
 #
-# And the optimizer? Plain gradient descent is `torch.optim.SGD`. For transformers people take **AdamW**. It keeps a
-# running mean of each parameter's gradient and of its square, and divides one by the root of the other: so a parameter
-# with small gradients takes steps as large as one with great ones, and $\eta$ is about the size of a step, whatever the
-# loss is. Your function need not know: it gets the optimizer ready made.
+# And the optimizer? Plain gradient descent is `torch.optim.SGD`. For transformers people take **AdamW**, a variant of
+# the Adam of earlier lessons. It keeps a running mean of each parameter's gradient and of its square, and divides one
+# by the root of the other: so a parameter with small gradients takes steps as large as one with great ones, and $\eta$
+# is about the size of a step, whatever the loss is. The W stands for **weight decay**: in every step each parameter
+# also shrinks towards 0 by a very small share, so that what the loss does not ask for fades away. Your function need
+# not know: it gets the optimizer ready made.
 #
-# ### Exercise 5: `train_step`
+# ### Exercise 5: `train_step(model, optimizer, inputs, targets)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # Return the loss as a plain `float`: the one that you computed in 3, before the step. Over all positions, without
 # exception. You may use your `language_model_loss` or PyTorch's `cross_entropy`.
@@ -707,7 +754,7 @@ def plain_step(model, optimizer, inputs, targets):
     return loss.item()
 
 
-# %% tags=["demo"]
+# %%
 step = use(train_step, otherwise=plain_step)
 parrot = make_model(block_size=32)
 optimizer = torch.optim.AdamW(parrot.parameters(), lr=3e-3)
@@ -719,6 +766,9 @@ for i in range(100):
         with torch.no_grad():
             elsewhere.append(loss_of(parrot(others[0]), others[1]).item())
     by_heart.append(float(step(parrot, optimizer, *few)))
+
+# %% tags=["demo"]
+# @title The loss on the one batch, and on pages that were held out
 figures.show(
     figures.losses(
         {"the one batch": by_heart, "held out": (range(0, 100, 10), elsewhere)},
@@ -732,8 +782,8 @@ figures.show(
 # %% [markdown]
 # ## 7. Looking without touching
 #
-# The second curve of that picture is the one that counts. To measure it you have to look without touching: no gradients,
-# no dropout, and afterwards everything as it was.
+# The second curve of that picture is the one that counts. To measure it you have to look without touching: no
+# gradients, no dropout, and afterwards everything as it was.
 #
 # - `model.eval()` switches dropout off (and makes layers like batch norm use their running statistics instead of this
 #   batch). It says nothing about gradients.
@@ -741,20 +791,24 @@ figures.show(
 # - And somebody is in the middle of training. If the model was in training mode, it must be so again when you return;
 #   if it was in eval mode, it must stay there.
 #
-# **Predict first.** A model with dropout is in training mode. You measure its loss on the same text twenty times,
+# ### Predict first
+#
+# A model with dropout is in training mode. You measure its loss on the same text twenty times,
 # without any training in between. How many different numbers do you get? Are they greater or smaller than the one of
 # eval mode?
 #
 # <details><summary>Answer, once you have decided</summary>
 #
 # Twenty, since dropout strikes out other weights each time. And nearly all greater: a model with pieces missing is a
-# worse model. The picture below shows it, for a model with some training.
+# worse model. The picture below the exercise shows it for a model with some training, once your function passes.
 #
 # </details>
 #
-# ### Exercise 6: `evaluate`
+# ### Exercise 6: `evaluate(model, inputs, targets)`
 #
-# Return the mean loss over all positions of `inputs` and `targets`, both $(B, T)$, as a plain `float`.
+# *Difficulty ★★☆ · about 6 minutes*
+#
+# Return the mean loss over all positions of `inputs` and `targets`, both `(B, T)`, as a plain `float`.
 #
 # **On paper.** Three questions to your code. The model comes in training mode: in which mode is it when you leave? It
 # comes in eval mode: and now? Does anything in your function call `backward`, or could it?
@@ -796,7 +850,7 @@ def as_it_stands(model, inputs, targets):
         return F.cross_entropy(model(inputs).mT, targets).item()
 
 
-# %% tags=["demo"]
+# %%
 measure = use(evaluate, otherwise=as_it_stands)
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(3)
@@ -808,32 +862,40 @@ with torch.random.fork_rng(devices=[]):
     leaky.train()
     noisy = [as_it_stands(leaky, *others) for _ in range(20)]
     steady = [float(measure(leaky, *others)) for _ in range(20)]
+
+# %% tags=["demo"]
+# @title Twenty measurements of either kind
 figures.show(
-    figures.training.modes(noisy, steady),
-    caption=f"One model, one text, twenty measurements each. The lower row is in training mode, the upper one by {measure.whose}.",
+    figures.training.modes(noisy, steady, measured=measure.whose),
+    caption="One model, one text, twenty measurements each."
+    + ("" if measure.passes else " The stand-in leaves the model in training mode: both rows should look alike."),
 )
 
 # %% [markdown]
 # ## 8. Writing
 #
 # A model that says what comes next can write: draw a letter from its probabilities, append it, ask again. Each letter
-# is foretold from all that stands before it, the ones that the model has just written included:
+# is predicted from all that stands before it, the ones that the model has just written included (it is
+# *autoregressive*, in the word of lesson 5):
 #
-# $$ w_{n+1} \sim \operatorname{softmax}\!\left( \frac{z_n(w_0, \dots, w_n)}{\tau} \right) $$
+# $$ w_{t+1} \sim \operatorname{softmax}\!\left( \frac{\mathbf{z}_t(w_0, \dots, w_t)}{\tau} \right) $$
 #
-# where $z_n$ are the logits of the *last* place and $\tau$ is the **temperature** of lesson 2. At 1 the model writes as
-# it thinks; below, it keeps to what is likely; $\tau = 0$ is short for always taking the likeliest letter, called
-# *greedy* (dividing by 0 is a bad way to get there). Two things are easy to miss. The model takes at most `block_size`
-# tokens: when the text grows longer, show it the *last* ones. And writing is looking without touching, just as
-# measuring is.
+# where $\mathbf{z}_t$ are the logits of the *last* place and $\tau$ is the **temperature** of lesson 2. At 1 the model
+# writes as it thinks; below, it keeps to what is likely; $\tau = 0$ is short for always taking the likeliest letter,
+# called **greedy** (dividing by 0 is a bad way to get there). Two things are easy to miss. The model takes at most
+# `block_size` tokens: when the text grows longer, show it the *last* ones. And writing is looking without touching,
+# just as measuring is.
 #
-# ### Exercise 7: `generate`
+# ### Exercise 7: `generate(model, prompt, n_tokens, temperature=1.0, generator=None)`
 #
-# The prompt is $(B, T)$, several texts at once; the result is the prompts with `n_tokens` more in each row. All
+# *Difficulty ★★★ · about 15 minutes*
+#
+# The prompt is `(B, T)`, several texts at once; the result is the prompts with `n_tokens` more in each row. All
 # randomness comes from `generator`, which lives on the CPU (so on a GPU, bring the probabilities to the CPU to draw).
 #
 # **On paper.** A model knows only this: after 0 comes 1, after 1 comes 2, after 2 comes 3, and after 3 comes 0. Greedy,
-# with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2, 3)$.
+# with the prompts $(0)$ and $(2)$ and five tokens to add, the rows become $(0, 1, 2, 3, 0, 1)$ and $(2, 3, 0, 1, 2,
+# 3)$.
 
 # %%
 # Stuck? Uncomment the line below and run it; run it again for the next hint.
@@ -881,20 +943,20 @@ grade(generate)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Until your function passes, a stand-in writes that knows no probabilities: it takes one of the few likeliest letters,
-# all alike, and a higher temperature means more candidates. Here is what a model writes that has learned nothing yet.
+# Until your function passes, a stand-in writes that knows no probabilities: it takes the likeliest letter or, now and
+# then, the second, the more often the higher the temperature. Here is what a model writes that has learned nothing yet.
 # The darker the ground, the more surprising was the letter to the model itself; more than 3 nats are underlined.
 
 
 # %%
-def among_the_likeliest(model, prompt, n_tokens, temperature=1.0, generator=None):
-    """Stand-in: each next letter is one of the 1 + 4 * temperature likeliest, all with the same chance."""
-    candidates, text = 1 + round(4 * temperature), prompt
+def first_or_second(model, prompt, n_tokens, temperature=1.0, generator=None):
+    """Stand-in: each next letter is the likeliest one or, with a chance of temperature / 5, the second."""
+    text = prompt
     for _ in range(n_tokens):
         with torch.no_grad():
-            likeliest = model(text[:, -model.block_size :])[:, -1].topk(candidates).indices  # (B, candidates)
-        pick = torch.randint(candidates, (len(text), 1), generator=generator)
-        text = torch.hstack([text, likeliest.gather(1, pick.to(text.device))])
+            two = model(text[:, -model.block_size :])[:, -1].topk(2).indices  # (B, 2)
+        second = torch.rand(len(text), 1, generator=generator) < temperature / 5
+        text = torch.hstack([text, two.gather(1, second.long().to(text.device))])
     return text
 
 
@@ -907,27 +969,30 @@ def foresight(model, ids):
     return torch.cat([first, model(ids[1:].unfold(0, T, 1))[:, -1]])[: len(ids) - 1] if len(ids) > T else first[:-1]
 
 
+write = use(generate, otherwise=first_or_second)
+
+
 # %% tags=["demo"]
-write = use(generate, otherwise=among_the_likeliest)
-
-
+# @title A page by the untrained model
 def page(model, temperature, prompt="In the ", n_letters=240):
     """What the model writes after a prompt: the picture of it."""
     generator = torch.Generator().manual_seed(11)
     ids = write(model, encode(prompt)[None], n_letters, temperature, generator)[0]
     likely = foresight(model, ids).log_softmax(-1).gather(-1, ids[1:, None])[:, 0]  # (L - 1,)
-    surprise = F.pad(-likely, (1, 0)).cpu()  # nothing foretells the first letter
-    return figures.training.page(decode(ids), surprise, f"temperature {temperature}", width=40)
+    surprise = F.pad(-likely, (1, 0)).cpu()  # nothing predicts the first letter
+    return figures.training.page(decode(ids), surprise, f"temperature {temperature},\nby {write.whose}", width=40)
 
 
-figures.show(page(model, 1.0), caption=f"Before training. Written by {write.whose}.")
+figures.show(page(model, 1.0), caption="Before training.")
 
 # %% [markdown]
 # ## 9. Training it
 #
 # Everything is ready. What remains is the loop that puts the parts together.
 #
-# ### Exercise 8: `train`
+# ### Exercise 8: `train(model, data, steps, batch_size, generator, peak=3e-3)`
+#
+# *Difficulty ★★☆ · about 10 minutes*
 #
 # Make an AdamW optimizer for the model's parameters. Then, `steps` times: set the learning rate of this step (an
 # optimizer keeps it in `optimizer.param_groups`, a list of dictionaries, under `"lr"`), with a warm-up over the first
@@ -980,10 +1045,12 @@ grade(train)
 
 # %% [markdown]
 # And now for real: two blocks of four heads, width 64, a thousand steps with sixteen windows of 64 letters. On a CPU it
-# takes about half a minute; on a GPU the same cell takes the GPU. The bar counts the steps of the optimizer from outside,
-# so it works with your loop as it is. Every hundred steps it calls `look`, which measures the held-out pages.
+# takes about half a minute; on a GPU the same cell takes the GPU. The bar counts the steps of the optimizer from
+# outside, so it works with your loop as it is. Every hundred steps it calls `look`, which measures the held-out pages.
 #
-# **Predict first.** Write down two numbers: the held-out loss after a thousand steps, and the loss on the training text.
+# ### Predict first
+#
+# Write down two numbers: the held-out loss after a thousand steps, and the loss on the training text.
 
 
 # %% tags=["demo"]
@@ -1020,12 +1087,15 @@ training_losses = [float(loss) for loss in losses]
 reached = held_out_losses[-1]
 
 # %% tags=["demo"]
+# @title The loss in training and on the held-out pages, with three lines to beat
 figures.show(
     figures.losses(
         {"training": training_losses, "held out": (seen_at, held_out_losses)}, lines, every=20, ylabel="loss in nats"
     ),
     caption=f"Trained by {learn.whose}. Held out {reached:.2f}, which is {lines['bigram'] - reached:.2f} below the bigram.",
 )
+
+# %%
 print(
     f"held out: {reached:.3f} nats a letter; bigram {lines['bigram']:.3f}, unigram {lines['unigram']:.3f}, uniform",
     end=" ",
@@ -1035,13 +1105,14 @@ print(f"{lines['uniform']:.3f}. Training, last 50 steps: {sum(training_losses[-5
 # %% [markdown]
 # Read the curve from the left. In the first steps the model learns how frequent the letters are and falls onto the
 # unigram line. Then it learns pairs, and passes the bigram line within a hundred steps or two: from there on it *must*
-# be using more than the last letter, which means attention. Later the two curves part. The model begins to know the
-# training text by heart, which is of no use on pages it has not seen; with a text this short that comes soon. Had you
-# trained without holding anything out, you would be proud of the wrong number.
+# be using more than the last letter, which means attention. Later the two curves part: the model begins to overfit. It
+# knows the training text by heart, which is of no use on pages it has not seen; with a text this short that comes soon.
+# Had you trained without holding anything out, you would be proud of the wrong number.
 #
 # What does it write now? The slider changes the temperature; the prompt is the one from before.
 
 # %% tags=["demo"]
+# @title Slider: what the trained model writes at each temperature
 temperatures = [0, 0.3, 0.6, 0.8, 1.0, 1.3]
 interactive.slider(
     lambda temperature: page(model, temperature), start=0.6, strip=[0, 0.6, 1.3], temperature=temperatures
@@ -1049,16 +1120,17 @@ interactive.slider(
 
 # %% [markdown]
 # It makes no sense, and yet: every letter of it comes from a model that began with noise, saw forty thousand letters
-# and was never told what a word is. Now most of its words are words, with blanks between them, and what follows a full
+# and was never told what a word is. Now many of its words are words, with blanks between them, and what follows a full
 # stop begins with a capital. At temperature 0 a model as small as this runs in circles; at 1.3 it loses itself.
 #
 # The line from section 3 again, with the bigram and with the model that you trained:
 
 # %% tags=["demo"]
+# @title The line once more, by bigram and by model
 by_model = letter_by_letter(foresight(model, quote), quote)
 figures.show(
     figures.training.surprise(quoted[1:], {"bigram": by_counting["bigram"], "the trained model": by_model}),
-    caption="The same held-out line. What surprise is left stands mostly at the beginnings of words, where there is a choice.",
+    caption="The same held-out line. What surprise is left stands mostly where a word begins, or could go on in several ways.",
 )
 
 # %% [markdown]
@@ -1093,7 +1165,8 @@ def attention_maps(model, ids):
 
 
 # %% tags=["demo"]
-phrase = "the harbour master"
+# @title The maps of all heads, before and after
+phrase = "by the harbour"
 newborn = make_model()
 newborn.load_state_dict(untrained)
 maps_before, maps_after = (attention_maps(m, encode(phrase)) for m in (newborn, model))
@@ -1119,40 +1192,41 @@ for i, maps in enumerate(maps_after):
 #
 #     x k c d q v | x k c d q v | x k c …
 #
-# The first time round nothing can be foretold. From then on everything can: find the place where your letter stood
+# The first time round nothing can be predicted. From then on everything can: find the place where your letter stood
 # before, and say what came after it. Nothing about single letters can be learned by heart, since every sequence is new.
 #
 # A head that does it is called an **induction head** ([Olsson et al. 2022](https://arxiv.org/abs/2209.11895)). It has a
-# difficulty that you can work out. The place it has to look at is the one *after* the earlier occurrence, and that place
-# holds another letter. How is a query to find it?
+# difficulty that you can work out. The place it has to look at is the one *after* the earlier occurrence, and that
+# place holds another letter. How is a query to find it?
 #
 # <details><summary>Answer, once you have thought about it</summary>
 #
-# It takes two blocks. A head in the first looks at the letter before and writes into each place "my predecessor is a k".
-# Then, in the second block, a place that holds a k asks "who has a k for predecessor?", and finds it. A single block
-# cannot do it: its queries and keys know their own letter only.
+# It takes two blocks. A head in the first looks at the letter before and writes into each place "my predecessor is a
+# k". Then, in the second block, a place that holds a k asks "who has a k for predecessor?", and finds it. A single
+# block cannot do it: its queries and keys know their own letter only.
 #
 # </details>
 #
 # So we can say what to measure. For a query at $t$ whose letter occurred before, add up the weights on the places right
-# after its earlier occurrences, and take the mean over all queries $Q$ that have one:
+# after its earlier occurrences, and take the mean over the set $R$ of all places whose letter has one:
 #
-# $$ \text{score} = \frac{1}{|Q|} \sum_{t \in Q} \;\; \sum_{s \le t,\; w_{s-1} = w_t} A_{t,s} $$
+# $$ \text{score} = \frac{1}{|R|} \sum_{t \in R} \;\; \sum_{s \le t,\; w_{s-1} = w_t} a_{ts} $$
 #
-# $A$ is the head's map of weights. 1 is a perfect induction head; one that looks anywhere has about 0.1 here.
+# where $a_{ts}$ is the weight that the head's query at $t$ gives the key at $s$. 1 is a perfect induction head; one
+# that looks anywhere has about 0.1 here.
 
 
 # %%
 def repeated(batch_size, generator, T=32):
-    """Windows of 6 to 16 different letters repeated: inputs and targets (B, T), and the targets that can be foretold.
+    """Windows of 6 to 16 different letters repeated: inputs and targets (B, T), and the targets that can be predicted.
 
     In the third, all other targets are -100.
     """
     period = torch.randint(6, 17, (batch_size, 1), generator=generator)
     order = torch.rand(batch_size, 26, generator=generator).argsort(-1)  # the alphabet, shuffled
     ids = order.gather(1, torch.arange(T + 1) % period)  # (B, T + 1)
-    foretold = ids[:, 1:].masked_fill(torch.arange(1, T + 1) < period, -100)
-    return [t.to(device) for t in (ids[:, :-1], ids[:, 1:], foretold)]
+    predictable = ids[:, 1:].masked_fill(torch.arange(1, T + 1) < period, -100)
+    return [t.to(device) for t in (ids[:, :-1], ids[:, 1:], predictable)]
 
 
 def after_earlier(ids):
@@ -1172,7 +1246,7 @@ def induction_score(maps, windows):
 copier = make_model(n_tokens=26, block_size=32, n_heads=2)
 optimizer = torch.optim.AdamW(copier.parameters(), lr=6e-3)
 generator = torch.Generator().manual_seed(0)
-probe, _, probe_foretold = repeated(32, torch.Generator().manual_seed(99))
+probe, _, predictable = repeated(32, torch.Generator().manual_seed(99))
 history = {"step": [], "loss": [], "before": [], "after": [], "map": []}
 steps = 500
 
@@ -1182,7 +1256,7 @@ def look(done):
     after = induction_score(above, probe)  # (H,)
     best = int(after.argmax())
     with torch.no_grad():
-        loss = loss_of(copier(probe), probe_foretold).item()
+        loss = loss_of(copier(probe), predictable).item()
     history["step"].append(done)
     history["loss"].append(loss)
     history["before"].append(below.diagonal(-1, -2, -1).mean((0, 2)).max().item())
@@ -1198,6 +1272,7 @@ with following(copier, steps, look, every=steps // 20):
         step(copier, optimizer, *repeated(32, generator)[:2])
 
 # %% tags=["demo"]
+# @title The loss, and the scores of the best heads, while it trains
 figures.show(
     figures.training.forming(
         history["step"],
@@ -1205,21 +1280,23 @@ figures.show(
         {"block 1: after an earlier occurrence": history["after"], "block 0: the letter before": history["before"]},
         math.log(26),
     ),
-    caption=f"Left, the loss on the letters that can be foretold. Right, the score of the best head of block 1, at last "
+    caption=f"Left, the loss on the letters that can be predicted. Right, the score of the best head of block 1, at last "
     f"{history['after'][-1]:.2f}, and the mean weight that the best head of block 0 gives the letter before.",
 )
 
 # %% [markdown]
 # At first next to nothing happens. Then, within some fifty steps, the loss falls off a cliff, and in the same moment
-# the score of a head in block 1 shoots up. Half an induction head is worth nothing: to look after the earlier occurrence
-# is of no use before the first block marks predecessors, and marking them is of no use before somebody asks. (The marks
-# are rough: the best head of block 0 spreads its weight over a few letters before. Since all letters of a sequence
-# differ, that is exact enough.) Large models go through the same moment, and their loss curves have a bump there.
+# the score of a head in block 1 shoots up. Half an induction head is worth nothing: to look after the earlier
+# occurrence is of no use before the first block marks predecessors, and marking them is of no use before somebody asks.
+# (The marks are rough: the best head of block 0 spreads its weight over a few letters before. Since all letters of a
+# sequence differ, that is exact enough.) Large models go through the same moment, and their loss curves have a bump
+# there.
 #
 # Watch the map form. Framed are the cells where an induction head would look; a letter that has no earlier occurrence
 # has to look somewhere, and most choose the first place.
 
 # %% tags=["demo"]
+# @title Slider: the map of the best head while it trains
 shown = probe[0, :20]
 framed = after_earlier(shown).cpu()
 
@@ -1244,7 +1321,7 @@ print(f"{start} → {''.join(chr(97 + i) for i in told.tolist())}    (right: wbt
 fresh, _, wanted = repeated(200, torch.Generator().manual_seed(123))
 with torch.no_grad():
     right = (copier(fresh).argmax(-1) == wanted)[wanted != -100].float().mean().item()
-print(f"In 200 new sequences, {right:.1%} of the letters that can be foretold are.")
+print(f"In 200 new sequences, {right:.1%} of the letters that can be predicted are.")
 
 # %% [markdown]
 # Nobody wrote an algorithm for looking back. A loop of five lines, two blocks and a task in which looking back pays:
@@ -1257,10 +1334,12 @@ print(f"In 200 new sequences, {right:.1%} of the letters that can be foretold ar
 # Most bugs in training raise no error. What you see is a curve. Below is one small model, trained nine times for two
 # hundred steps, each time with another single line wrong.
 #
-# **Predict first.** Which of these give a loss near 0? Which never fall at all? Which look entirely healthy?
-# (1) no `zero_grad`; (2) `zero_grad` after `backward`; (3) targets not shifted; (4) targets shifted twice; (5) no causal
-# mask; (6) a softmax before the cross-entropy; (7) logits and targets flattened in different orders; (8) always the same
-# batch; (9) a learning rate thirty times too high.
+# ### Predict first
+#
+# Which of these give a loss near 0? Which never fall at all? Which look entirely healthy? (1) no `zero_grad`; (2)
+# `zero_grad` after `backward`; (3) targets not shifted; (4) targets shifted twice; (5) no causal mask; (6) a softmax
+# before the cross-entropy; (7) logits and targets flattened in different orders; (8) always the same batch; (9) a
+# learning rate thirty times too high.
 
 
 # %% tags=["demo"]
@@ -1317,26 +1396,30 @@ bugs = [
 ]
 healthy = run_with("")
 gallery = {f"{i}. {bug}": run_with(bug) for i, bug in enumerate(bugs, 1)}
+
+# %% tags=["demo"]
+# @title The nine curves
 figures.show(
     figures.training.gallery(gallery, healthy["training"], lines, every=10),
-    caption="Nine runs, each with its bug. Held out is measured rightly in all. A held-out curve that leaves its panel at the top "
-    "does not come back.",
+    caption="Nine runs, each with its bug. Held out is measured rightly in all.",
 )
+
+# %%
 for name, curves in {"0. right": healthy, **gallery}.items():
     training, unseen_loss = curves["training"], curves["held out"][1][-1]
     print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
 
 # %% [markdown]
 # - **Too good to be true** (3, 5 and 8). Not shifted: the model repeats its input, which it sees. The same batch: known
-#   by heart. In both the held-out curve goes through the roof. No mask: the model looks one place ahead. Note that its
-#   *held-out* loss is splendid, too, since the bug sits in the model and cheats there as well; only its writing would
-#   give it away.
+#   by heart. In both the held-out curve leaves its panel at the top, and does not come back. No mask: the model looks
+#   one place ahead. Note that its *held-out* loss is splendid, too, since the bug sits in the model and cheats there as
+#   well; only its writing would give it away.
 # - **Stuck** (2, 6 and 7). `zero_grad` after `backward`: all gradients are gone, and nothing moves. Softmax first: for
 #   the loss the numbers between 0 and 1 are logits, which never get far from the uniform line. Flattened differently:
 #   every target belongs to another place, so all that can be learned is how frequent letters are, and the curve sits
 #   down on the *unigram* line. A curve that stops at one of your lines tells you what information is missing.
 # - **Merely worse** (1, 4 and 9). No `zero_grad`, shifted twice, a rate too high: they fall. Without the curve of the
-#   right loop beside them, nobody would look twice. Shifted twice is the meanest: it learns to foretell the letter after
+#   right loop beside them, nobody would look twice. Shifted twice is the meanest: it learns to predict the letter after
 #   next. Here an honest measurement betrays it; measured with the same mistake, both curves would look healthy.
 #
 # So look at the loss of step 0, learn one batch by heart, change one letter under the mask, and compare what you reach
@@ -1395,8 +1478,8 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 #
 # Not a bug. The two numbers are not measured in the same way. The reported loss is of a model with pieces missing, and
 # an average over steps in which it was worse than it is now; the held-out loss is of the whole model, now. Measured
-# alike, in eval mode and at the same time, the training text has the lower loss again, as it should (last line). Only if
-# *that* comparison is upside down, look for a leak.
+# alike, in eval mode and at the same time, the training text has the lower loss again, as it should (last line). Only
+# if *that* comparison is upside down, look for a leak.
 #
 # </details>
 
@@ -1425,7 +1508,7 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 # + loss = self.loss_function(logits, labels=None, shift_labels=labels)
 # ```
 #
-# From outside: no error, since lengths were padded to fit; a loss that fell; a model trained to foretell the word after
+# From outside: no error, since lengths were padded to fit; a loss that fell; a model trained to predict the word after
 # next. It was in every release for more than a year. Panel 4.
 #
 # **Dropout that never sleeps.** nanoGPT called attention as a function, and a function does not know about
@@ -1459,19 +1542,19 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 # ## Summary
 #
 # 1. A text is its own teacher: cut windows, and let the target of every place be the letter after it.
-# 2. The loss is the mean surprise in nats. It starts near $\log N$, and counting gives lines to compare with.
+# 2. The loss is the mean surprise in nats. It starts near $\ln N$, and counting gives lines to compare with.
 # 3. A step clears, computes, differentiates, clips, moves; a schedule goes up in a line and down in half a cosine.
 # 4. Measure and write in eval mode, without gradients, on text that was held out, and leave the model as it was.
 # 5. Curves lie. Learn one batch by heart, look at step 0, change the last letter, and compare with something you trust.
 #
-# $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \log p_{b,t}(y_{b,t}), \qquad
-#    \theta \leftarrow \theta - \eta_s \, \nabla_\theta \mathcal{L} $$
+# $$ \mathcal{L} = - \frac{1}{|C|} \sum_{(b,t) \in C} \ln p_{b,t}(y_{b,t}), \qquad
+#    \theta \leftarrow \theta - \eta_n \, \nabla_\theta \mathcal{L} $$
 #
 # - Karpathy, [A Recipe for Training Neural Networks](https://karpathy.github.io/2019/04/25/recipe/): how to distrust a
 #   training, step by step
 # - Olsson et al., [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895)
-# - Xiong et al., [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): why before,
-#   not after
+# - Xiong et al., [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): why
+#   before, not after
 
 # %% [markdown]
 # ## The end of the course

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import row
+from .base import described, row
 from .looks import FAINT, GREY, INK, LINES, MARKERS, PALE, PALETTE, SMALL
 from .panels import heat_map
 
@@ -61,29 +61,34 @@ def step(
     asking: str,
     names: tuple[Sequence[str], Sequence[str]],
 ) -> Figure:
-    """One of the four steps of one query's attention; every step has one row a word, in the same place.
+    """One of the four steps of one query's attention; every step has one row a word, in the same place. Described.
 
     `query` (K,), `key` (S, K), `value` (S, V), `weights` (S,), `output` (V,); `words` names the S rows, `asking`
     the word whose query it is, `names` the columns of keys and of values.
     """
     figure, (ax,) = row(1, width=3.4, height=4.3)
     scores = key @ query
+    best = words[int(weights.argmax())]
     if number == 1:
         _with_extra_row(ax, key, query, words, f"{asking} asks", names[0], above=True)
         ax.set_title(f"1  what “{asking}” asks for,\nand what each key offers", pad=8)
+        told = f"The query of {asking}, {_listed(query, names[0])}, above all {len(words)} keys."
     elif number == 2:
         _sideways_bars(ax, scores, words)
         ax.set_title("2  scores: the query\ndotted with every key", pad=8)
+        told = f"The scores of {asking} with the {len(words)} words as bars; the highest belongs to {best}."
     elif number == 3:
         _sideways_bars(ax, weights, words, limits=(0, 1.18))
         ax.set_title("3  weights: the softmax\nof the scores", pad=8)
+        told = f"The weights as bars: {asking} gives {best} the most, {weights.max():.2f}."
     elif number == 4:
         parts = weights[:, None] * value
         _with_extra_row(ax, parts, output, words, "their sum", names[1], above=False)
         ax.set_title("4  every value times its weight,\nand the sum: the output", pad=8)
+        told = f"Every value times its weight, and their sum: {_listed(output, names[1])}."
     else:
         raise ValueError(f"number is {number}; the steps are 1 to 4")
-    return figure
+    return described(figure, told)
 
 
 def who_looks_at_whom(
@@ -161,6 +166,10 @@ def in_the_plane(
     ax.set_title(title)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=SMALL)
     return ax
+
+
+def _listed(numbers: torch.Tensor, names: Sequence[str]) -> str:
+    return ", ".join(f"{number:.2f} {name}" for number, name in zip(numbers.tolist(), names, strict=True))
 
 
 def _with_extra_row(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import described, row
-from .lines import note
+from .lines import curves, level, note
 from .looks import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND
 from .panels import bars, heat_map
 
@@ -95,29 +95,57 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
     ax.text(
         -edge / 2, 3.86, "after subtracting the maximum, all scores lie here", ha="center", va="bottom", fontsize=9.5
     )
-    ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score x; the bars say what exp(x) is")
+    ax.set(xlim=(-edge, edge), ylim=(-0.45, 4.35), xlabel="score s; the bars say what exp(s) is")
     ax.spines["left"].set_visible(False)
     ax.tick_params(left=False)
     return figure
 
 
 def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
-    """`weights`, (N,), as bars from 0 to 1, a dashed line at the equal share 1 / N.
+    """`weights`, (N,), as bars from 0 to 1, and between them dashes at the equal share 1 / N.
 
     `title` begins the description: it says what the weights are, e.g. "temperature 0.5".
     """
     figure, (ax,) = row(1, width=0.95 + 0.52 * len(labels), height=2.7)
     bars(weights, labels, ax=ax, limit=1.12)
     share = 1 / len(labels)
-    ax.axhline(share, color="black", linestyle="--", linewidth=1, zorder=3)
-    for number in ax.texts:  # the line must not strike a number out
-        number.set(zorder=4, bbox=WHITE_GROUND)
-    ax.set_yticks([0, 0.5, 1])
+    # Between the bars only: a line through all would strike the numbers above them out
+    gaps = [i - 0.5 for i in range(len(labels) + 1)]
+    ax.hlines([share] * len(gaps), [x - 0.12 for x in gaps], [x + 0.12 for x in gaps], color="black", linewidth=1.4)
+    ax.set_xlim(-0.65, len(labels) - 0.35)
+    ax.set_yticks([0, share, 0.5, 1], ["0", f"1/{len(labels)}", "0.5", "1"])
     top = int(weights.argmax())
     return described(
         figure,
         f"{title}: {len(labels)} bars; the tallest, {float(weights[top]):.2f}, is that of "
-        f"“{labels[top]}”; a dashed line marks the equal share, {share:.2f}.",
+        f"“{labels[top]}”; dashes mark the equal share, {share:.2f}.",
+    )
+
+
+def cooling(
+    temperatures: torch.Tensor, weights: torch.Tensor, entropies: torch.Tensor, labels: Sequence[str]
+) -> Figure:
+    """Weights, (M, N), and beside them their entropies, (M,), against M temperatures on a logarithmic axis. Described.
+
+    `labels` names the N weights; names that differ only in capitals have one curve, that of the first.
+    """
+    figure, (left, right) = row(2, width=4.6, height=3.5)
+    once = {label.casefold(): i for i, label in reversed(list(enumerate(labels)))}
+    ys = {labels[i]: weights[:, i] for i in sorted(once.values())}
+    curves(temperatures, ys, ax=left, xlabel="temperature", title="weights", log="x")
+    curves(temperatures, {"": entropies}, ax=right, xlabel="temperature", title="entropy (nats)", log="x")
+    most = math.log(len(labels))
+    right.set_ylim(-0.12 * most, 1.14 * most)
+    for height, name, side in ((0.0, "0: one word", 1.0), (most, f"ln {len(labels)}: {len(labels)} words", 0.0)):
+        level(right, height)
+        align = "right" if side else "left"
+        note(right, name, (side, height), (0, 3), xycoords=right.get_yaxis_transform(), ha=align)
+    told = ", ".join(f"{name} {y[0]:.2f} to {y[-1]:.2f}" for name, y in ys.items())
+    return described(
+        figure,
+        f"Against the temperature, from {temperatures[0]:.2g} to {temperatures[-1]:.3g}: on the left the weights, "
+        f"{told}; on the right their entropy, {entropies[0]:.2f} to {entropies[-1]:.2f}, where ln {len(labels)} is "
+        f"{most:.2f}.",
     )
 
 
@@ -159,7 +187,7 @@ def triangle(
     for path, style in zip(paths, LINES, strict=False):
         for colour, width in (("black", 4.2), ("white", 2.0)):
             ax.plot(*_flat(path), color=colour, linestyle=style, linewidth=width)
-    hottest = "T → ∞"
+    hottest = "τ → ∞"
     for text, point in [(hottest, torch.full((3,), 1 / 3)), *stops]:
         across, up = _flat(point[None])
         ax.plot(across, up, "o", color="white", markeredgecolor="black", markersize=6, zorder=4)

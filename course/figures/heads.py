@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import row
-from .lines import note
+from .base import described, row
+from .lines import in_words, losses, note
 from .looks import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, ink_on
-from .panels import heat_map
+from .panels import bars, heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,9 +56,9 @@ def packed(n_heads: int, tokens: int, width: int) -> Figure:
     share = width // n_heads
     x = 0.0
     for name, height, banded, sign in (
-        (f"$X$\n({tokens}, {width})", tokens, False, "@"),
-        (f"$W_Q$\n({width}, {width})", width, True, "="),
-        (f"$Q = X\\,W_Q$\n({tokens}, {width})", tokens, True, ""),
+        (f"$\\mathbf{{X}}$\n({tokens}, {width})", tokens, False, "@"),
+        (f"$\\mathbf{{W}}_q$\n({width}, {width})", width, True, "="),
+        (f"$\\mathbf{{Q}} = \\mathbf{{X}}\\,\\mathbf{{W}}_q$\n({tokens}, {width})", tokens, True, ""),
     ):
         top = (width - height) / 2
         for r in range(height):
@@ -118,7 +118,7 @@ def side_by_side(
     figure, panels = row(
         len(weights),
         width=cells + 0.1 + 0.7 / len(weights),
-        height=0.42 * len(rows) + (1.0 if slanted else 0.7),
+        height=0.42 * len(rows) + (1.2 if slanted else 0.9),
     )
     for h, ax in enumerate(panels):
         heat_map(
@@ -129,7 +129,28 @@ def side_by_side(
             blocked=blocked,
             title=titles[h] if titles else f"head {h}",
         )
+        ax.set_xlabel("keys")
+    panels[0].set_ylabel("queries")
     return figure
+
+
+def by_number(runs: Mapping[int, Sequence[float]], floor: float) -> Figure:
+    """The losses of trainings by their number of heads: the curves of one head and two, and what each number reaches.
+
+    `runs` has the loss of each step, `floor` is the loss that one head cannot pass. The figure is described.
+    """
+    reached = {n: sum(run[-20:]) / 20 for n, run in runs.items()}
+    figure, (left, right) = row(2, width=4.2, height=3.0)
+    curves = {f"{n} head{'s' * (n > 1)}": runs[n] for n in (1, 2)}
+    losses(
+        curves, {"the floor for one head": floor}, every=10, ax=left, ylabel="training loss", title="one head and two"
+    )
+    bars(list(reached.values()), list(map(str, reached)), ax=right, title="mean of the last 20 steps")
+    right.set(xlabel="number of heads", ylabel="training loss")
+    told = ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
+    return described(
+        figure, f"Left, loss against step: {in_words(curves, 10)}. Right, bars: by number of heads the loss is {told}."
+    )
 
 
 def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Sequence[str]) -> Figure:

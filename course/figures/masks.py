@@ -9,7 +9,7 @@ import torch
 
 from .base import grid, row
 from .looks import FAINT, INK, PALE, PALE_BLUE, PALETTE
-from .panels import heat_map
+from .panels import heat_map, of_one_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,6 +105,10 @@ def before_and_after(scores: torch.Tensor, blocked: torch.Tensor, after: torch.T
         **options,
     )
     heat_map(after, ax=axes[2], title="weights", blocked=blocked, **options)
+    of_one_size(axes)
+    axes[0].set_ylabel("queries")
+    for ax in axes:
+        ax.set_xlabel("keys")
     return figure
 
 
@@ -152,6 +156,11 @@ def _tables(shapes: Sequence[torch.Size], per_row: int, cell: float, named: bool
     """Panels for tables of these shapes, large enough for cells of `cell` inches."""
     width = max(1.2, *(cell * across for _, across in shapes)) + (0.95 if named else 0.3)
     height = max(cell * down for down, _ in shapes) + (1.15 if named else 0.55)
-    figure, axes = grid(len(shapes), min(per_row, len(shapes)), width=width, height=height)
+    across = min(per_row, len(shapes))
+    figure, axes = grid(len(shapes), across, width=width, height=height, beside=0.2, above=0.2)
     figure.set_layout_engine("constrained", h_pad=0.14)  # titles above slanted labels reach higher than it reckons
+    for ax in axes[::across]:
+        ax.set_ylabel("queries")
+    for ax in axes[-across:]:
+        ax.set_xlabel("keys")
     return figure, axes

@@ -59,7 +59,7 @@ def heat_map(
     for r, c in hidden.nonzero().tolist():
         _hatch(ax, r, c)
     if numbers if numbers is not None else cells.numel() <= 64:
-        _write_numbers(ax, image, cells, hidden)
+        _write_numbers(ax, image, cells, hidden, signed=kind == "scores")
     else:
         ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
     return ax
@@ -94,6 +94,14 @@ def bars(
         ax.set_ylim(limit if isinstance(limit, tuple) else (-limit if negative else 0, limit))
     ax.set_title(title)
     return ax
+
+
+def of_one_size(panels: Iterable[Axes]) -> None:
+    """Write the numbers of all panels in the size of the smallest."""
+    texts: list[Any] = [text for ax in panels for text in ax.texts]
+    smallest = min((text.get_fontsize() for text in texts), default=0)
+    for text in texts:
+        text.set_fontsize(smallest)
 
 
 def _scale(shown: torch.Tensor, kind: str, limit: float | None) -> tuple[float, float, Any]:
@@ -151,7 +159,8 @@ def _hatch(ax: Axes, r: int, c: int) -> None:
     )
 
 
-def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor) -> None:
+def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor, *, signed: bool) -> None:
+    """`signed` leaves room for a minus sign even where there is none: maps side by side have type of one size."""
     shown = (~hidden).nonzero().tolist()
     # A cell's side in points, about: labels and title will take some of the panel.
     figure: Any = ax.figure
@@ -160,7 +169,8 @@ def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tens
     decimals = _decimals(cells[~hidden])
     while True:
         texts = [_number(float(cells[r, c]), decimals) for r, c in shown]
-        size = min(10.0, side / (0.62 * max(map(len, texts), default=1)))
+        longest = max((len(text.lstrip("−")) + signed for text in texts), default=1)
+        size = min(10.0, side / (0.62 * longest))
         if size >= 7 or decimals < 2 or bool((cells[~hidden].abs() <= 1).all()):
             break
         decimals -= 1  # one decimal that can be read is worth more than two that cannot

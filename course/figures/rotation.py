@@ -13,7 +13,7 @@ import torch
 
 from .base import described, grid, row
 from .looks import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, ink_on
-from .panels import heat_map
+from .panels import heat_map, of_one_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,6 +96,7 @@ def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure
     for ax, (title, table) in zip(axes, tables.items(), strict=True):
         heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names)
         told.append(f"{title}: {_constant_along(table)}")
+    of_one_size(axes)
     for ax in axes[::across]:
         ax.set_ylabel("position of the query")
     for ax in axes[-across:]:
@@ -112,6 +113,9 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
     figure, axes = grid(len(panels), per_row, width=1.3 + 0.47 * length, height=1.25 + 0.4 * length)
     for ax, (title, weights) in zip(axes, panels.items(), strict=True):
         heat_map(weights, ax=ax, title=title, rows=words[title], columns=words[title], numbers=True)
+        ax.set_xlabel("keys")
+    for ax in axes[::per_row]:
+        ax.set_ylabel("queries")
     told = []
     for title, weights in panels.items():
         most = zip(words[title], weights.argmax(-1).tolist(), strict=True)

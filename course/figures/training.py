@@ -6,7 +6,7 @@ Every picture is described.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -71,13 +71,13 @@ def surprise(text: str, rows: Mapping[str, torch.Tensor]) -> Figure:
 
 
 def block() -> Figure:
-    """A pre-norm transformer block: the straight way of x, and two detours that are added to it."""
+    """A pre-norm transformer block: the straight way of X, and two detours that are added to it."""
     from matplotlib.patches import FancyBboxPatch
 
     figure, (ax,) = row(1, width=9.2, height=2.4)
     arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.4}
     ax.annotate("", (12.3, 0), (0.1, 0), arrowprops=arrow)
-    ax.text(-0.1, 0, "$x$", ha="right", va="center", fontsize=13)
+    ax.text(-0.1, 0, r"$\mathbf{X}$", ha="right", va="center", fontsize=13)
     ax.text(12.4, 0, "result", ha="left", va="center")
     for left, parts in ((0.8, ("norm_1", "attention")), (6.8, ("norm_2", "mlp"))):
         ax.plot([left, left], [0, 1.5], color=INK, linewidth=1.4)
@@ -105,7 +105,7 @@ def block() -> Figure:
     ax.axis("off")
     return described(
         figure,
-        "A straight arrow leads from x to the result. Twice a detour branches off and is added to it again: first "
+        "A straight arrow leads from X to the result. Twice a detour branches off and is added to it again: first "
         "through norm_1 and attention, then through norm_2 and the mlp.",
     )
 
@@ -126,18 +126,22 @@ def descent(path: Sequence[float], title: str = "") -> Figure:
     )
 
 
-def modes(training: Sequence[float], evaluated: Sequence[float]) -> Figure:
-    """The loss of one model on one text, measured several times in training mode and several times in eval mode."""
+def modes(training: Sequence[float], evaluated: Sequence[float], measured: str = "eval mode") -> Figure:
+    """The loss of one model on one text, measured several times in training mode and several times in eval mode.
+
+    `measured` says what stands in the second row, if it is something else.
+    """
     figure, (ax,) = row(1, width=6.6, height=1.8)
     for y, (values, look) in enumerate(((training, 0), (evaluated, 1))):
         ax.plot(values, [y] * len(values), MARKERS[look], color=PALETTE[look], markersize=6, alpha=0.6)
-    ax.set_yticks([0, 1], ["training mode", "eval mode"])
+    ax.set_yticks([0, 1], ["training mode", fill(measured, 20)])
     ax.set(ylim=(-0.6, 1.6), xlabel="loss on the same text")
     ax.grid(axis="x", color=LIGHT, linewidth=0.6)
     return described(
         figure,
         f"{len(training)} measurements in training mode lie between {min(training):.3f} and {max(training):.3f}; "
-        f"{len(evaluated)} in eval mode between {min(evaluated):.3f} and {max(evaluated):.3f}.",
+        f"{len(evaluated)} {'in' if measured == 'eval mode' else 'by'} {measured} between {min(evaluated):.3f} and "
+        f"{max(evaluated):.3f}.",
     )
 
 
@@ -148,8 +152,8 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     """
     count, size = next(iter(rows.values())).shape[:2]
     small = size * size <= 64
-    side = (0.9 + 0.36 * size) if small else max(2.3, 0.11 * size)
-    figure, panels = grid(len(rows) * count, count, width=side, height=side + 0.1)
+    side = (0.9 + 0.36 * size) if small else max(2.3, 0.16 * size)
+    figure, panels = grid(len(rows) * count, count, width=side, height=side + 0.1, beside=0.2, above=0.2)
     signs = [_visible(letter) for letter in letters]
     each = [(f"{title}, head {h}", h, weights) for title, maps in rows.items() for h, weights in enumerate(maps)]
     for ax, (title, h, weights) in zip(panels, each, strict=True):
@@ -158,6 +162,9 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
         else:
             image = _bare_map(ax, weights, signs, size=8)
             ax.set_title(title, pad=4)
+        ax.set_ylabel("" if h else "queries")
+    for ax in panels[-count:]:
+        ax.set_xlabel("keys")
     if not small:
         figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
     told = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
@@ -172,8 +179,8 @@ def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tenso
     _bare_map(ax, weights, list(letters), size=8)
     for r, c in wanted.nonzero().tolist():
         ax.add_patch(Rectangle((c - 0.5, r - 0.5), 1, 1, fill=False, edgecolor=PALETTE[1], linewidth=1.3))
+    ax.set(xlabel="keys", ylabel="queries")
     ax.set_title(title, pad=8)
-    ax.set_ylabel("query")
     asked = wanted.any(-1)
     share = float((weights * wanted).sum(-1)[asked].mean())
     return described(
@@ -186,9 +193,9 @@ def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tenso
 def forming(
     steps: Sequence[int], surprise: Sequence[float], scores: Mapping[str, Sequence[float]], chance: float
 ) -> Figure:
-    """Side by side against the step: the loss on what can be foretold, and the scores of heads, from 0 to 1."""
+    """Side by side against the step: the loss on what can be predicted, and the scores of heads, from 0 to 1."""
     figure, (left, right) = row(2, width=4.7, height=3.2)
-    loss = {"what can be foretold": (steps, surprise)}
+    loss = {"what can be predicted": (steps, surprise)}
     losses(loss, {"a guess": chance}, ax=left, ylabel="loss in nats", title="the loss")
     looks: dict[str, Curve] = {name: (steps, score) for name, score in scores.items()}
     losses(looks, ax=right, ylabel="share of the weight", title="what heads look at", top=1.02)
@@ -251,7 +258,8 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
     ax.set(xlim=(0, width), ylim=(len(lines), 0))
     ax.set_title(title, loc="left")
     ax.axis("off")
-    return described(figure, f"{title}: {flat!r}, {float(surprise.mean()):.2f} nats of surprise a letter.")
+    named = " ".join(title.split())
+    return described(figure, f"{named}: {flat!r}, {float(surprise.mean()):.2f} nats of surprise a letter.")
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import row
+from .base import described, row
 from .looks import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE
 from .panels import heat_map
 
@@ -76,7 +76,7 @@ def one_cell(
     key_names: Sequence[str],
     meanings: Sequence[str],
 ) -> Figure:
-    """Row `i` of the queries, row `j` of the keys, and the cell (i, j) of the scores that they make, framed.
+    """Row `i` of the queries, row `j` of the keys, and the cell (i, j) of the scores that they make, framed. Described.
 
     queries (T, K), keys (S, K), scores (T, S); `meanings` names the K numbers. All cells are of one size.
     """
@@ -94,7 +94,25 @@ def one_cell(
     _frame(axes[0], i, 0, columns)
     _frame(axes[1], j, 0, columns)
     _frame(axes[2], i, j, 1)
-    return figure
+    count_t, count_s = scores.shape
+    return described(
+        figure,
+        f"Framed: the row {query_names[i]} of {count_t} queries, the row {key_names[j]} of {count_s} keys, and their "
+        f"cell in the {count_t} by {count_s} matrix of scores, which holds {scores[i, j]:.2f}.",
+    )
+
+
+def who_answers(keys: torch.Tensor, names: Sequence[str], winners: Mapping[str, torch.Tensor]) -> Figure:
+    """`territories` of the same keys by several rules side by side, one for each title. Described."""
+    figure, axes = row(len(winners), width=4.4, height=4.3)
+    for ax, (title, found) in zip(axes, winners.items(), strict=True):
+        territories(keys, names, found, ax=ax, title=title)
+    told = "; ".join(f"{title}: {_shares(found, names)}" for title, found in winners.items())
+    return described(
+        figure,
+        f"{len(keys)} arrows from one point, and a ring that shows which of them wins for a query in each direction. "
+        f"Directions out of {len(next(iter(winners.values())))} that each wins: {told}.",
+    )
 
 
 def territories(keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
@@ -130,6 +148,12 @@ def territories(keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor,
     ax.set(xlim=(-4.1, 4.1), ylim=(-3.8, 3.8), aspect="equal", title=title)
     _bare(ax)
     return ax
+
+
+def _shares(found: torch.Tensor, names: Sequence[str]) -> str:
+    """How often each key's index stands in `found`, in words."""
+    counts = torch.bincount(found, minlength=len(names)).tolist()
+    return ", ".join(f"{name} {count or 'none'}" for name, count in zip(names, counts, strict=True))
 
 
 def _runs(found: list[int]) -> list[tuple[int, int, int]]:

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from course import figures
-from course.figures import base, looks, vectors
+from course.figures import attention, base, distributions, looks, vectors
 
 matplotlib.use("Agg")
 
@@ -302,6 +302,66 @@ def test_one_cell_frames_a_query_a_key_and_their_score():
     boxes = [ax.get_window_extent() for ax in figure.axes]
     cells = [box.width / columns for box, columns in zip(boxes, (4, 4, 3), strict=True)]
     assert max(cells) == pytest.approx(min(cells), rel=0.02)
+    assert "the row two of 2 queries, the row three of 3 keys" in figure.get_label()
+    assert f"holds {queries[1] @ keys[2]:.2f}" in figure.get_label()
+    plt.close(figure)
+
+
+def test_who_answers_tells_in_words_how_many_directions_each_key_wins():
+    keys = torch.tensor([[1.0, 0.0], [0.1, 0.0], [-1.0, 0.0]])
+    winners = {"cosine": torch.tensor([0, 1, 2, 2]), "dot product": torch.tensor([0, 0, 2, 2])}
+    figure = vectors.who_answers(keys, "ABC", winners)
+    assert [ax.get_title() for ax in figure.axes] == list(winners)
+    assert "cosine: A 1, B 1, C 2; dot product: A 2, B none, C 2" in figure.get_label()
+    plt.close(figure)
+
+
+def test_a_budget_marks_the_equal_share_beside_the_bars_and_never_through_a_number():
+    figure = distributions.budget(torch.tensor([0.2, 0.3, 0.26, 0.24]), list("abcd"), "temperature 5")
+    (ax,) = figure.axes
+    figure.draw_without_rendering()
+    numbers = [text.get_window_extent() for text in ax.texts]
+    dashes = [ax.transData.transform(segment) for segment in ax.collections[0].get_segments()]
+    for (left, height), (right, _) in dashes:
+        assert not [box for box in numbers if box.x0 < right and left < box.x1 and box.y0 < height < box.y1]
+    assert "“b”; dashes mark the equal share, 0.25" in figure.get_label()
+    plt.close(figure)
+
+
+def test_cooling_draws_names_that_differ_in_capitals_once_and_tells_both_ends():
+    temperatures = torch.logspace(-1, 2, 5)
+    scores = torch.tensor([0.0, 0.0, 3.0])
+    weights = torch.softmax(scores / temperatures[:, None], dim=-1)
+    entropies = torch.special.entr(weights).sum(-1)
+    figure = distributions.cooling(temperatures, weights, entropies, ["The", "the", "river"])
+    assert [line.get_label() for line in figure.axes[0].lines] == ["The", "river"]
+    assert "The 0.00 to 0.33, river 1.00 to 0.34" in figure.get_label()
+    assert "entropy, 0.00 to 1.10, where ln 3 is 1.10" in figure.get_label()
+    plt.close(figure)
+
+
+def test_every_step_of_a_query_is_told_in_words():
+    query, key, value = torch.tensor([1.0, 0.0]), torch.eye(2), torch.tensor([[4.0], [8.0]])
+    weights = torch.softmax(key @ query, dim=-1)
+    told = []
+    for number in (1, 2, 3, 4):
+        figure = attention.step(
+            number, query, key, value, weights, weights @ value, ["yes", "no"], "yes", (["up", "down"], ["worth"])
+        )
+        told.append(figure.get_label())
+        plt.close(figure)
+    for words, part in zip(
+        told, ("1.00 up, 0.00 down", "highest belongs to yes", "the most, 0.73", "5.08 worth"), strict=True
+    ):
+        assert part in words
+
+
+def test_numbers_of_maps_side_by_side_have_one_size_whether_one_is_negative_or_not():
+    figure, axes = figures.row(2)
+    for ax, sign in zip(axes, (1, -1), strict=True):
+        figures.heat_map(sign * torch.full((6, 5), 1.25), ax=ax, kind="scores")
+    sizes = {text.get_fontsize() for ax in axes for text in ax.texts}
+    assert len(sizes) == 1
     plt.close(figure)
 
 

@@ -105,7 +105,7 @@ def test_wanted_cells_are_framed_and_their_share_is_told():
 def test_loss_and_scores_stand_side_by_side():
     figure, alt = drawn(training.forming([0, 25], [3.0, 0.5], {"head": [0.1, 0.9]}, chance=3.25))
     left, right = figure.axes
-    assert curve(left, "what can be foretold") == [[0, 25], [3.0, 0.5]]
+    assert curve(left, "what can be predicted") == [[0, 25], [3.0, 0.5]]
     assert curve(right, "head") == [[0, 25], [0.1, 0.9]]
     assert right.get_ylim()[1] > 1
     assert "head 0.10 at first" in alt

@@ -11,7 +11,7 @@ causal_mask = exercise(
     "causal_mask",
     points=4,
     forbidden=BUILT_IN,
-    see="Exercise 1: `causal_mask`",
+    see="Exercise 1: `causal_mask(T, S=None, device=None)`",
     hints=(
         "At which of the S places does query `i` stand, if the last query stands at the last place? Try T = 2, S = 5.",
         "Two rows of numbers decide everything: the places of the queries and the places of the keys. A cell is "

@@ -12,7 +12,7 @@ masked_attention = exercise(
     "masked_attention",
     points=4,
     forbidden=BUILT_IN,
-    see="Exercise 4: `masked_attention`",
+    see="Exercise 4: `masked_attention(query, key, value, mask=None)`",
     hints=(
         "You have written every step before: scores, scale, weights, output. Which one of them changes when there is a "
         "mask?",

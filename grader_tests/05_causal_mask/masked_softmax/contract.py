@@ -13,7 +13,7 @@ masked_softmax = exercise(
     "masked_softmax",
     points=5,
     forbidden=BUILT_IN,
-    see="Exercise 3: `masked_softmax`",
+    see="Exercise 3: `masked_softmax(scores, mask)`",
     hints=(
         "Which number in place of a blocked score makes its weight exactly 0, whatever the others are? And what "
         "becomes of a row that holds nothing but that number?",

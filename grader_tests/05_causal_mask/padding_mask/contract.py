@@ -11,7 +11,7 @@ padding_mask = exercise(
     "padding_mask",
     points=3,
     forbidden=BUILT_IN,
-    see="Exercise 2: `padding_mask`",
+    see="Exercise 2: `padding_mask(lengths, S)`",
     hints=(
         "A sentence of length 2: which of the places 0, 1, 2, 3 hold padding? And of length 0, of length 4?",
         "Again it is a comparison of a row of places with a column of numbers; this time the numbers are the lengths.",

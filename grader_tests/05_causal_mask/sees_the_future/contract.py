@@ -11,7 +11,7 @@ sees_the_future = exercise(
     "sees_the_future",
     points=4,
     forbidden=BUILT_IN,
-    see="Exercise 5: `sees_the_future`",
+    see="Exercise 5: `sees_the_future(attention, x)`",
     hints=(
         "What would you have to change, and what would you have to look at, to convict a function in which place 2 "
         "sees place 3 and nothing else is wrong?",

@@ -9,7 +9,7 @@ from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguo
 from ...shared import BUILT_IN
 from ..common import turned
 
-ROTATING = "Exercise 3: `apply_rope`"
+ROTATING = "Exercise 3: `apply_rope(x, positions, base=10000.0)`"
 
 apply_rope = exercise(
     "apply_rope",
