@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from course.properties import learning
 from course.specimens import Bigram
 from grading.judge.answers import Answer, edited
 from grading.judge.case import Draw
@@ -92,7 +93,7 @@ def excess(tests: Any, loop: Loop, seed: int) -> float:
     torch.manual_seed(seed)
     loop(model, data, tests.STEPS, tests.BATCH, torch.Generator().manual_seed(seed), tests.PEAK)
     with torch.no_grad():
-        return float(tests.excess(model(unseen), follows, unseen))
+        return learning.excess(model(unseen), follows, unseen)
 
 
 def main(arguments: list[str] | None = None) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import limits
 from .explained import explained
+from .practice import Case
 from .printing import Kept, Prints
 from .protocol.errors import not_written
 from .protocol.program import Observation, Program
@@ -60,6 +61,10 @@ class Attempts:
         self.stopped = ""
         self.error: Aside | None = None
 
+    def ask(self, case: Case, names: Mapping[str, Any]) -> Observation:
+        """The observation of a case."""
+        return self.run(case.program, names, case.text, must_raise=case.reference.exact.raised is not None)
+
     def run(self, program: Program, names: Mapping[str, Any], call: str, must_raise: bool = False) -> Observation:
         """The observation of a program; `call` is its text, and `must_raise` says that an exception is right."""
         if self.stopped:
@@ -82,7 +87,7 @@ class Attempts:
         """Add to a report what only this check saw."""
         if self.stopped:
             shown.headline = f"{self.stopped} The calls after it were not tried."
-        elif self.error and shown.status not in ("right", "not started"):
+        elif self.error and shown.status not in ("right", "passes", "not started"):
             shown.asides.append(self.error)
         failed = [text for row in shown.rows if row.status == "wrong" for text in row.details]
         shown.asides += self.prints.asides(shown.exercise, failed)

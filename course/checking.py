@@ -1,17 +1,19 @@
 """What a learner calls in a notebook: begin, check, hint, printed. (`using.py` has `use`, `standing.py` the rest.)
 
-A *check* runs the visible examples of one exercise; what it shows is a *report* (`course.report`), in the form that
-grading and feedback have, too. The examples, their right outcomes, the outcomes of known mistakes and the hints are
-data in `course/examples/`, made from the grader's own description of each exercise; no solution is among them.
+A *check* asks an answer the visible examples and practice cases of its exercise (`course.practice`); what it shows is a
+*report* (`course.report`), in the form that grading and feedback have, too. All that it knows of an exercise is data in
+`course/examples/`, made from the grader's own description; no solution is among them.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +23,16 @@ from .asked import misnamed, mistaken
 from .attempts import Attempts, Endless
 from .guarding import guard
 from .hints import Hints
+from .practice import ENDING as PRACTICE
+from .practice import Asked, Criterion, Practice, case_of, read
 from .printing import Prints
-from .protocol.comparing import Finding, Reference, compare, leaves
-from .protocol.diagnosing import Diagnosis, Known, diagnose
-from .protocol.errors import describe, not_written
-from .protocol.forms import in_form
+from .protocol.comparing import leaves
+from .protocol.errors import describe
 from .protocol.packing import Node, PackingError, unpack
-from .protocol.program import Observation, Program
-from .protocol.tolerance import Tolerance
 from .report import Points, Report, Row, display, display_markdown, shell
+from .slips import slip
 from .stale import notice
+from .waiting import Bar, waiting
 
 EXAMPLES = Path(__file__).parent / "examples"
 ENDING = ".examples"
@@ -46,6 +48,7 @@ class Notebook:
     hints    how far each exercise's have been shown
     endless  answers that never ended
     prints   exercise -> what was printed in its last check
+    last     exercise -> what was checked last, and the report on it
     """
 
     lesson: str | None = None
@@ -53,6 +56,7 @@ class Notebook:
     hints: Hints = field(default_factory=Hints)
     endless: Endless = field(default_factory=Endless)
     prints: dict[str, Prints] = field(default_factory=dict)
+    last: dict[str, tuple[Any, Report]] = field(default_factory=dict)
 
 
 notebook = Notebook()
@@ -92,13 +96,14 @@ def lessons() -> list[str]:
 
 
 def check(f: Any) -> Points:
-    """Run the visible examples of the exercise `f` and show how it did. Never raises.
+    """Run the visible examples and the practice cases of the exercise `f` and show how it did. Never raises.
 
-    Returns the points that the examples earn, which print as a plain float: all of them if every example is right.
-    The hidden cases that grade the exercise are more, and stricter.
+    Practice cases are the grade's own criteria, drawn from other numbers. Returns the points that they earn, which
+    print as a plain float.
     """
     try:
-        shown = checked(f)
+        with waiting("cases of the check") as bar:
+            shown = checked(f, bar)
     except Exception as error:
         said = describe(error)
         shown = Report(name_of(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
@@ -129,105 +134,105 @@ def hint(f: Any) -> None:
     display_markdown(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")
 
 
-def checked(f: Any) -> Report:
-    """The report on `f`, or on what was meant by it, with what this check saw beside the examples' outcomes."""
+def checked(f: Any, bar: Bar | None = None) -> Report:
+    """The report on `f`, or on what was meant by it, with what this check saw beside the cases' outcomes."""
     name, exercises = name_of(f), exercises_of(notebook.lesson) if notebook.lesson else {}
     if type(f) is str and f in exercises and callable(bound := notebook.names.get(f)):
-        shown = checked(bound)
+        shown = checked(bound, bar)
         shown.notes.append(f"`check` takes the function itself: write `check({f})`, without quotation marks.")
         return shown
     name, wrong = mistaken(f, name, notebook.names, exercises)
     if wrong:
         points = float(exercises[name]["points"]) if name in exercises else 0.0
         return Report(name, "wrong", 0.0, points, headline=wrong)
-    attempts = Attempts()
-    notebook.endless.known.pop(name, None)
-    with notebook.endless.left_out(notebook.names, name):
-        shown = _report(f, name, attempts)
+    with _attempts(f, name) as attempts:
+        shown = _report(f, name, attempts, bar)
     attempts.tell(shown)
     notebook.prints[name] = attempts.prints
-    if attempts.stopped:
-        notebook.endless.known[name] = f
+    notebook.last[name] = (f, shown)
     if told := notice(name, f) or (shown.status == "not started" and misnamed(name, notebook.names, exercises)):
         shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
     return shown
 
 
-def _report(f: Any, name: str, attempts: Attempts) -> Report:
-    """What the visible examples say of `f`."""
-    data = _find(name)
-    points, cases = float(data["points"]), data["cases"]
-    seen = _observed(cases, _names_around(f, name), attempts)
-    references = [_reference(case) for case in cases]
-    findings = [compare(one, reference) for one, reference in zip(seen, references, strict=True)]
-    rows = _rows(cases, seen, references, findings)
-    used = sorted({function for one in seen for function in one.used})
-    if not any(findings) and not used:
-        return Report(name, "right", points, points, rows, footnote="The hidden cases are more, and stricter.")
-    if all(not_written(one.raised) for one in seen):
-        blank = [Row(row.name, "not started") for row in rows]
+@contextmanager
+def _attempts(f: Any, name: str) -> Iterator[Attempts]:
+    """The calls of one check of `f`; one that never ended is remembered."""
+    attempts = Attempts()
+    notebook.endless.known.pop(name, None)
+    with notebook.endless.left_out(notebook.names, name):
+        yield attempts
+    if attempts.stopped:
+        notebook.endless.known[name] = f
+
+
+def passes_examples(f: Any) -> bool:
+    """Whether the visible examples of the exercise `f` are right, which takes milliseconds."""
+    name = name_of(f)
+    with _attempts(f, name) as attempts:
+        asked = Asked(attempts.ask)
+        asked.ask([case_of(one) for one in _find(name)["cases"]], _names_around(f, name))
+    return asked.right
+
+
+def _report(f: Any, name: str, attempts: Attempts, bar: Bar | None) -> Report:
+    """What the visible examples say of `f`, and then the practice cases."""
+    data, names, asked = _find(name), _names_around(f, name), Asked(attempts.ask)
+    points, examples = float(data["points"]), [case_of(one) for one in data["cases"]]
+    asked.ask(examples, names)
+    if asked.untouched:
+        blank = [replace(row, status="not started", points="", details=[]) for row in _rows(asked, len(examples), ())]
         headline = "Write it in the cell above, then run this one."
         return Report(name, "not started", 0.0, points, blank, headline=headline)
-    if used:
-        text = f"Not allowed in this exercise: {', '.join(used)}. Write it yourself."
-        return Report(name, "not allowed", 0.0, points, rows, headline=text)
-    earned = points * findings.count(None) / len(findings)
-    found = _diagnosed(seen, findings, references, data["mistakes"])
-    mistakes = {one["name"]: one for one in data["mistakes"]}
-    headline = found.in_words({name: one["text"] for name, one in mistakes.items()})
-    see = (mistakes[found.names[0]]["see"] if found.names else "") or data["see"]
+    practice = _practice(name)
+    if bar:
+        bar.total = len(examples) + len(practice.cases)
+    asked.ask(practice.cases, names, bar or (lambda _: None))
+    shown = _rows(asked, len(examples), practice.criteria)
+    if asked.right:
+        headline = f"It passes the examples and {len(practice.cases)} practice cases."
+        return Report(
+            name, "passes", points, points, shown, headline=headline, footnote="The grade draws other numbers."
+        )
+    if asked.used:
+        text = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
+        return Report(name, "not allowed", 0.0, points, shown, headline=text)
+    asked_of = zip(practice.criteria, practice.groups(len(examples)), strict=True)
+    earned = sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases))
+    found = asked.diagnosed(len(examples), practice)
+    headline = found.in_words({one.name: one.text for one in practice.mistakes.values()}) or slip(name, asked.seen)
+    see = (practice.mistakes[found.names[0]].see if found.names else "") or data["see"]
     status = "partly right" if earned else "wrong"
-    return Report(name, status, round(earned, 2), points, rows, headline=headline, see=see)
+    return Report(name, status, round(earned, 2), points, shown, headline=headline, see=see)
 
 
-def _rows(
-    cases: list[dict[str, Any]],
-    seen: list[Observation],
-    references: list[Reference],
-    findings: list[Finding | None],
-) -> list[Row]:
-    """A row for each example; the same words over and over would bury those that differ."""
-    rows, told = list[Row](), set[str]()
-    for case, one, reference, finding in zip(cases, seen, references, findings, strict=True):
-        if finding is None:
-            rows.append(Row(case["name"], "right"))
-        elif finding.text in told:
-            rows.append(Row(case["name"], "wrong", "as above"))
-        else:
-            told.add(finding.text)
-            rows.append(Row(case["name"], "wrong", "", _details(case, one, reference, finding)))
-    return rows
+def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
+    """A row for each of so many examples, several of one name in one, and for each criterion that has practice cases:
+    what is wrong with its first case that fails. The same words over and over would bury those that differ."""
+    told = set[str]()
+
+    def row(name: str, cases: Sequence[int], points: float | None = None) -> Row:
+        wrong = asked.wrong(cases)
+        earned = "" if points is None else f"{0 if wrong else points:g} of {points:g}"
+        if not wrong:
+            return Row(name, "right", earned)
+        new = next((i for i in wrong if asked.text(i) not in told), None)
+        if new is None:
+            return Row(name, "wrong", f"as above, {earned}" if earned else "as above")
+        told.add(asked.text(new))
+        return Row(name, "wrong", earned, _details(asked, new))
+
+    named = groupby(range(examples), lambda i: asked.cases[i].name)
+    rows = [row(name, list(cases)) for name, cases in named]
+    shown = [(c, [examples + i for i in c.cases]) for c in criteria if c.cases]
+    return rows + [row(c.name, cases, c.points) for c, cases in shown]
 
 
-def _observed(cases: list[dict[str, Any]], names: dict[str, Any], attempts: Attempts) -> list[Observation]:
-    return [
-        attempts.run(Program(**case["program"]), names, case["text"], must_raise=case["exact"]["raised"] is not None)
-        for case in cases
-    ]
-
-
-def _diagnosed(
-    seen: list[Observation],
-    findings: list[Finding | None],
-    references: list[Reference],
-    mistakes: list[dict[str, Any]],
-) -> Diagnosis:
-    """What known mistakes explain, as in grading; here every example is a criterion of its own."""
-
-    def formed(outcomes: Iterable[Observation]) -> list[Observation]:
-        return [one if r.form else in_form(one, r.native) for one, r in zip(outcomes, references, strict=True)]
-
-    known = [
-        Known(mistake["name"], formed(Observation(**one) for one in given["outcomes"]), frozenset(given["misses"]))
-        for mistake in mistakes
-        for given in mistake["each"]
-    ]
-    return diagnose(formed(seen), findings, [[i] for i in range(len(seen))], known)
-
-
-def _details(case: dict[str, Any], seen: Observation, reference: Reference, finding: Finding) -> list[str]:
-    lines = [case["text"], finding.text]
-    for name, expected in reference.native.values.items():
+def _details(asked: Asked, number: int) -> list[str]:
+    case, seen, finding = asked.cases[number], asked.seen[number], asked.findings[number]
+    assert finding is not None
+    lines = [case.text, finding.text]
+    for name, expected in () if case.reference.holds else case.reference.native.values.items():
         wanted, got = _written(expected), _written(seen.values.get(name)) if not seen.raised else ""
         if wanted and finding.rung not in ("raised", "message", "gradient", "unchanged"):
             lines.append(f"expected {wanted}")
@@ -255,27 +260,13 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def _reference(case: dict[str, Any]) -> Reference:
-    return Reference(
-        Observation(**case["exact"]),
-        Observation(**case["native"]),
-        case["undefined"],
-        Tolerance(*case["tolerance"]) if case["tolerance"] else None,
-        case["wrong"],
-        case["pure"],
-        frozenset(case["mutates"]),
-        case["form"],
-        case["size"],
-    )
-
-
 def _names_around(f: Any, name: str) -> dict[str, Any]:
     """The names that the learner's function sees, with `f` itself under the exercise's name."""
     return {**(notebook.names or getattr(f, "__globals__", {})), name: f}
 
 
 def _find(name: str) -> dict[str, Any]:
-    for lesson in [notebook.lesson] if notebook.lesson else lessons():
+    for lesson in _lessons_here():
         found = exercises_of(lesson).get(name)
         if found is not None:
             return found
@@ -283,10 +274,24 @@ def _find(name: str) -> dict[str, Any]:
     raise LookupError(f"{name!r} is not an exercise of {where}; pass the function itself, e.g. check(softmax)")
 
 
+def _practice(name: str) -> Practice:
+    """The practice cases of the exercise. Raises PackingError, which says what to do, where they are missing."""
+    lesson = next(lesson for lesson in _lessons_here() if name in exercises_of(lesson))
+    path = _place_of(f"{lesson}/{name}{PRACTICE}")
+    try:
+        return read(path)
+    except (OSError, PackingError) as error:
+        raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+
+
+def _lessons_here() -> list[str]:
+    return [notebook.lesson] if notebook.lesson else lessons()
+
+
 @cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """What is known of a lesson's exercises, by name: points, hints, cases, outcomes of mistakes."""
-    path = _examples_of(lesson)
+    """What is known of a lesson's exercises, by name: points, hints, visible examples."""
+    path = _place_of(f"{lesson}{ENDING}")
     try:
         exercises: dict[str, dict[str, Any]] = unpack(path.read_bytes())["exercises"]
     except PackingError as error:
@@ -294,10 +299,10 @@ def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     return exercises
 
 
-def _examples_of(lesson: str) -> Path:
-    """Those beside the notebook, which came with it, before the package's."""
-    beside = Path(f"{lesson}{ENDING}")
-    return beside if beside.is_file() else EXAMPLES / beside.name
+def _place_of(file: str) -> Path:
+    """A file beside the notebook, which came with it, before the package's."""
+    beside = Path(file)
+    return beside if beside.is_file() else EXAMPLES / file
 
 
 def name_of(f: Any) -> str:

@@ -70,7 +70,7 @@ def _progress(options: argparse.Namespace) -> int:
         print(f"{path}:")
         shown = standing.standing()
         display(shown)
-        done = done and whole and shown.status == "right"
+        done = done and whole and shown.status == "passes"
     return 0 if done else 1
 
 

@@ -14,6 +14,7 @@ from typing import Any
 INK, GREY, RED = "#1a202c", "#4a5568", "#a3182f"
 MARKS = {
     "right": ("✓", "right", "#0b6b3a"),
+    "passes": ("✓", "passes", "#0b6b3a"),
     "partly right": ("◐", "partly right", "#8a5300"),
     "wrong": ("✗", "not right yet", RED),
     "not started": ("○", "not started", GREY),

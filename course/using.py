@@ -55,7 +55,7 @@ def use(f: Any, otherwise: Callable[..., Any]) -> _Used:
     The result is called like a function (or constructed like a class); `.whose` names it for a caption.
     """
     try:
-        passes = f not in checking.notebook.endless and checking.checked(f).status == "right"
+        passes = f not in checking.notebook.endless and checking.passes_examples(f)
     except Exception:
         passes = False
     return _Used(f, otherwise, passes)

@@ -146,6 +146,8 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
         assert {name.split("/")[0] for name in names(wheel)} - {SHARED.split("/")[0]} == {package}
     assert {"course/checking.py", "course/text/harbour.txt"} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
+    assert "course/examples/02_softmax/softmax.practice" in names(wheels["course"])
+    assert wheels["course"].stat().st_size < 10 * 2**20
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
     settings = "grading/templates/nbgrader_config.py"  # of a course that `grading init` makes
@@ -188,7 +190,7 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     told = run(tmp_path, "python", "-c", LEARNS)
     lines = dict(line.split(": ") for line in told.splitlines() if line.startswith(("right:", "wrong:")))
     assert 0.0 <= float(lines["wrong"]) < float(lines["right"])
-    for status in ("○ not started: softmax", "✓ right: softmax", "◐ partly right: softmax"):
+    for status in ("○ not started: softmax", "✓ passes: softmax", "◐ partly right: softmax"):
         assert status in told
     assert str(tmp_path / "environment") in told.splitlines()[-1]
     assert not (python.parent / "grading").exists()

@@ -8,7 +8,7 @@ Comparisons are written so that NaN loses, nothing is broadcast and nothing is c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,6 +42,9 @@ class Reference:
     mutates    inputs that the exercise exists to change
     form       whether dtype and type are judged here, rather than in a criterion of their own (see `forms.py`)
     size       the largest magnitude among the numbers that go in (see `tolerance.py`)
+    holds      instead of comparing numbers: `holds(seen, exact)` says what is wrong, None if nothing is
+    accepts    nothing is asked but that there is no ValueError
+    elsewhere  nothing is judged but on which device the result lies (see `places.py`)
     """
 
     exact: Observation
@@ -53,6 +56,9 @@ class Reference:
     mutates: frozenset[str] = frozenset()
     form: bool = True
     size: float = 0.0
+    holds: Callable[[Observation, Observation], str | Finding | None] | None = None
+    accepts: bool = False
+    elsewhere: bool = False
 
 
 def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:

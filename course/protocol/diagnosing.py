@@ -21,6 +21,7 @@ import torch
 from .comparing import Finding
 from .packing import Node
 from .program import Observation
+from .sketches import alike
 from .tolerance import Tolerance
 
 
@@ -222,6 +223,8 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Node) and isinstance(b, Node):
         if a.kind == b.kind == "module":  # a mistake's class has a name of its own
             return _same(a.fields.get("training"), b.fields.get("training"))
+        if a.kind == b.kind == "sketch":
+            return alike(a, b)
         return a.kind == b.kind and _same(a.fields, b.fields)
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) or (a != a and b != b)

@@ -46,7 +46,9 @@ def load_weights(
     named = {id(own[name]) for name in state}
     others = sorted(name for name, parameter in own.items() if id(parameter) not in named)
     if others and exactly:
-        raise ValueError(f"the module has a parameter {others[0]} that the contract does not name")
+        raise ValueError(
+            f"the module has a parameter {others[0]} that is not asked for; the exercise has {', '.join(state)}"
+        )
     first = next(iter(state.values()), None)
     if first is not None:
         module.to(device=first.device, dtype=first.dtype)

@@ -25,22 +25,3 @@ def with_gaps(x, *places):
     for row, gaps in zip(x.view(-1, x.shape[-1]), places, strict=True):
         row[list(gaps)] = -INF
     return x
-
-
-def exact_zeros(seen, exact):
-    """Where the exact weight is 0, the weight must be 0 and not merely small."""
-    found, right = seen.values["result"], exact.values["result"]
-    if found.shape != right.shape:
-        return f"the result has shape {tuple(found.shape)}, and must have {tuple(right.shape)}"
-    hidden = right == 0
-    wrong = hidden & ~(found == 0)
-    if wrong.any():
-        return f"{int(wrong.sum())} of the {int(hidden.sum())} weights that belong to a score of -inf are not exactly 0"
-    return None
-
-
-def changes_nothing(seen, exact):
-    """Only whether arguments were changed: what came out is judged elsewhere."""
-    if seen.changed:
-        return f"the call changed its argument `{next(iter(seen.changed))}` in place"
-    return None

@@ -26,24 +26,3 @@ def open_somewhere(draw, *shape):
     mask = draw.chance(0.5, *shape)
     mask[..., draw.integer(0, shape[-1])] = False
     return mask
-
-
-def zero_where_all_is_blocked(mask, shape):
-    """Judges rows that are blocked throughout, and that nothing is NaN, in the gradients too."""
-    full = mask.expand(shape).all(-1)  # (B, H, T)
-    empty = full.all(1)  # (B, T): blocked in every head, so that W_o mixes nothing but zeros
-
-    def holds(seen, exact):
-        output, given = seen.values["out"]
-        if tuple(given.shape) != tuple(shape) or output.shape[:2] != empty.shape:
-            return f"output {tuple(output.shape)} and weights {tuple(given.shape)} do not have the right shapes"
-        if not (torch.isfinite(output).all() and torch.isfinite(given).all()):
-            return "output or weights are NaN or infinite where a row is blocked throughout"
-        if given[full].any():
-            return "the weights of a row that is blocked throughout are not all 0"
-        if output[empty].any():
-            return "the output of a row that is blocked throughout is not 0"
-        bad = [name for name, g in (seen.gradients or {}).items() if g is not None and not torch.isfinite(g).all()]
-        return f"the gradient for `{bad[0]}` is NaN or infinite" if bad else None
-
-    return holds

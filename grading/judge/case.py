@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
+from course.properties import Property
 from course.protocol.comparing import Finding
-from course.protocol.diagnosing import Tagged
 from course.protocol.packing import Node
 from course.protocol.program import Observation, Program
 from course.protocol.tolerance import Tolerance
@@ -58,11 +58,6 @@ def device() -> Node:
     return Node("device")
 
 
-def tagged(tag: str, text: str) -> Finding:
-    """What a judge found, in words, and a tag for it: mistakes that are known `when` it is found are named by it."""
-    return Tagged("values", text, tag)
-
-
 @dataclass(eq=False)
 class Case:
     """One program and how its outcome is judged. Made by `call` or `Script.case`; changed by the methods here.
@@ -72,6 +67,7 @@ class Case:
     accepts: nothing is asked but that there is no ValueError.
     form: dtype and type are judged; False where the exercise has another criterion for them.
     elsewhere: inputs are on the device "meta", and nothing is judged but the device of what comes out.
+    secret: why the learner's own `check` does not run a case of this kind; "": it does.
     """
 
     inputs: dict[str, Any]
@@ -90,6 +86,7 @@ class Case:
     text: str = ""
     exact_dtype: torch.dtype = torch.float64
     seconds: float = 5.0
+    secret: str = ""
 
     def with_gradients(self, undefined: str = "any") -> Case:
         """Judge gradients too, for a random cotangent. `undefined`: what goes where the exact one is not finite:
@@ -117,9 +114,15 @@ class Case:
         """Inputs that this exercise exists to change."""
         return replace(self, mutates=frozenset(names))
 
-    def holding(self, judge: Judge) -> Case:
-        """Judge by `judge(seen, exact)` instead of comparing numbers: what is wrong in words (or `tagged`), or None."""
-        return replace(self, holds=judge)
+    def holding(self, judge: str | Judge, **given: Any) -> Case:
+        """Judge by a property instead of comparing numbers: the name of a function of `course.properties`, and what it
+        is `given`. A judge of one's own, `judge(seen, exact)`, says what is wrong in words (or `tagged`), or None; it
+        is code, which only a case for the grade alone may have."""
+        return replace(self, holds=Property(judge, given) if isinstance(judge, str) else judge)
+
+    def graded_only(self, why: str) -> Case:
+        """Keep this kind of case for the grade alone: the learner's `check` runs none like it. `why` is for authors."""
+        return replace(self, secret=why)
 
     def on_another_device(self) -> Case:
         """Judge only whether tensors that the answer makes lie where its inputs do (see `course.protocol.places`)."""

@@ -15,12 +15,13 @@ from typing import Any
 from course.protocol.comparing import Finding
 from course.protocol.diagnosing import Diagnosis, diagnose
 from course.protocol.errors import not_written
+from course.protocol.judging import formed
 from course.protocol.program import Observation
 from course.protocol.running import observe, settled
 
 from .case import in_words
 from .exercise import Exercise
-from .references import Prepared, formed, judge_case, known, misses, mistaken, prepare, programs
+from .references import Prepared, judge_case, known, misses, mistaken, prepare, programs
 from .source import Source
 from .verdict import CriterionVerdict, ExerciseVerdict
 from .wire import Ask, NoAnswer
@@ -180,7 +181,7 @@ def _diagnosed(found: _Outcomes, seed: int) -> Diagnosis:
         return Diagnosis()
     criteria = range(len(found.exercise.criteria))
     groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
-    seen = list(map(formed, found.prepared, found.seen))
+    seen = [formed(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
     return diagnose(seen, found.findings, groups, known(found.exercise, seed))
 
 

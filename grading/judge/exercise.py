@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+from course.properties.chance import tagged
 from course.protocol.sealing import seal
 
 from .answers import Answer, EditError, block, edited, filled, patched
@@ -35,7 +36,6 @@ from .case import (
     ref,
     specimen,
     student,
-    tagged,
 )
 
 __all__ = [
@@ -67,6 +67,7 @@ class Criterion:
     points: float
     draw: Cases
     form: bool = False
+    graded_only: str = ""
 
 
 @dataclass(eq=False)
@@ -183,14 +184,17 @@ class Exercise:
         self.answer = answer
         return answer
 
-    def criterion(self, name: str, *, points: float, form: bool = False) -> Callable[[Cases], Cases]:
+    def criterion(
+        self, name: str, *, points: float, form: bool = False, graded_only: str = ""
+    ) -> Callable[[Cases], Cases]:
         """Points that are earned where every case that the decorated generator yields is right.
 
-        form  it judges dtype and type: all other criteria of the exercise then compare values alone
+        form         it judges dtype and type: all other criteria of the exercise then compare values alone
+        graded_only  why the learner's own `check` has no practice cases of it; few criteria have a reason
         """
 
         def add(draw: Cases) -> Cases:
-            self.criteria.append(Criterion(name, points, draw, form))
+            self.criteria.append(Criterion(name, points, draw, form, graded_only))
             return draw
 
         return add
@@ -271,7 +275,8 @@ class Exercise:
     def _bound(self, case: Case, of: Criterion | Example) -> Case:
         """The case as part of a criterion or an example: form is judged there, or where there is no such criterion."""
         form = of.form or not any(c.form for c in self.criteria)
-        return replace(bind(case, self.name, self.answer), form=form)
+        secret = case.secret or (of.graded_only if isinstance(of, Criterion) else "")
+        return replace(bind(case, self.name, self.answer), form=form, secret=secret)
 
 
 def exercise(

@@ -14,11 +14,10 @@ from typing import Any
 
 import torch
 
-from course.protocol.comparing import Finding, Reference, compare, leaves, wrong_device
+from course.protocol.comparing import Finding, Reference, leaves
 from course.protocol.diagnosing import Known
-from course.protocol.errors import in_words as said
-from course.protocol.forms import in_form
-from course.protocol.places import META, compare_place
+from course.protocol.judging import formed, judge
+from course.protocol.places import META
 from course.protocol.program import Observation, Program
 from course.protocol.running import observe
 
@@ -90,6 +89,9 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
         case.mutates,
         case.form,
         _magnitude(case),
+        case.holds,
+        case.accepts,
+        case.elsewhere,
     )
     if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
@@ -125,7 +127,7 @@ def known(exercise: Exercise, seed: int) -> list[Known]:
     return [
         Known(
             mistake.name,
-            [formed(p, seen) for p, seen in zip(prepared, given[one.name], strict=True)],
+            [formed(seen, p.reference) for p, seen in zip(prepared, given[one.name], strict=True)],
             frozenset(i for i, f in enumerate(missed[one.name]) if f),
             mistake.when,
         )
@@ -134,39 +136,9 @@ def known(exercise: Exercise, seed: int) -> list[Known]:
     ]
 
 
-def formed(prepared: Prepared, seen: Observation) -> Observation:
-    """What was seen, in a right answer's form where form is not judged."""
-    return seen if prepared.case.form else in_form(seen, prepared.reference.native)
-
-
 def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
-    """What is wrong with one observation.
-
-    What is read of a result as if it were of the right form may raise where it is not, and that is the result's fault;
-    raises what the judging of the oracle's own outcome raises, which is ours.
-    """
-    try:
-        return _judged(prepared, seen, device)
-    except Exception:
-        _judged(prepared, prepared.reference.native, "cpu")
-        return Finding("values", "the result is not of the form that the contract asks for")
-
-
-def _judged(prepared: Prepared, seen: Observation, device: str) -> Finding | None:
-    case, reference = prepared.case, prepared.reference
-    if case.elsewhere:
-        return compare_place(seen)
-    if case.accepts:
-        refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
-        return Finding("raised", f"these arguments are right: {said(seen.raised or {})}") if refused else None
-    if case.holds is None:
-        return compare(seen, reference, device)
-    if seen.raised is not None and reference.exact.raised is None:
-        return compare(seen, reference, device)
-    if elsewhere := wrong_device(seen, device):
-        return elsewhere
-    problem = case.holds(formed(prepared, seen), reference.exact)
-    return Finding("values", problem) if isinstance(problem, str) and problem else problem or None
+    """What is wrong with one observation (see `course.protocol.judging.judge`)."""
+    return judge(seen, prepared.reference, device)
 
 
 def _magnitude(case: Case) -> float:

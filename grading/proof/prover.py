@@ -2,7 +2,8 @@
 
 The lesson's own solution earns full marks and its stub none; every alternative, and every right answer of which
 mistakes are edits, earns full marks; every known mistake loses the criteria that it shows, and is named; every mutant
-of a right answer loses something, or stands with its reason among the equivalents.
+of a right answer loses something, or stands with its reason among the equivalents; the learner's own `check` passes and
+names what the grade does.
 
 Does not cover: whole lessons, and what is printed of them (`gate.py`).
 """
@@ -36,6 +37,7 @@ from ..judge.references import mistaken
 from ..judge.verdict import ExerciseVerdict
 from .equivalents import FILE, MisshapenError, read_equivalents
 from .mutants import Mutant, mutants, sampled
+from .practice import Replay, replay
 from .trials import Trials, try_mutants
 
 SEEDS = (0, 1, 2)
@@ -61,6 +63,7 @@ class Proof:
 
     verdicts    of every answer that was judged, by its name: one for each seed
     trials      of the mutants; None where none were tried
+    replay      how far the learner's own `check` agrees with the grade
     equivalent  mutant -> why it may survive
     """
 
@@ -69,6 +72,7 @@ class Proof:
     verdicts: dict[str, list[ExerciseVerdict]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     trials: Trials | None = None
+    replay: Replay | None = None
     equivalent: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -79,6 +83,8 @@ class Proof:
         if self.trials:
             killed = self.trials.tried - len(self.trials.survivors)
             head += f", {killed}/{self.trials.tried} mutants killed, {len(self.equivalent)} equivalent"
+        if self.replay:
+            head += f", check agrees on {self.replay.agree}/{self.replay.answers}"
         needless = [f"  nothing is caught by {name!r} alone" for name in self.needless]
         return "\n".join([head, *needless, *(f"  ✗ {problem}" for problem in self.problems)])
 
@@ -158,6 +164,7 @@ class Prover:
         for mistake in exercise.mistakes:
             for one in mistake.each:
                 self._wrong(proof, mistake, one)
+        self._replay(proof)
         if mutate:
             self._mutate(proof)
         return proof
@@ -178,6 +185,16 @@ class Prover:
     def tried(self, exercise: Exercise, made: list[Mutant], alone: Mapping[str, str] | None = None) -> Trials:
         """What becomes of these mutants; `alone` as in `try_mutants`."""
         return try_mutants(exercise, made, self._defined, self.seeds, alone or {})
+
+    def _replay(self, proof: Proof) -> None:
+        exercise = proof.exercise
+        names = [one.name for mistake in exercise.mistakes for one in mistake.each]
+        graded = {name: proof.verdicts[f"mistake {name}"][0] for name in names}
+        proof.replay = replay(exercise, self.right(exercise), graded)
+        for one in proof.replay.passed:
+            proof.problem("contract.py", str(one), "Add a case by which practice and grade see the same.")
+        for one in proof.replay.names:
+            proof.problem("mistakes.py", str(one), "Add an example or a case that tells them apart.")
 
     def _mutate(self, proof: Proof) -> None:
         try:

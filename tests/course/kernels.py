@@ -30,7 +30,7 @@ class Kernel:
                 shown.error = f"{content['ename']}: {content['evalue']}"
             elif kind == "execute_result":
                 shown.value = content["data"]["text/plain"]
-            elif kind == "display_data":
+            elif kind == "display_data" and "display_id" not in content["transient"]:  # no bar, which is gone again
                 shown.html += content["data"].get("text/html", "")
                 shown.markdown += content["data"].get("text/markdown", "")
 

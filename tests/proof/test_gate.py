@@ -116,7 +116,8 @@ def test_an_error_of_ours_is_a_problem_and_others_are_proved(course):
     assert "SyntaxError" in str(broken.problems[0])
     assert "The proof itself failed" in str(broken.problems[0])
     assert [one.told.splitlines()[0] for one in found if one.lesson == LESSONS[1]] == [
-        "02_halve halve: 2 mistakes, 2 named rightly, 2 alternatives, 22/23 mutants killed, 0 equivalent"
+        "02_halve halve: 2 mistakes, 2 named rightly, 2 alternatives, 22/23 mutants killed, 0 equivalent, "
+        "check agrees on 5/5"
     ]
 
 

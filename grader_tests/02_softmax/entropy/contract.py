@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, changes_nothing
+from ..common import NOT_ALLOWED
 from .cases import along, with_zeros
 
 entropy = exercise(
@@ -117,6 +117,6 @@ def _(draw):
 def _(draw):
     yield call(draw.distribution(5)).unchanged()
     yield call(draw.distribution(3, 5)).unchanged()
-    yield call(with_zeros(draw.distribution(5), (1, 4))).holding(changes_nothing)
+    yield call(with_zeros(draw.distribution(5), (1, 4))).holding("changes_nothing")
     yield call(non_contiguous(draw.distribution(6))).unchanged()
     yield call(non_contiguous(draw.distribution(2, 4, 3))).unchanged()

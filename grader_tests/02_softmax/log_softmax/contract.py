@@ -6,7 +6,7 @@ from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_
 
 from ...shared import INF
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, changes_nothing, levels, with_gaps
+from ..common import NOT_ALLOWED, levels, with_gaps
 
 log_softmax = exercise(
     "log_softmax",
@@ -145,7 +145,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5)).unchanged()
     yield call(draw.normal(3, 5)).unchanged()
-    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding(changes_nothing)
+    yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding("changes_nothing")
     yield call(non_contiguous(draw.normal(6))).unchanged()
     yield call(non_contiguous(draw.normal(2, 4, 3))).unchanged()
     yield call(non_contiguous(draw.normal(4, 6)), dim=0).unchanged()

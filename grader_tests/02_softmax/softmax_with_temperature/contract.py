@@ -8,7 +8,7 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, changes_nothing, exact_zeros, levels, with_gaps
+from ..common import NOT_ALLOWED, levels, with_gaps
 
 softmax_with_temperature = exercise(
     "softmax_with_temperature",
@@ -104,7 +104,7 @@ def _(draw):
     for row in with_gaps(draw.normal(3, 5), (2,), (0, 4), (0, 1, 2, 4)):
         for temperature in (0.3, 4.0):
             yield call(row, temperature)
-            yield call(row, temperature).holding(exact_zeros)
+            yield call(row, temperature).holding("exact_zeros")
 
 
 @softmax_with_temperature.criterion("refuses 0 and below", points=0.5)
@@ -140,6 +140,6 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5), 0.5).unchanged()
     yield call(draw.normal(3, 5), 0.5).unchanged()
-    yield call(with_gaps(draw.normal(1, 5), (2,))[0], 2.0).holding(changes_nothing)
+    yield call(with_gaps(draw.normal(1, 5), (2,))[0], 2.0).holding("changes_nothing")
     yield call(non_contiguous(draw.normal(6)), 0.7).unchanged()
     yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3).unchanged()

@@ -7,48 +7,12 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, call, method
 
 
-def fetches(keys, targets, pure=False):
-    """A judge of one query: by the weights that unscaled attention gives with it, computed in float64.
-
-    `pure`: the arguments must be as they were, too.
-    """
-
-    def judge(seen, exact):
-        query = seen.values["result"]
-        if query is None:
-            return "the result is None, and must be a tensor; is the `return` missing?"
-        if not isinstance(query, torch.Tensor):
-            return f"the result is a {type(query).__name__}, and must be a tensor"
-        if query.shape != keys.shape[1:]:
-            return f"the result has shape {tuple(query.shape)}, and must have {tuple(keys.shape[1:])}"
-        if query.dtype != keys.dtype:
-            names = (str(t.dtype).removeprefix("torch.") for t in (query, keys))
-            return "the result has dtype {}, and must have {}".format(*names)
-        if not query.isfinite().all():
-            return "the query holds NaN or infinite numbers"
-        weights = torch.softmax(keys.double() @ query.double(), dim=0)[list(targets)]
-        shown = " + ".join(f"{weight:.4f}" for weight in weights.tolist())
-        # A hair of room for an answer that aims at 0.99 or at 0.001 exactly, in float32
-        if not weights.max() - weights.min() <= 1e-3 + 1e-6:
-            return f"with it attention gives the targets the weights {shown}, and they must be equal, to 0.001"
-        if not weights.sum() >= 0.99 - 1e-5:
-            total = f" = {weights.sum():.4f}" if len(targets) > 1 else ""
-            return f"with it attention gives the targets {shown}{total}, and that must be at least 0.99"
-        if pure and seen.values["targets"] != targets:
-            return "the call changed its argument `targets`; work on a new list"
-        if pure and seen.changed:
-            return f"the call changed its argument `{next(iter(seen.changed))}` in place; work on a new tensor"
-        return None
-
-    return judge
-
-
 def case(keys, *targets):
     targets = [int(t) for t in targets]
     which = "1 target" if len(targets) == 1 else f"{len(targets)} targets"
     kind = "" if keys.dtype == torch.float32 else " of " + str(keys.dtype).removeprefix("torch.")
     text = f"query_for for {len(keys)} keys of {keys.shape[1]} numbers{kind} and {which}"
-    return call(keys, targets).holding(fetches(keys, targets)).described(text)
+    return call(keys, targets).holding("fetches", keys=keys, targets=targets).described(text)
 
 
 def crowded(draw, count, width, first):

@@ -6,7 +6,7 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, exercise, method, non_contiguous
 
-from .cases import case, conditioned, crowded, fetches, weights_of
+from .cases import case, conditioned, crowded, weights_of
 
 query_for = exercise(
     "query_for",
@@ -126,6 +126,6 @@ def _(draw):
         keys = laid(crowded(draw, count, width, first=wanted[0]))
         s = Script(keys=keys, targets=wanted)
         result = s.call(SUBJECT, s.keys, s.targets, name="result")
-        observed = s.case(result, s.targets).holding(fetches(keys, wanted, pure=True))
+        observed = s.case(result, s.targets).holding("fetches", keys=keys, targets=wanted, pure=True)
         which = "" if keys.is_contiguous() else ", which are not contiguous,"
         yield observed.described(f"query_for for {count} keys{which} and its arguments afterwards")

@@ -11,14 +11,9 @@ from grading.judge.exercise import SUBJECT, Script, device, exercise, helper, me
 from ...shared import BUILT_IN
 from ..common import ON_PAPER, three
 from .cases import (
-    applies_what_it_returns,
     attending,
     dropping,
-    falls_entry_by_entry,
-    gradients_through,
-    keeps_the_dtype,
     longer,
-    rescales_survivors,
 )
 
 ROWS = "Is it a bug? The rows no longer sum to 1"
@@ -135,20 +130,20 @@ def _(draw):
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p, 2, 3)
-        yield case.holding(falls_entry_by_entry(p, plain))
+        yield case.holding("falls_entry_by_entry", p=p, plain=plain)
 
 
 @ScaledDotProductAttention.criterion("survivors are multiplied by 1 / (1 - dropout)", points=0.5)
 def _(draw):
     for p in (draw.number(0.2, 0.35), draw.number(0.6, 0.75)):
         case, plain, _ = dropping(draw, p)
-        yield case.holding(rescales_survivors(p, plain))
+        yield case.holding("rescales_survivors", p=p, plain=plain)
 
 
 @ScaledDotProductAttention.criterion("the weights returned are the ones applied", points=0.5)
 def _(draw):
     case, plain, value = dropping(draw, draw.number(0.3, 0.5))
-    yield case.holding(applies_what_it_returns(plain, value))
+    yield case.holding("applies_what_it_returns", plain=plain, value=value)
 
 
 @ScaledDotProductAttention.criterion("gradients while weights are dropped", points=0.5)
@@ -164,7 +159,9 @@ def _(draw):
     found = [
         s.call(helper("attribute"), ref(name), "grad", name=f"gradient_{name}") for name in ("query", "key", "value")
     ]
-    case = s.case(ref("out"), *found).holding(gradients_through(p, query, key, value))
+    plain = (query.double() @ key.double().mT / 2).softmax(-1)
+    given = {"p": p, "plain": plain, "query": query, "key": key, "value": value, "scale": 0.5}
+    case = s.case(ref("out"), *found).holding("gradients_of_what_survived", **given)
     yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.backward()")
 
 
@@ -174,7 +171,7 @@ def _(draw):
     yield attending(draw, K=16, dtype=torch.float64)
     for dtype in (torch.float32, torch.float64):
         case, _, _ = dropping(draw, draw.number(0.3, 0.6), dtype=dtype)
-        yield case.holding(keeps_the_dtype(dtype))
+        yield case.holding("keeps_the_dtype", dtype=str(dtype))
     query, key, value = three(draw)
     s = Script(query=query, key=key, value=value)
     m = s.call(SUBJECT, name="module")

@@ -6,7 +6,6 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
 from ...shared.repeating import after
-from ..common import more_than_nothing, next_to_nothing
 
 score_std = exercise(
     "score_std",
@@ -81,9 +80,9 @@ def _(draw):
 
 @score_std.criterion("where there is no spread", points=0.5)
 def _(draw):
-    yield call(draw.normal(1, 5), draw.normal(1, 5)).holding(next_to_nothing)
-    yield call(torch.zeros(3, 4), draw.normal(5, 4)).holding(next_to_nothing)
-    yield call(draw.normal(3, 4), draw.normal(5, 4)).holding(more_than_nothing)
+    yield call(draw.normal(1, 5), draw.normal(1, 5)).holding("next_to_nothing")
+    yield call(torch.zeros(3, 4), draw.normal(5, 4)).holding("next_to_nothing")
+    yield call(draw.normal(3, 4), draw.normal(5, 4)).holding("more_than_nothing")
 
 
 @score_std.criterion("gradients", points=0.5)

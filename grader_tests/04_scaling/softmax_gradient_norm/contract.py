@@ -8,7 +8,6 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
 from ...shared.repeating import after
-from ..common import more_than_nothing, next_to_nothing
 
 softmax_gradient_norm = exercise(
     "softmax_gradient_norm",
@@ -75,7 +74,7 @@ def _(draw):
     yield call(few + 200.0)
     yield call(few - 200.0)
     yield call(torch.tensor([300.0, 299.5, -2000.0, 0.0])[draw.permutation(4)])
-    yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).holding(next_to_nothing)
+    yield call(draw.normal(5) + 4e3 * torch.arange(5.0)).holding("next_to_nothing")
 
 
 # One weight is nearly 1 at [12, 0, 0], and 1 - w, of which all entries are made, has three digits in float32: that is
@@ -90,8 +89,8 @@ def _(draw):
 
 @softmax_gradient_norm.criterion("a single score", points=0.5)
 def _(draw):
-    yield call(draw.normal(1)).holding(next_to_nothing)
-    yield call(draw.normal(3)).holding(more_than_nothing)
+    yield call(draw.normal(1)).holding("next_to_nothing")
+    yield call(draw.normal(3)).holding("more_than_nothing")
 
 
 @softmax_gradient_norm.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)

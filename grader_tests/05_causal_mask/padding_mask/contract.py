@@ -5,7 +5,6 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, student
 
 from ...shared import BUILT_IN
-from ..common import lies_where_asked
 
 padding_mask = exercise(
     "padding_mask",
@@ -58,7 +57,7 @@ def _(draw):
     yield call(torch.tensor([1, 4, 2]), 6)
     script = Script(lengths=torch.tensor([2, 4, 1]))
     script.call(helper("elsewhere"), student("padding_mask"), script.lengths, 5)
-    made = script.case().holding(lies_where_asked)
+    made = script.case().holding("lies_where_asked")
     yield made.described("padding_mask(lengths (3,), 5), while another device is PyTorch's default")
 
 

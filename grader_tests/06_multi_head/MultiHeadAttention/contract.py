@@ -8,8 +8,8 @@ from torch import nn
 from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
 
 from ...shared import BUILT_IN
-from ...shared.attending import W_K, W_O, W_Q, W_V, attend, open_somewhere, zero_where_all_is_blocked
-from .cases import SHAPE, P, drops_entries, gradients_flow, weights
+from ...shared.attending import W_K, W_O, W_Q, W_V, attend, open_somewhere
+from .cases import SHAPE, P, weights
 
 MODULE = "4. A module"
 
@@ -167,7 +167,7 @@ def _(draw):
     one_head = torch.tensor([False, True, False]).view(3, 1, 1)
     for mask in (some, padded, one_head, torch.ones(2, 1, 5, 7, dtype=torch.bool)):
         case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), context=draw.normal(2, 7, 12), mask=mask)
-        yield case.with_gradients().holding(zero_where_all_is_blocked(mask, (2, 3, 5, 7)))
+        yield case.with_gradients().holding("zero_where_all_is_blocked", mask=mask, shape=(2, 3, 5, 7))
 
 
 @mha.criterion("dropout falls on the weights, in training mode", points=1)
@@ -180,10 +180,12 @@ def _(draw):
     s.call(m, s.x, s.context, name="second")
     s.call(method(m, "eval"))
     s.call(m, s.x, s.context, name="clean")
-    case = s.case(ref("first"), ref("second"), ref("clean")).holding(drops_entries(state, context))
+    values = (context @ state["W_v.weight"].T).unflatten(-1, (SHAPE[1], -1))
+    given = {"p": P, "shape": SHAPE, "size": (2, SHAPE[2], 12), "values": values, "mix": state["W_o.weight"]}
+    case = s.case(ref("first"), ref("second"), ref("clean")).holding("drops_entries", **given)
     yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode; x (2, 8, 12), context (2, 48, 12)")
     case = attend(weights(draw, 8), 2, training=True, options={"dropout": P}, x=draw.normal(2, 9, 8))
-    yield case.with_gradients().holding(gradients_flow)
+    yield case.with_gradients().holding("gradients_flow")
     s = Script(x=draw.normal(2, 5, 6))
     m = s.call(SUBJECT, 6, 3, name="module")
     s.call(SUBJECT, 6, 3, P)  # another module has a dropout of its own

@@ -5,7 +5,7 @@ import math
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, specimen
 
 from ...shared import BUILT_IN
-from .cases import an_int_and_no_trace, any_type, counting, the_right_number
+from .cases import any_type, counting
 
 COST = "9. What heads cost"
 
@@ -91,11 +91,11 @@ def _(draw):
     s = Script(module=specimen("Projections", width=n[0], n_heads=1))
     s.call(helper("fill"), s.module, 0.0)
     s.call(SUBJECT, s.module, name="result")
-    yield s.case().described("a module whose parameters are all 0").holding(the_right_number)
+    yield s.case().described("a module whose parameters are all 0").holding("the_right_number")
     s = Script(module=specimen("Projections", width=n[1], n_heads=1))
     s.call(method(s.module, "eval"))
     s.call(SUBJECT, s.module, name="result")
-    yield s.case().described("a module in eval mode").holding(the_right_number)
+    yield s.case().described("a module in eval mode").holding("the_right_number")
 
 
 @count.criterion("frozen parameters are left out", points=0.5)
@@ -138,5 +138,5 @@ def _(draw):
     steps.append(s.call(SUBJECT, specimen("assembled", parameters={"z": [97]}), name="of another"))
     for what, of in (("state", "state_of"), ("trainable", "trainable"), ("modes", "modes_of")):
         steps.append(s.call(helper(of), s.module, name=what))
-    case = s.case(*steps).holding(an_int_and_no_trace)
+    case = s.case(*steps).holding("an_int_and_no_trace")
     yield case.described("count_parameters(module), twice, and the module afterwards")

@@ -7,12 +7,8 @@ from grading.judge.exercise import exercise, helper, ref
 from ..common import LEVELS
 from .cases import (
     TOLD,
-    loaded,
     loading,
     of_zeros,
-    ours_and_trainable,
-    ours_are_as_they_were,
-    theirs_are_as_they_were,
     two_states,
     went_backward,
 )
@@ -94,13 +90,13 @@ def _(draw):
     s = loading(ours, theirs, 2, told=True)
     s.call(helper("fill"), s.ours, 3.0)
     s.call(helper("state_of"), s.theirs, name="kept")
-    made = s.case(*TOLD, ref("kept")).holding(loaded(theirs, theirs_are_as_they_were))
+    made = s.case(*TOLD, ref("kept")).holding("theirs_are_as_they_were", theirs=theirs)
     yield made.described("the weights of theirs, after ours was filled with 3")
     ours, theirs = two_states(draw, 6)
     s = loading(ours, theirs, 3, told=True)
     s.call(helper("fill"), s.theirs, -2.0)
     s.call(helper("state_of"), s.ours, name="after")
-    made = s.case(*TOLD, ref("after")).holding(loaded(theirs, ours_are_as_they_were))
+    made = s.case(*TOLD, ref("after")).holding("ours_are_as_they_were", theirs=theirs)
     yield made.described("the weights of ours, before and after theirs was filled with -2")
 
 
@@ -111,7 +107,7 @@ def _(draw):
     went_backward(s, s.ours, s.x)
     s.call(helper("fill"), s.ours, 9.0)
     s.call(helper("state_of"), ref("result"), name="filled")
-    made = s.case(*TOLD, ref("gradients"), ref("filled")).holding(loaded(theirs, ours_and_trainable))
+    made = s.case(*TOLD, ref("gradients"), ref("filled")).holding("ours_and_trainable", theirs=theirs)
     yield made.described("what a backward() gives to ours, and the result's weights after ours was filled with 9")
 
 
@@ -123,5 +119,5 @@ def _(draw):
     s.call(helper("modes_of"), s.theirs, name="modes")
     went_backward(s, s.theirs, s.x, s.x, s.x)
     case = s.case(*TOLD, ref("kept"), ref("modes"), ref("gradients"))
-    made = case.holding(loaded(theirs, theirs_are_as_they_were))
+    made = case.holding("theirs_are_as_they_were", theirs=theirs)
     yield made.described("theirs, and what a backward() gives to it, after load_torch_weights(ours, theirs)")

@@ -1,11 +1,8 @@
 """What the cases of `TransformerBlock` are made of, and how some are judged."""
 
 import torch
-from torch.nn import functional as F
 
 from grading.judge.exercise import SUBJECT, Script, helper, ref
-
-from ...shared.chance import dropped_otherwise, too_many_or_few
 
 
 def block_weights(draw, D, dtype=torch.float32):
@@ -71,51 +68,4 @@ KINDS = {
 }
 
 
-def of_these_kinds(seen, exact):
-    for name, kind in KINDS.items():
-        if kind not in seen.values[f"kind of {name}"]:
-            return f"the part `{name}` is no nn.{kind}"
-    if seen.values["heads"] != 4 or seen.values["first axis"] is not True:
-        return "`attention` does not have the heads asked for, or not batch_first=True"
-    if not abs(seen.values["dropout"] - 0.2) < 1e-9:
-        return "`attention` does not have the dropout asked for"
-    before, after = seen.values["before"], seen.values["after"]
-    if not before or not all(torch.equal(numbers, after[name]) for name, numbers in before.items()):
-        return "two blocks share parameters: each is made with its own"
-    return None
-
-
 SIZES = 8, 12, 32, 2  # batch, words, width, heads
-
-
-def drops_weights(x, p):
-    """Reads the attention weights off the result and judges which of them were dropped.
-
-    Queries and keys are 0, so every weight is 1 / T; values are the normalised words, output projections the identity,
-    and the mlp gives 0. What was added to x is then, head by head, the weights times a matrix with independent rows,
-    and an inverse gives the weights back. 2304 weights a call: their number is judged by `within_chance`, and two
-    calls agree throughout with a probability below 1e-400.
-    """
-    B, T, D, H = SIZES
-    values = F.layer_norm(x, (D,)).unflatten(-1, (H, -1)).transpose(1, 2)  # (B, H, T, K)
-
-    def judge(seen, exact):
-        patterns = []
-        for name in ("first", "second"):
-            out = seen.values[name]
-            if tuple(out.shape) != (B, T, D) or not out.isfinite().all():
-                return "in training mode the result is not of shape (B, T, D), or not finite"
-            added = (out - x).unflatten(-1, (H, -1)).transpose(1, 2)
-            weights = added @ torch.linalg.pinv(values)
-            if not torch.allclose(weights @ values, added, atol=1e-8):
-                return "in training mode something else is dropped than attention weights"
-            dropped, kept = weights.abs() < 1e-8, (weights - 1 / T / (1 - p)).abs() < 1e-8
-            if not (dropped | kept).all():
-                text = "in training mode a weight is neither 0 nor what it was times 1 / (1 - dropout)"
-                return dropped_otherwise(text, weights.where(~dropped, 0.0), torch.full_like(weights, 1 / T), p)
-            if wrong := too_many_or_few(dropped, p):
-                return wrong
-            patterns.append(dropped)
-        return "two calls drop the same weights" if torch.equal(*patterns) else None
-
-    return judge

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
 
-from .cases import KINDS, SIZES, block_weights, causal, drops_weights, of_these_kinds, small_block, through_block
+from .cases import KINDS, SIZES, block_weights, causal, small_block, through_block
 
 BLOCK = "4. A block, and a model"
 
@@ -110,7 +110,11 @@ def _(draw):
     told.append(s.call(helper("state_of"), other, name="before"))
     s.call(helper("fill"), m, 7.0)
     told.append(s.call(helper("state_of"), other, name="after"))
-    yield s.case(*kinds, *told).holding(of_these_kinds).described("the parts of TransformerBlock(12, 4, dropout=0.2)")
+    yield (
+        s.case(*kinds, *told)
+        .holding("of_these_kinds", kinds=KINDS, heads=4, dropout=0.2)
+        .described("the parts of TransformerBlock(12, 4, dropout=0.2)")
+    )
 
 
 @transformer_block.criterion("x plus attention, plus mlp, each of what is normalised", points=1)
@@ -159,7 +163,7 @@ def _(draw):
     s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, name="first")
     s.call(m, s.x, name="second")
-    made = s.case(ref("first"), ref("second")).holding(drops_weights(x, p))
+    made = s.case(ref("first"), ref("second")).holding("drops_weights_of_a_block", x=x, p=p, heads=H)
     yield made.described(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
     s = Script(x=draw.normal(2, 5, 8))
     m = s.call(SUBJECT, 8, 2, name="module")

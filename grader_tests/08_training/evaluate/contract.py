@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
 
 from ..common import window_state, windowed
-from .cases import asked_in_turn, left_as_it_was, looked_at, looking, nothing_changed, with_and_without_gradients
+from .cases import asked_in_turn, looked_at, looking, with_and_without_gradients
 
 EVALUATION = "7. Looking without touching"
 
@@ -99,7 +99,9 @@ def _(draw):
             s, text = looking(draw, training=training, contrary=contrary)
             s.call(s.model, s.ids, name="logits")
             asked = [*asked_in_turn(s), *asked_in_turn(s, "other")]
-            yield s.case(ref("logits"), *asked).holding(left_as_it_was).described(f"what the model gives after {text}")
+            yield (
+                s.case(ref("logits"), *asked).holding("left_as_it_was").described(f"what the model gives after {text}")
+            )
 
 
 @evaluate.criterion("without gradients, and nothing is changed", points=0.5)
@@ -119,5 +121,5 @@ def _(draw):
         for name in ("one", "another"):
             s.call(s.model, s.ids, name=name)
         names = ("old gradients", "gradients", "before", "after", "one", "another")
-        yield s.case(*map(ref, names)).holding(nothing_changed).described(f"the model after {text}")
+        yield s.case(*map(ref, names)).holding("nothing_changed").described(f"the model after {text}")
     yield with_and_without_gradients(draw)

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
 
 from ..common import gentle, windowed
-from .cases import CONTRARY, by_probability, cycle, from_the_generator, leaves_the_prompt, the_same_text, written
+from .cases import CONTRARY, chances, cycle, written
 
 SAMPLING = "8. Writing"
 
@@ -104,7 +104,7 @@ def _(draw):
     s, text = written(draw, 2)
     yield s.case(ref("tokens")).on_another_device().described(text)
     s, text = written(draw, 2, length=9, block_size=4)
-    yield s.case(ref("tokens")).holding(leaves_the_prompt).described(f"the prompt after {text}")
+    yield s.case(ref("tokens")).holding("leaves_the_prompt").described(f"the prompt after {text}")
     s = Script(model=specimen("Bigram", cycle(5), n_tokens=5, block_size=3), prompt=torch.tensor([[3]]))
     s.call(SUBJECT, s.model, s.prompt, 7, temperature=0, name="tokens")
     yield s.case(ref("tokens")).described(
@@ -128,7 +128,7 @@ def _(draw):
         s = Script(model=specimen("Bigram", {"table.weight": table}, n_tokens=5, block_size=2), prompt=prompt)
         dice = {"generator": generator(draw.integer(0, 10**6))} if seeded else {}
         s.call(SUBJECT, s.model, s.prompt, 2, **given, **dice, name="tokens")
-        made = s.case(ref("tokens")).holding(by_probability(table, temperature, 2))
+        made = s.case(ref("tokens")).holding("by_probability", wanted=chances(table, temperature), n_tokens=2)
         without = "" if seeded else ", no generator"
         yield made.described(f"generate on 4000 prompts of one token, temperature {temperature}{without}")
     # More tokens than are kept where only some of the likeliest are, and all nearly alike
@@ -136,7 +136,7 @@ def _(draw):
     model = specimen("Bigram", {"table.weight": flat}, n_tokens=64, block_size=2)
     s = Script(model=model, prompt=torch.zeros(8000, 1, dtype=torch.int64))
     s.call(SUBJECT, s.model, s.prompt, 1, generator=generator(draw.integer(0, 10**6)), name="tokens")
-    made = s.case(ref("tokens")).holding(by_probability(flat, 1.0, 1))
+    made = s.case(ref("tokens")).holding("by_probability", wanted=chances(flat, 1.0), n_tokens=1)
     yield made.described("generate on 8000 prompts of one token, with 64 tokens that are nearly alike")
 
 
@@ -154,12 +154,12 @@ def _(draw):
     s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed), name="again")
     s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed + 1), name="other")
     made = s.case(*(ref(name) for name in ("one", "again", "other", "later", "before", "after")))
-    yield made.holding(from_the_generator).described("calls with equal and with different generators")
+    yield made.holding("texts_of_the_generator").described("calls with equal and with different generators")
     s = Script(model=specimen("Bigram", {"table.weight": draw.normal(9, 9)}, n_tokens=9, block_size=2))
     s.inputs["prompt"] = draw.integers(0, 9, 50, 1)
     s.call(SUBJECT, s.model, s.prompt, 20, generator=generator(seed), name="default")
     s.call(SUBJECT, s.model, s.prompt, 20, 1.0, generator(seed), name="one")
-    made = s.case(ref("default"), ref("one")).holding(the_same_text)
+    made = s.case(ref("default"), ref("one")).holding("the_same_text")
     yield made.described("generate without a temperature, and with 1.0, with equal generators")
 
 

@@ -4,7 +4,7 @@ import torch
 
 from grading.judge.exercise import SUBJECT, Script, call, exercise, generator, helper, method, non_contiguous, ref
 
-from .cases import drawn, evenly, one_by_one, windows
+from .cases import drawn
 
 BATCHES = "2. A batch of windows"
 
@@ -84,11 +84,11 @@ def _(draw):
     ):
         data = layout(draw.permutation(length) + 100)
         made = call(data, block_size, batch_size, generator(draw.integer(0, 10**6)))
-        yield made.holding(windows(data, block_size, batch_size))
+        yield made.holding("windows", data=data, block_size=block_size, batch_size=batch_size)
     yield call(draw.permutation(30), 4, 3, generator(5)).on_another_device()
     data = draw.permutation(20)
     made = call(data=data, block_size=5, batch_size=6, generator=generator(draw.integer(0, 10**6)))
-    yield made.holding(windows(data, 5, 6))
+    yield made.holding("windows", data=data, block_size=5, batch_size=6)
 
 
 @get_batch.criterion("every start that fits is equally likely", points=0.5)
@@ -96,28 +96,17 @@ def _(draw):
     for length, block_size, batch_size in ((12, 4, 400), (5, 3, 400), (7, 1, 300)):
         data = draw.permutation(length) + 50
         made = drawn(data, block_size, batch_size, 10, draw.integer(0, 10**6))
-        yield made.holding(evenly(data, length - block_size))
+        yield made.holding("evenly", data=data, n_starts=length - block_size)
 
 
 @get_batch.criterion("drawn one by one, from the generator and nothing else", points=0.5)
 def _(draw):
     data = draw.permutation(9)
-    yield drawn(data, 6, 2, 1000, draw.integer(0, 10**6)).holding(one_by_one(data, 3))
+    yield drawn(data, 6, 2, 1000, draw.integer(0, 10**6)).holding("one_by_one", data=data, n_starts=3)
     # More windows than starts. That one of the three is missing has a probability below 1e-10.
     data = draw.permutation(7)
     made = call(data, 4, 64, generator(draw.integer(0, 10**6)))
-    yield made.holding(windows(data, 4, 64))
-
-    def by_the_generator(seen, exact):
-        """Two batches of 20 of 90 starts are equal by chance with a probability of 1e-39."""
-        one, again, other, later = (seen.values[name][0] for name in ("one", "again", "other", "later"))
-        if not torch.equal(one, again):
-            return "the same state of the generator gave two different batches"
-        if torch.equal(one, other):
-            return "generators with different seeds gave the same batch"
-        if torch.equal(one, later) or torch.equal(seen.values["before"], seen.values["after"]):
-            return "two calls with one generator gave the same batch: its state does not move on"
-        return None
+    yield made.holding("windows", data=data, block_size=4, batch_size=64)
 
     s = Script(data=torch.arange(100), generator=generator(seed := draw.integer(0, 10**6)))
     s.call(helper("seed"), 1)
@@ -129,7 +118,7 @@ def _(draw):
     s.call(SUBJECT, s.data, 10, 20, generator(seed), name="again")
     s.call(SUBJECT, s.data, 10, 20, generator(seed + 1), name="other")
     made = s.case(*(ref(name) for name in ("one", "again", "other", "later", "before", "after")))
-    yield made.holding(by_the_generator).described("calls with equal and with different generators")
+    yield made.holding("batches_of_the_generator").described("calls with equal and with different generators")
 
 
 @get_batch.criterion("ValueError if the text is too short", points=0.5)
@@ -138,4 +127,4 @@ def _(draw):
         data = draw.permutation(length) + 20
         yield call(data, block_size, 3, generator(0)).raising("data", "block_size")
     data = draw.permutation(9)
-    yield call(data, 8, 2, generator(0)).holding(windows(data, 8, 2))
+    yield call(data, 8, 2, generator(0)).holding("windows", data=data, block_size=8, batch_size=2)

@@ -6,8 +6,6 @@ import torch
 
 from grading.judge.exercise import call, exercise
 
-from .cases import near, zero
-
 LOSS = "3. How surprised is it?"
 
 language_model_loss = exercise(
@@ -104,19 +102,27 @@ def _(draw):
 
 @language_model_loss.criterion("0 where all targets are ignored", points=0.5)
 def _(draw):
-    yield call(draw.normal(2, 3, 5), torch.full((2, 3), -100)).with_gradients().holding(zero())
-    yield call(draw.normal(1, 4, 3), torch.full((1, 4), 1), 1).with_gradients().holding(zero())
+    yield (
+        call(draw.normal(2, 3, 5), torch.full((2, 3), -100))
+        .with_gradients()
+        .holding("zero_of_ignored_targets", dtype="torch.float32")
+    )
+    yield (
+        call(draw.normal(1, 4, 3), torch.full((1, 4), 1), 1)
+        .with_gradients()
+        .holding("zero_of_ignored_targets", dtype="torch.float32")
+    )
 
 
 @language_model_loss.criterion("logits as large as 1e4", points=0.5)
 def _(draw):
     for scale in (1e4, -1e4):
         logits = scale + draw.normal(2, 3, 5)  # all of a size: only their differences matter
-        yield call(logits, draw.integers(0, 5, 2, 3)).with_gradients().holding(near)
+        yield call(logits, draw.integers(0, 5, 2, 3)).with_gradients().holding("loss_of_huge_logits")
     logits = draw.uniform(3, 2, 6, low=-1e4, high=1e4)
-    yield call(logits, draw.integers(0, 6, 3, 2)).with_gradients().holding(near)
+    yield call(logits, draw.integers(0, 6, 3, 2)).with_gradients().holding("loss_of_huge_logits")
     surprised = torch.tensor([[[1e4, -1e4, 0.0], [-1e4, 9e3, 1e4]]])
-    yield call(surprised, torch.tensor([[1, 0]])).with_gradients().holding(near)
+    yield call(surprised, torch.tensor([[1, 0]])).with_gradients().holding("loss_of_huge_logits")
 
 
 @language_model_loss.criterion("gradients, float64, any layout and device, arguments left alone", points=0.5, form=True)
@@ -125,7 +131,9 @@ def _(draw):
     yield call(draw.normal(3, 2, 5, dtype=torch.float64), draw.integers(0, 5, 3, 2)).with_gradients().unchanged()
     logits = draw.normal(4, 3, 5).transpose(0, 1)
     targets = draw.integers(0, 5, 4, 3).transpose(0, 1)
-    yield call(draw.normal(3, 2, 4, dtype=torch.float64), torch.full((3, 2), -100)).holding(zero(torch.float64))
+    yield call(draw.normal(3, 2, 4, dtype=torch.float64), torch.full((3, 2), -100)).holding(
+        "zero_of_ignored_targets", dtype="torch.float64"
+    )
     yield call(draw.normal(2, 3, 5), draw.integers(0, 5, 2, 3)).on_another_device()
     targets[1, 2] = -100
     yield call(logits, targets).with_gradients().unchanged()

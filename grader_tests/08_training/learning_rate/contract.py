@@ -4,8 +4,6 @@ import math
 
 from grading.judge.exercise import call, exercise
 
-from .cases import zero_rate
-
 RATE = "5. How large a step?"
 
 learning_rate = exercise(
@@ -62,7 +60,7 @@ def _(draw):
         peak = draw.number(1e-4, 2.0)
         for step in sorted({warmup, warmup + 1, (warmup + total) // 2, last}):
             yield call(step, warmup, total, peak)
-        yield call(total, warmup, total, peak).holding(zero_rate)
+        yield call(total, warmup, total, peak).holding("zero_rate")
     yield call(draw.integer(30, 90), 25, 100, draw.number(0.1, 1.0))
     yield call(61, 9, 130, draw.number(2e-5, 6e-5))
 
@@ -74,7 +72,7 @@ def _(draw):
         yield call(step, 6, 40, peak, low)
     for step in (41, 47, 80, 1000):  # past the end, where a cosine would go up again
         yield call(step, 6, 40, peak, floor=low)
-        yield call(step, 6, 40, peak).holding(zero_rate)
+        yield call(step, 6, 40, peak).holding("zero_rate")
     for step in (0, 1, 13, 19):
         yield call(step, 0, 20, peak)
     yield call(0, 0, 1, peak, low)

@@ -11,15 +11,11 @@ from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper,
 from ..common import window_state
 from .cases import (
     BATCH,
+    MARGIN,
     PEAK,
     SCHEDULED,
     STEPS,
     TOKENS,
-    along_the_path,
-    as_far_as,
-    batches_from_the_generator,
-    kept_a_record,
-    learnt,
     left_over,
     like_its_contrary,
     on_the_way,
@@ -119,7 +115,11 @@ def _():
 def _(draw):
     for _ in range(2):
         s, follows = trained(draw)
-        made = s.case(ref("after")).holding(learnt(follows, s.inputs["unseen"])).lasting(20)
+        made = (
+            s.case(ref("after"))
+            .holding("learnt", follows=follows, unseen=s.inputs["unseen"], margin=MARGIN)
+            .lasting(20)
+        )
         yield made.described(
             f"train(model, data, {STEPS}, {BATCH}, generator, {PEAK}) on a language of {TOKENS} tokens"
         )
@@ -133,19 +133,26 @@ def _(draw):
     s = Script(model=specimen("Slope", block_size=3), data=torch.zeros(40, dtype=torch.int64))
     s.call(SUBJECT, s.model, s.data, 100, 2, generator(draw.integer(0, 10**6)))
     s.call(helper("state_of"), s.model, name="after")
-    made = s.case(ref("after")).holding(as_far_as(100, 3e-3))
+    made = s.case(ref("after")).holding("goes_half_as_far", steps=100, peak=3e-3)
     yield made.described("train for 100 steps with the default peak, where the gradient is always the same")
 
 
 @train.criterion("a list of losses; batches from the generator; training mode", points=0.5)
 def _(draw):
     s, _ = trained(draw, steps=30, length=600)
-    yield s.case(ref("losses")).holding(kept_a_record(30)).described("the losses of train in 30 steps").lasting(20)
+    yield (
+        s.case(ref("losses"))
+        .holding("kept_a_record", steps=30, tokens=TOKENS)
+        .described("the losses of train in 30 steps")
+        .lasting(20)
+    )
 
     s = Script(model=specimen("Slope", block_size=7, crowd=0.1), data=torch.zeros(30, dtype=torch.int64))
     s.call(SUBJECT, s.model, s.data, 20, 5, generator(draw.integer(0, 10**6)), peak=0.5, name="losses")
     s.call(helper("state_of"), s.model, name="after")
-    made = s.case(ref("losses"), ref("after")).holding(along_the_path(20, 5, 7, 0.1, 0.5))
+    made = s.case(ref("losses"), ref("after")).holding(
+        "along_the_path", steps=20, batch_size=5, block_size=7, crowd=0.1, peak=0.5
+    )
     yield made.described("train for 20 steps with a batch_size of 5 and windows of 7")
 
     seed, table = draw.integer(0, 10**6), {"table.weight": torch.zeros(9, 9)}
@@ -157,7 +164,7 @@ def _(draw):
         s.call(SUBJECT, model, s.data, 20, 5, dice, peak=0.1, name=name)
     s.call(helper("generator_state"), s.generator, name="after")
     made = s.case(*(ref(name) for name in ("one", "again", "other", "before", "after")))
-    yield made.holding(batches_from_the_generator).described("three runs, with equal and with different generators")
+    yield made.holding("losses_of_the_generator").described("three runs, with equal and with different generators")
 
     yield like_its_contrary(draw, window_state(draw))
     for few in (1, 10):

@@ -1,13 +1,21 @@
-"""Judges of random results."""
+"""Bounds for what chance may give, and what a dropout that is none of the right kind did instead."""
+
+from __future__ import annotations
 
 import math
 
 import torch
 
-from grading.judge.exercise import tagged
+from ..protocol.diagnosing import Tagged
+from .stating import Problem
 
 
-def within_chance(count, n, p):
+def tagged(tag: str, text: str) -> Tagged:
+    """What a judge found, in words, and a tag for it: mistakes that are known `when` it is found are named by it."""
+    return Tagged("values", text, tag)
+
+
+def within_chance(count: int, n: int, p: float) -> bool:
     """Whether `count` of `n` independent events of probability `p` is a number that chance can give.
 
     Bernstein's inequality: P(|count - n p| >= s) <= 2 exp(-s^2 / (2 n p (1 - p) + 2 s / 3)). The s solved for here
@@ -17,7 +25,7 @@ def within_chance(count, n, p):
     return abs(count - n * p) <= slack
 
 
-def too_many_or_few(dropped, p):
+def too_many_or_few(dropped: torch.Tensor, p: float) -> str | None:
     """What is wrong with the number of weights that dropout of probability `p` struck out, or None.
 
     dropped  bool, True where a weight is 0; how the dropped ones lie is judged elsewhere
@@ -28,7 +36,7 @@ def too_many_or_few(dropped, p):
     return f"dropout is {p:.2f}, and {count} of {n} weights were dropped: that is not to be expected"
 
 
-def dropped_otherwise(text, given, clean, p):
+def dropped_otherwise(text: str, given: torch.Tensor, clean: torch.Tensor, p: float) -> Problem:
     """A finding on dropout of probability `p`, with a tag where the weights tell what was done instead.
 
     given, clean  weights in training mode, 0 where dropped, and what they are without dropout; of one shape
@@ -40,7 +48,7 @@ def dropped_otherwise(text, given, clean, p):
     return tagged(_way_of_dropping(count, n, size, bool(((sizes - size).abs() <= 1e-3 * size).all()), given, p), text)
 
 
-def _way_of_dropping(count, n, size, of_one_size, given, p):
+def _way_of_dropping(count: int, n: int, size: float, of_one_size: bool, given: torch.Tensor, p: float) -> str:
     if count == 0:
         return "nothing is dropped" if of_one_size and abs(size - 1) < 1e-3 else ""
     if within_chance(count, n, 1 - p) and not within_chance(count, n, p):

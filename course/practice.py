@@ -1,0 +1,183 @@
+"""Asks an answer what the course's data asks of it, and what known mistakes explain.
+
+The data of an exercise are its visible examples and its *practice cases*: the grade's own criteria, drawn from a seed
+that everybody knows (`grading/export.py`). No solution is among them: inputs, right outcomes, names of properties, and
+sketches of what known mistakes give.
+
+Does not cover: what is shown of it (`checking.py`).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .properties import Property
+from .protocol.comparing import Finding, Reference
+from .protocol.diagnosing import Diagnosis, Known, diagnose
+from .protocol.errors import not_written
+from .protocol.judging import formed, judge
+from .protocol.packing import PackingError, unpack
+from .protocol.program import Observation, Program
+from .protocol.running import observe
+from .protocol.sketches import from_record, sketched
+from .protocol.tolerance import Tolerance
+
+ENDING = ".practice"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is asked once. `name`: the example's, or the criterion's that a practice case belongs to."""
+
+    name: str
+    text: str
+    program: Program
+    reference: Reference
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion:
+    """One of the grade's criteria, its points, and its practice cases by number."""
+
+    name: str
+    points: float
+    cases: range
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """A known mistake: what the learner is told, and what it gives, once for each value of its constant."""
+
+    name: str
+    text: str
+    see: str
+    when: str
+    each: Sequence[tuple[Mapping[int, Observation], frozenset[int]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Practice:
+    """The practice cases of an exercise, and its known mistakes, which are numbered over examples and cases."""
+
+    criteria: Sequence[Criterion] = ()
+    cases: Sequence[Case] = ()
+    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+
+    def groups(self, first: int) -> list[range]:
+        """The cases of each criterion, where the first practice case has this number."""
+        return [range(first + c.cases.start, first + c.cases.stop) for c in self.criteria]
+
+
+def run(case: Case, names: Mapping[str, Any]) -> Observation:
+    """What the learner's `names` give in one case."""
+    return observe(case.program, names)
+
+
+@dataclass(eq=False)
+class Asked:
+    """What came of every case, in order. `used`: what is not allowed. `run`: runs a case with the learner's names."""
+
+    run: Callable[[Case, Mapping[str, Any]], Observation] = run
+    cases: list[Case] = field(default_factory=list)
+    seen: list[Observation] = field(default_factory=list)
+    findings: list[Finding | None] = field(default_factory=list)
+
+    @property
+    def used(self) -> list[str]:
+        return sorted({name for one in self.seen for name in one.used})
+
+    @property
+    def right(self) -> bool:
+        return not any(self.findings) and not self.used
+
+    @property
+    def untouched(self) -> bool:
+        return all(not_written(one.raised) for one in self.seen)
+
+    def ask(
+        self, cases: Iterable[Case], names: Mapping[str, Any], told: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Run these cases, too. told: called after each with the number of cases that have been run."""
+        for case in cases:
+            seen = self.run(case, names)
+            self.cases.append(case)
+            self.seen.append(seen)
+            self.findings.append(judge(seen, case.reference))
+            told(len(self.cases))
+
+    def wrong(self, cases: Iterable[int]) -> list[int]:
+        """Those of these cases, by number, that are wrong."""
+        return [i for i in cases if self.findings[i]]
+
+    def text(self, case: int) -> str:
+        """What is wrong with this case, in words."""
+        finding = self.findings[case]
+        return finding.text if finding else ""
+
+    def diagnosed(self, examples: int, practice: Practice) -> Diagnosis:
+        """What known mistakes explain, as in grading; of the cases the first are so many examples, each of which counts
+        like a criterion, and the others those of `practice`."""
+        right = [sketched(formed(case.reference.native, case.reference)) for case in self.cases]
+        known = [
+            Known(one.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, one.when)
+            for one in practice.mistakes.values()
+            for outcomes, misses in one.each
+        ]
+        seen = [sketched(formed(one, case.reference)) for one, case in zip(self.seen, self.cases, strict=True)]
+        return diagnose(seen, self.findings, [*([i] for i in range(examples)), *practice.groups(examples)], known)
+
+
+def case_of(record: Mapping[str, Any]) -> Case:
+    """A case from its data, as `grading/export.py` writes it."""
+    reference = Reference(
+        Observation(**record["exact"]),
+        Observation(**record["native"]),
+        record["undefined"],
+        Tolerance(*record["tolerance"]) if record["tolerance"] else None,
+        record["wrong"],
+        record["pure"],
+        frozenset(record["mutates"]),
+        record["form"],
+        record["size"],
+        Property(*record["holds"]) if record["holds"] else None,
+        record["accepts"],
+        record["elsewhere"],
+    )
+    return Case(record["name"], record["text"], Program(**record["program"]), reference)
+
+
+@cache
+def read(path: Path) -> Practice:
+    """The practice of an exercise. Raises OSError and PackingError, see `opened`."""
+    return practice_of(opened(path.read_bytes()))
+
+
+def practice_of(record: Mapping[str, Any]) -> Practice:
+    """The practice of an exercise from its data, as `grading/export.py` writes it."""
+    criteria, first = [], 0
+    for one in record["criteria"]:
+        criteria.append(Criterion(one["name"], one["points"], range(first, first + one["cases"])))
+        first += one["cases"]
+    mistakes = {one["name"]: _mistake(one) for one in record["mistakes"]}
+    return Practice(criteria, [case_of(one) for one in record["cases"]], mistakes)
+
+
+def opened(blob: bytes) -> Any:
+    """What a file of practice holds. Raises PackingError where it is none."""
+    try:
+        return unpack(zlib.decompress(blob))
+    except zlib.error as error:
+        raise PackingError(f"not a file of practice: {error}") from None
+
+
+def _mistake(record: Mapping[str, Any]) -> Mistake:
+    each = []
+    for given in record["each"]:
+        outcomes = zip(given["misses"], map(from_record, given["outcomes"]), strict=True)
+        each.append((dict(outcomes), frozenset(given["misses"])))
+    return Mistake(record["name"], record["text"], record["see"], record["when"], each)

@@ -1,0 +1,106 @@
+"""Replays known answers through what the learner's own `check` runs, and compares with the grade.
+
+What `check` calls passed the grade confirms, and what the grade refuses `check` refuses too, and names: over all known
+mistakes and right answers. Answers are not watched for what is not allowed, as mistakes may be written with it.
+
+Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.checking`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from course.practice import Asked, Case, Practice, case_of, practice_of
+from course.protocol.packing import pack, unpack
+
+from ..export import exported_examples, exported_practice
+from ..judge.exercise import Exercise
+from ..judge.verdict import ExerciseVerdict
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One known answer that `check` and grade see otherwise. `check`, `grade`: "passes", "fails" or "fails: name"."""
+
+    answer: str
+    check: str
+    grade: str
+
+    def __str__(self) -> str:
+        return f"{self.answer}: check says {self.check!r}, the grade {self.grade!r}"
+
+
+@dataclass
+class Replay:
+    """How far the two agree over the known answers of one exercise.
+
+    passed   answers that the one passes and the other does not
+    names    answers that both refuse and that are not named alike
+    """
+
+    answers: int = 0
+    passed: list[Disagreement] = field(default_factory=list)
+    names: list[Disagreement] = field(default_factory=list)
+
+    @property
+    def agree(self) -> int:
+        return self.answers - len(self.passed) - len(self.names)
+
+
+class Notebook:
+    """What a learner's `check` knows of one exercise, and what it makes of an answer."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        examples, practice = (unpack(pack(made(exercise))) for made in (exported_examples, exported_practice))
+        self.examples = [_lenient(case_of(one)) for one in examples["cases"]]
+        self.practice: Practice = practice_of(practice)
+        self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
+
+    def says(self, names: Mapping[str, Any]) -> str:
+        """ "passes", "fails" or "fails: name", of the answer among these names."""
+        asked = Asked()
+        asked.ask(self.cases, names)
+        if asked.right:
+            return "passes"
+        return _failed(" + ".join(asked.diagnosed(len(self.examples), self.practice).names))
+
+
+def replay(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], graded: Mapping[str, ExerciseVerdict]) -> Replay:
+    """Compare over all answers.
+
+    right   name -> what a notebook defines that has this right answer
+    graded  the grade's verdict on each mistake, by its name
+    """
+    notebook, found = Notebook(exercise), Replay()
+    for answer, said, wanted in _answers(exercise, notebook, right, graded):
+        found.answers += 1
+        if (said == "passes") != (wanted == "passes"):
+            found.passed.append(Disagreement(answer, said, wanted))
+        elif said != wanted:
+            found.names.append(Disagreement(answer, said, wanted))
+    return found
+
+
+def _answers(
+    exercise: Exercise,
+    notebook: Notebook,
+    right: Mapping[str, Mapping[str, Any]],
+    graded: Mapping[str, ExerciseVerdict],
+) -> Iterator[tuple[str, str, str]]:
+    for name, names in right.items():
+        yield name, notebook.says(names), "passes"
+    for mistake in exercise.mistakes:
+        for one in mistake.each:
+            verdict = graded[one.name]
+            wanted = "passes" if verdict.status == "right" else _failed(verdict.named.rstrip("?"))
+            yield f"mistake {one.name}", notebook.says({exercise.name: one.made()}), wanted
+
+
+def _failed(name: str) -> str:
+    return f"fails: {name}" if name else "fails"
+
+
+def _lenient(case: Case) -> Case:
+    return replace(case, program=replace(case.program, forbidden=[]))

@@ -1,0 +1,47 @@
+"""Properties: judges that a case names."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course.properties import PROPERTIES, Property
+from course.protocol.comparing import Reference
+from course.protocol.judging import judge
+from course.protocol.packing import pack, unpack
+from course.protocol.program import Observation
+
+
+def result(value: object) -> Observation:
+    return Observation({"result": value}, devices=["cpu"])
+
+
+def test_a_property_judges_by_its_name_and_what_it_is_given():
+    holds = Property(*unpack(pack(["windows", {"data": torch.arange(9), "block_size": 2, "batch_size": 1}])))
+    reference = Reference(result(None), result((torch.tensor([[3, 4]]), torch.tensor([[4, 5]]))), holds=holds)
+    assert judge(reference.native, reference) is None
+    found = judge(result((torch.tensor([[3, 4]]), torch.tensor([[3, 4]]))), reference)
+    assert found is not None
+    assert "not the tokens one step after" in found.text
+
+
+def test_what_is_not_of_the_right_form_is_the_results_fault():
+    reference = Reference(result(None), result(torch.tensor(0.0)), holds=Property("next_to_nothing", {}))
+    found = judge(result("text"), reference)
+    assert found is not None
+    assert "not of the form" in found.text
+
+
+def test_a_name_that_there_is_not_is_told_with_those_that_there_are():
+    with pytest.raises(LookupError, match=r"no property 'wrong'; there are .*windows"):
+        Property("wrong", {})
+
+
+def test_what_a_property_does_not_take_is_refused_when_the_case_is_made():
+    with pytest.raises(TypeError, match="n_starts"):
+        Property("evenly", {"data": torch.arange(5)})
+
+
+@pytest.mark.parametrize("name", sorted(PROPERTIES))
+def test_every_property_says_what_it_judges(name):
+    assert PROPERTIES[name].__doc__
