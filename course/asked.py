@@ -30,7 +30,10 @@ def mistaken(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[st
         meant = called[1]
         return meant, f"This is what `{meant}` returned, {kind}. `check` calls it by itself: write `check({meant})`."
     if not callable(f) and not isinstance(f, str):
-        return name, f"`check` takes the function itself, as in `check({next(iter(exercises))})`, and got {kind}."
+        return (
+            name,
+            f"`check` takes the function itself, as in `check({next(iter(exercises), 'softmax')})`, and got {kind}.",
+        )
     near = nearest(name, exercises)
     if near:
         return (

@@ -72,7 +72,8 @@ def begin(lesson: str) -> None:
     the course was installed without its examples.
     """
     if lesson not in lessons():
-        raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(lessons())}")
+        there = f"there are {', '.join(lessons())}. One that came with {lesson}{ENDING} needs it beside the notebook"
+        raise ValueError(f"there is no lesson {lesson!r}; {there}")
     exercises = exercises_of(lesson)
     ipython = shell()
     names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
@@ -188,22 +189,30 @@ def _report(f: Any, name: str, attempts: Attempts, bar: Bar | None) -> Report:
     if bar:
         bar.total = len(examples) + len(practice.cases)
     asked.ask(practice.cases, names, bar or (lambda _: None))
-    shown = _rows(asked, len(examples), practice.criteria)
+    shown = Report(name, "wrong", 0.0, points, _rows(asked, len(examples), practice.criteria), see=data["see"])
+    return _told(shown, asked, len(examples), practice)
+
+
+def _told(shown: Report, asked: Asked, examples: int, practice: Practice) -> Report:
+    """The report with what was found, said in one sentence where that is known, and the points that it earns."""
     if asked.right:
         headline = f"It passes the examples and {len(practice.cases)} practice cases."
-        return Report(
-            name, "passes", points, points, shown, headline=headline, footnote="The grade draws other numbers."
-        )
+        footnote = "The grade draws other numbers."
+        return replace(shown, status="passes", earned=shown.points, see="", headline=headline, footnote=footnote)
     if asked.used:
-        text = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
-        return Report(name, "not allowed", 0.0, points, shown, headline=text)
-    asked_of = zip(practice.criteria, practice.groups(len(examples)), strict=True)
-    earned = sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases))
-    found = asked.diagnosed(len(examples), practice)
-    headline = found.in_words({one.name: one.text for one in practice.mistakes.values()}) or slip(name, asked.seen)
-    see = (practice.mistakes[found.names[0]].see if found.names else "") or data["see"]
-    status = "partly right" if earned else "wrong"
-    return Report(name, status, round(earned, 2), points, shown, headline=headline, see=see)
+        headline = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
+        return replace(shown, status="not allowed", see="", headline=headline)
+    asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
+    earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
+    found = asked.diagnosed(examples, practice)
+    texts = {one.name: one.text for one in practice.mistakes.values()}
+    return replace(
+        shown,
+        status="partly right" if earned else "wrong",
+        earned=earned,
+        headline=found.in_words(texts) or slip(shown.exercise, asked.seen),
+        see=(practice.mistakes[found.names[0]].see if found.names else "") or shown.see,
+    )
 
 
 def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
@@ -220,7 +229,7 @@ def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Ro
         if new is None:
             return Row(name, "wrong", f"as above, {earned}" if earned else "as above")
         told.add(asked.text(new))
-        return Row(name, "wrong", earned, _details(asked, new))
+        return Row(name, "wrong", earned, ["\n".join(_details(asked, new, shown=new < examples))])
 
     named = groupby(range(examples), lambda i: asked.cases[i].name)
     rows = [row(name, list(cases)) for name, cases in named]
@@ -228,16 +237,19 @@ def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Ro
     return rows + [row(c.name, cases, c.points) for c, cases in shown]
 
 
-def _details(asked: Asked, number: int) -> list[str]:
+def _details(asked: Asked, number: int, shown: bool) -> list[str]:
+    """The lines on one case that is wrong. `shown`: what was expected, too, which practice cases keep to themselves:
+    some of them the grade has as they are."""
     case, seen, finding = asked.cases[number], asked.seen[number], asked.findings[number]
-    assert finding is not None
-    lines = [case.text, finding.text]
-    for name, expected in () if case.reference.holds else case.reference.native.values.items():
+    lines = [case.text, asked.text(number)]
+    if not shown or finding is None or finding.rung in ("raised", "message", "gradient", "unchanged"):
+        return lines
+    for name, expected in case.reference.native.values.items():
         wanted, got = _written(expected), _written(seen.values.get(name)) if not seen.raised else ""
-        if wanted and finding.rung not in ("raised", "message", "gradient", "unchanged"):
+        if wanted:
             lines.append(f"expected {wanted}")
             lines += [f"     got {got}"] if got else []
-    return ["\n".join(lines)]
+    return lines
 
 
 def _written(value: Any) -> str:

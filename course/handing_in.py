@@ -61,17 +61,12 @@ def faults(notebook: Saved, exercises: Iterable[str]) -> list[str]:
     failed = [_begins(cell) for cell in notebook.cells if _failed(cell)]
     unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _ran_otherwise(notebook, name)]
     told = (
-        ("{} missing. Take what is missing from a fresh copy of the lesson", missing),
-        ("{} there more than once. Delete all but one", doubled),
-        ("{} in an error, in the file. Mend it, run it and save", failed),
-        ("{} another in the file than the one that ran last. Save the notebook, and run the cell", unsaved),
+        ("Missing", missing, "Take what is missing from a fresh copy of the lesson."),
+        ("There more than once", doubled, "Delete all but one."),
+        ("Ended in an error, in the file", failed, "Mend it, run it and save."),
+        ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
     )
-    verbs = (("is", "are"), ("is", "are"), ("ended", "ended"), ("is", "are"))
-    return [
-        f"{text.format(f'{_listed(which)} {verb[len(which) > 1]}')}."
-        for (text, which), verb in zip(told, verbs, strict=True)
-        if which
-    ]
+    return [f"{what}: {_listed(which)}. {todo}" for what, which, todo in told if which]
 
 
 def write(notebook: Saved, lesson: str) -> Path:
@@ -161,5 +156,4 @@ def _ran_otherwise(notebook: Saved, name: str) -> bool:
 
 def _listed(parts: list[str]) -> str:
     cut = parts if len(parts) <= MANY else [*parts[:MANY], f"{len(parts) - MANY} more"]
-    text = cut[0] if len(cut) == 1 else f"{', '.join(cut[:-1])} and {cut[-1]}"
-    return text[0].upper() + text[1:]
+    return cut[0] if len(cut) == 1 else f"{', '.join(cut[:-1])} and {cut[-1]}"

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from . import figures
-from .report import in_notebook
+from .report import display_html, in_notebook
 from .stepped import on_a_page, stepped
 
 # In a strip a picture may shrink to half its size before the strip is broken into two lines.
@@ -37,8 +37,6 @@ def slider(
     by default the first option at its first, middle and last value. With one option only, plain
     values may stand for dicts.
     """
-    from IPython.display import display
-
     if not options:
         raise ValueError("options is empty: name at least one argument of draw and its values")
     choices = {name: _choices(name, wanted) for name, wanted in options.items()}
@@ -54,8 +52,10 @@ def slider(
     page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
     if on_a_page():
         page = f"<noscript>{page}</noscript>{stepped(choices, first, lambda values: _picture(draw, values))}"
-    display({"text/html": page, "text/plain": "\n".join(map(_caption, shown))}, raw=True)
+    display_html(page, "\n".join(map(_caption, shown)))
     if in_notebook() and not on_a_page():
+        from IPython.display import display
+
         display(_sliders(draw, choices, first))
 
 

@@ -51,7 +51,8 @@ class Criterion:
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A known mistake: what the learner is told, and what it gives, once for each value of its constant."""
+    """A known mistake: what the learner is told; and, once for each value of its constant, what it gives wherever that
+    is not what a right answer gives, and the cases that it misses."""
 
     name: str
     text: str
@@ -178,6 +179,6 @@ def opened(blob: bytes) -> Any:
 def _mistake(record: Mapping[str, Any]) -> Mistake:
     each = []
     for given in record["each"]:
-        outcomes = zip(given["misses"], map(from_record, given["outcomes"]), strict=True)
+        outcomes = zip(given["differs"], map(from_record, given["outcomes"]), strict=True)
         each.append((dict(outcomes), frozenset(given["misses"])))
     return Mistake(record["name"], record["text"], record["see"], record["when"], each)

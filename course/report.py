@@ -40,7 +40,8 @@ class Points(float):
         return float.__repr__(self)
 
     def _repr_html_(self) -> str:
-        return f'<span style="{FONT};color:{GREY}">{self:g} of {self.total:g} points</span>'
+        """Nothing to look at: the report above it has said it."""
+        return f'<span style="display:none">{self:g} of {self.total:g} points</span>'
 
 
 @dataclass
@@ -81,10 +82,10 @@ class Report:
         parts = [
             f'<div role="group" aria-label="{escape(self.exercise)}: {word}" style="{FONT};color:{INK};'
             f"background:#fff;border:1px solid #cbd5e0;border-left:6px solid {colour};border-radius:4px;"
-            'padding:8px 12px;margin:4px 0;max-width:60em;overflow-wrap:anywhere">',
+            'padding:8px 12px;margin:4px 0;max-width:60em;overflow-wrap:break-word">',
             '<div style="display:flex;justify-content:space-between;gap:1em;align-items:baseline">'
-            f'<span><b style="color:{colour}">{mark} {word}</b> &nbsp;<code style="background:none;color:{INK}">'
-            f"{escape(self.exercise)}</code></span>"
+            f'<span style="min-width:0"><b style="color:{colour}">{mark} {word}</b> &nbsp;'
+            f'<code style="background:none;color:{INK}">{escape(self.exercise)}</code></span>'
             f'<span style="white-space:nowrap">{self._points()}</span></div>',
         ]
         if self.headline:
@@ -142,6 +143,16 @@ def display(shown: Report) -> None:
             print(text.translate(PLAIN).encode("ascii", "replace").decode())
 
 
+def display_html(page: str, words: str) -> None:
+    """Show HTML where IPython runs, and say the same in words elsewhere, and where a front end shows no HTML."""
+    if shell() is None:
+        print(words)
+        return
+    from IPython.display import display as show
+
+    show({"text/html": page, "text/plain": words}, raw=True)
+
+
 def display_markdown(text: str) -> None:
     """Show a few sentences: formatted in a notebook, plain elsewhere."""
     if in_notebook():
@@ -168,7 +179,7 @@ def _row_html(row: Row) -> str:
     mark, word, colour = MARKS[row.status]
     points = f'<span style="color:{GREY};white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
     head = (
-        '<div style="display:flex;justify-content:space-between;gap:1em"><span>'
+        '<div style="display:flex;justify-content:space-between;gap:1em"><span style="min-width:0">'
         f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {prose(row.name)}</span>{points}</div>'
     )
     return f'<li style="margin:2px 0;color:{INK}">{head}{"".join(map(_code, row.details))}</li>'

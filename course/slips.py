@@ -14,11 +14,10 @@ from .protocol.program import Observation
 
 
 def slip(name: str, seen: Sequence[Observation]) -> str:
-    """What most of the outcomes of the answer `name` have in common, as a sentence for the learner; "": nothing that is
-    known here."""
+    """What outcomes of the answer `name` tell, the most frequent of it, as a sentence for the learner; "": nothing that
+    is known here."""
     said = [_said(name, one) for one in seen]
-    found = max(filter(None, said), key=said.count, default="")
-    return found if 2 * said.count(found) >= len(seen) else ""
+    return max(filter(None, said), key=said.count, default="")
 
 
 def _said(name: str, seen: Observation) -> str:

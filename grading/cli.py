@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import verbs_of_a_course
-from .desk import add_to
+from . import desk, verbs_of_a_course
 
 if TYPE_CHECKING:
     from .proof.gate import Found
@@ -30,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def verb(name: str, about: str, act: verbs_of_a_course.Act | None = None) -> argparse.ArgumentParser:
         made = verbs.add_parser(name, help=about, description=about)
-        made.set_defaults(act=act or globals().get(f"_{name}"))  # or given by `desk`
+        made.set_defaults(act=act or globals().get(f"_{name}"))  # or `desk` says it
         if name not in ANYWHERE:
             made.add_argument(
                 "--course", type=Path, metavar="DIR", help="the course's directory, where you are in another one"
@@ -110,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--seeds", type=int, default=100, help="fresh seeds to measure with (default 100; 0: proofs only)"
     )
 
-    add_to(verbs)
+    desk.declare(verb, verbs.choices["regrade"])
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from .imports import leave_out

@@ -5,28 +5,30 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .verbs_of_a_course import Verb
 
 if TYPE_CHECKING:
     from .run.revising import Revised
 
 
-def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verbs to a parser's."""
-    regrade = verbs.choices["regrade"]
+def declare(verb: Verb, regrade: argparse.ArgumentParser) -> None:
+    """Declare the verbs; `regrade` is there, and gets more arguments."""
     regrade.set_defaults(act=_regrade)
     regrade.add_argument(
         "--now", action="store_true", help="as all is now, graders, points, seed: who gains and who loses what"
     )
     _agree(regrade, "write what --now shows; what was is kept (`grading history`)")
 
-    history = _verb(verbs, "history", _history, "grades that others took the place of")
+    history = verb("history", "grades that others took the place of", _history)
     history.add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
     history.add_argument("--students", nargs="+", metavar="STUDENT", help="of these only")
 
-    extend = _verb(verbs, "extend", _extend, "give students more time for a lesson; grade again for it to count")
-    excuse = _verb(verbs, "excuse", _excuse, "leave a lesson out of students' grades")
+    extend = verb("extend", "give students more time for a lesson; grade again for it to count", _extend)
+    excuse = verb("excuse", "leave a lesson out of students' grades", _excuse)
     for one in (extend, excuse):
         one.add_argument("lesson", metavar="LESSON")
         one.add_argument("students", nargs="+", metavar="STUDENT")
@@ -38,27 +40,25 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     time.add_argument("--none", action="store_true", help="take an extension back")
     excuse.add_argument("--none", action="store_true", help="take an excuse back")
 
-    back = _verb(verbs, "handback", _handback, "a zip of feedback files, named as Canvas or Moodle takes them back")
+    migrate = verb("migrate", "move to a new version of the lessons: first what that does to grades", _migrate)
+    migrate.add_argument("new", type=Path, metavar="DIR", help="the new version, with its source/ and grader_tests/")
+    _agree(migrate, "do it after the table")
+
+    back = verb("handback", "a zip of feedback files, named as Canvas or Moodle takes them back", _handback)
     back.add_argument("lesson", metavar="LESSON")
     back.add_argument("downloads", nargs="+", type=Path, metavar="DOWNLOAD", help="of what was handed in, as it came")
     back.add_argument("--out", type=Path, metavar="FILE", help="what to write; feedback-LESSON.zip by default")
 
-    push = _verb(verbs, "push", _push, "send a lesson's points to Canvas, after a table of what would be sent")
+    push = verb("push", "send a lesson's points to Canvas, after a table of what would be sent", _push)
     push.add_argument("where", choices=["canvas"])
     push.add_argument("lesson", metavar="LESSON")
     push.add_argument("--url", required=True, help="of your Canvas: https://canvas.example.edu")
-    push.add_argument("--course", required=True, metavar="NUMBER", help="in Canvas, from the address of its page")
+    push.add_argument(
+        "--canvas-course", required=True, metavar="NUMBER", help="in Canvas, from the address of its page"
+    )
     push.add_argument("--assignment", default="", metavar="NUMBER", help="where the lesson's name does not tell it")
     push.add_argument("--by", default="", choices=["id", "sis_user_id", "login_id", "email"], help="what tells people")
     _agree(push, "send it after the table")
-
-
-def _verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: object, about: str
-) -> argparse.ArgumentParser:
-    made = verbs.add_parser(name, help=about, description=about)
-    made.set_defaults(act=act)
-    return made
 
 
 def _agree(verb: argparse.ArgumentParser, what: str) -> None:
@@ -70,7 +70,9 @@ def agreed(options: argparse.Namespace, what: str) -> bool:
     if options.yes:
         return True
     if sys.stdin is not None and sys.stdin.isatty():
-        return input(f"{what}? Type yes to do so: ").strip().casefold() == "yes"
+        with suppress(EOFError):
+            return input(f"{what}? Type yes to do so: ").strip().casefold() == "yes"
+        return False
     print(f"Nothing is done yet. {what} with --yes.")
     return False
 
@@ -167,6 +169,28 @@ def _excuse(options: argparse.Namespace) -> int:
     return 0
 
 
+def _migrate(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .run.classroom import cores
+    from .run.migrating import Migration, migrate
+    from .run.tables import show_revised
+
+    console = Console()
+
+    def shown(plan: Migration) -> bool:
+        print("\n".join(plan.lines()) or "The lessons and graders are the same.")
+        show_revised(plan.found, console)
+        return agreed(options, "Move the course, and write these grades")
+
+    done = migrate(options.root, options.new, shown, console, workers=cores())
+    if done.kept:
+        print(f"{done.written} grades written. {done.kept.name}/ has the old lessons, `grading history` the old grades")
+        if done.new:
+            print(f"`grading release {' '.join(done.new)}` gives out what is new")
+    return 0
+
+
 def _handback(options: argparse.Namespace) -> int:
     from rich.console import Console
 
@@ -211,7 +235,7 @@ def _push(options: argparse.Namespace) -> int:
         return 1
     waits = sorted(one.student for one in course.submissions if one.lesson == lesson and one.open)
     try:
-        there = CanvasAssignment(options.url, options.course, lesson, options.assignment)
+        there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
         points = {one.student: one.points for one in graded}
         plan = there.plan(people_of(root), points, free, graded[0].most, options.by)
         show_push(plan, waits, Console())

@@ -134,9 +134,13 @@ def _given(mistake: Mistake, asked: Sequence[Prepared]) -> list[dict[str, Any]]:
 
 
 def _missed(asked: Sequence[Prepared], given: Sequence[Observation]) -> dict[str, Any]:
+    """The cases that a mistake misses, and what it gives wherever that is not what a right answer gives: where there is
+    no single right value, it may give something else and be right."""
+    sketches = [sketched(formed(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
+    right = [sketched(formed(p.reference.native, p.reference)) for p in asked]
     misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
-    outcomes = [to_record(sketched(formed(given[i], asked[i].reference))) for i in misses]
-    return {"misses": misses, "outcomes": outcomes}
+    differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
+    return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
 
 
 def _outcome(seen: Observation) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import distribution
 from pathlib import Path
@@ -24,7 +24,7 @@ import course
 from .delivery import BADGE, PACKAGE, Origin, deliver, wheel_of
 from .root import CONFIG, CourseError
 
-EXAMPLES = "*.examples"
+EXAMPLES = ("*.examples", "*/*.practice")  # of a lesson that is not in the package, beside its notebook
 OURS = "<!-- written by `grading publish`, which writes it again -->"
 SINCE_1980 = (
     "315532800"  # in seconds: the earliest time that a zip can hold, so that the same files give the same bytes
@@ -57,11 +57,26 @@ def released(root: Path) -> list[str]:
     return found
 
 
+def built_since(root: Path, names: Iterable[str]) -> list[str]:
+    """The lessons whose notebooks were built anew, with another text, after they were released."""
+
+    def when(step: str, name: str) -> int:
+        path = root / step / name / f"{name}.ipynb"
+        return path.stat().st_mtime_ns if path.exists() else 0
+
+    return [name for name in names if when("source", name) > when("release", name)]
+
+
 def publish(root: Path, into: Path, where: Origin) -> Published:
     """Write the repository to `into`, or what has changed of it. Raises CourseError."""
     _hold_to_a_place_of_its_own(root, into)
     names, done = released(root), Published()
-    examples = [path for name in names for path in sorted((root / "release" / name).glob(EXAMPLES))]
+    examples = {
+        path.relative_to(folder).as_posix(): path
+        for folder in (root / "release" / name for name in names)
+        for pattern in EXAMPLES
+        for path in sorted(folder.glob(pattern))
+    }
     ships = where.package == wheel_of(where.version)
     if ships and where.name:
         where = replace(where, package=where.raw(where.package))
@@ -71,35 +86,37 @@ def publish(root: Path, into: Path, where: Origin) -> Published:
         notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
         deliver(notebook, f"{name}.ipynb", where)
         titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
-        _write(into / f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
-    for path in examples:
-        _write(into / path.name, path.read_bytes(), done)
+        _write(into, f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
+    for name, path in examples.items():
+        _write(into, name, path.read_bytes(), done)
     if ships:
         with tempfile.TemporaryDirectory(prefix="grading-") as made:
             wheel = make_wheel(Path(made), examples)
-            _write(into / wheel.name, wheel.read_bytes(), done)
-    _write(into / "LICENSE", _licence(root), done)
+            _write(into, wheel.name, wheel.read_bytes(), done)
+    _write(into, "LICENSE", _licence(root), done)
     page = into / "README.md"
     if not page.exists() or OURS in page.read_text(encoding="utf-8"):
         told = PAGES.get_template("published.md.j2").render(
             ours=OURS, badge=BADGE, titles=titles, where=where, ships=ships, wheel=wheel_of(where.version)
         )
-        _write(page, told.encode(), done)
-    known = {*done.written, *done.same}
+        _write(into, page.name, told.encode(), done)
+    known = {Path(name).parts[0] for name in (*done.written, *done.same)}
     done.left = sorted(path.name for path in into.iterdir() if path.name not in known and path.name != ".git")
     return done
 
 
-def make_wheel(into: Path, examples: Iterable[Path] = ()) -> Path:
-    """The student's wheel, of the package as it is installed here and of these examples; the same files, the same
-    bytes."""
+def make_wheel(into: Path, examples: Mapping[str, Path]) -> Path:
+    """The student's wheel, of the package as it is installed here and of these examples, by their place among its own;
+    the same files, the same bytes."""
     found = distribution(PACKAGE)
     unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
     shutil.copytree(
         Path(course.__file__).parent, unpacked / "course", ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
     )
-    for path in examples:
-        shutil.copy(path, unpacked / "course" / "examples")
+    for name, path in examples.items():
+        place = unpacked / "course" / "examples" / name
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy(path, place)
     about = unpacked / f"{unpacked.name}.dist-info"
     for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
         if text := found.read_text(file):
@@ -126,9 +143,11 @@ def _licence(root: Path) -> bytes:
     return own.read_bytes() if own.is_file() else (distribution(PACKAGE).read_text("licenses/LICENSE") or "").encode()
 
 
-def _write(path: Path, content: bytes, done: Published) -> None:
+def _write(into: Path, name: str, content: bytes, done: Published) -> None:
+    path = into / name
     if path.exists() and path.read_bytes() == content:
-        done.same.append(path.name)
+        done.same.append(name)
         return
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
-    done.written.append(path.name)
+    done.written.append(name)

@@ -67,15 +67,13 @@ def _new_lesson(options: argparse.Namespace) -> int:
 def _publish(options: argparse.Namespace) -> int:
     from .delivery import delivery, origin
     from .proof.gate import unproved
-    from .publish import publish, released
+    from .publish import built_since, publish, released
     from .root import CourseError
 
-    if changed := unproved(options.root, released(options.root)):
-        raise CourseError(
-            f"nothing was published: {', '.join(changed)} changed since it was proved and released. "
-            "Run `grading release`."
-        )
-
+    names = released(options.root)
+    if changed := sorted({*unproved(options.root, names), *built_since(options.root, names)}):
+        told = f"{', '.join(changed)} changed since it was proved and released. Run `grading release`."
+        raise CourseError(f"nothing was published: {told}")
     settings = delivery(options.root)
     if options.repository is not None:
         settings.repository = options.repository

@@ -34,9 +34,9 @@ begin("01_dot_products")
 # %% [markdown]
 # ## 1. Multiply, then add
 #
-# A **vector** here is a list of $d_k$ numbers, a tensor of shape `(K,)`. (Both are the same count: formulas write
-# $d_k$ for it, as papers do, where the small $k$ is for *key*; code and shapes write `K`.) The **dot product** of two
-# vectors $\mathbf{a}$ and $\mathbf{b}$ with equally many numbers multiplies them place by place and adds up the products:
+# A **vector** here is a list of $d_k$ numbers, a tensor of shape `(K,)`. (Both are the same count: formulas write $d_k$
+# for it, as papers do, where the small $k$ is for *key*; code and shapes write `K`.) The **dot product** of two vectors
+# $\mathbf{a}$ and $\mathbf{b}$ with equally many numbers multiplies them place by place and adds up the products:
 #
 # $$\mathbf{a} \cdot \mathbf{b} = \sum_{r=1}^{d_k} a_r b_r = a_1 b_1 + a_2 b_2 + \dots + a_{d_k} b_{d_k}$$
 #
@@ -94,7 +94,7 @@ print("and adds up to", (row * column).sum().item(), "where the dot product is 1
 # On paper: with `a = [2, 0, -1]` and `b = [3, 7, 4]` the products are `6, 0, -4`, so `dot(a, b)` is `2`.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(dot)
 
 
@@ -117,7 +117,7 @@ def dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_dot", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(dot)
+check(dot)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -234,11 +234,11 @@ interactive.slider(
 #
 # A network learns by changing its numbers a little, in the direction that helps. The **gradient** of a result $y$ with
 # respect to a tensor holds that direction: for each number in the tensor, how fast $y$ grows when that number does. A
-# gradient of 6 says that a step of 0.01 raises $y$ by about 0.06. PyTorch's **autograd** computes it from your code. You
-# mark a tensor with `requires_grad=True`, calculate $y$ as you always would, and call `y.backward()`; afterwards the
-# gradient lies in the tensor's `.grad`. For $y = x^2$, whose slope at 3 is 6:
+# gradient of 6 says that a step of 0.01 raises $y$ by about 0.06. PyTorch's **autograd** computes it from your code.
+# You mark a tensor with `requires_grad=True`, calculate $y$ as you always would, and call `y.backward()`; afterwards
+# the gradient lies in the tensor's `.grad`. For $y = x^2$, whose slope at 3 is 6:
 
-# %%
+# %% tags=["demo"]
 x = torch.tensor(3.0, requires_grad=True)  # autograd watches what becomes of x
 y = x**2
 y.backward()  # from y back to x
@@ -274,7 +274,7 @@ print("the key:              ", key.tolist())
 # the last digit, as you will see in section 7). Making a vector ten times as long, or a million times as short,
 # changes nothing.
 #
-# From here on vectors come in bunches. A tensor of shape `(5, 3, K)` holds $5 \times 3$ vectors of $K$ numbers, and the
+# From here on vectors come in bunches. A tensor of shape `(5, 3, K)` holds $5 \times 3$ vectors of $d_k$ numbers, and the
 # vectors lie along its **last** dimension. We write `(..., K)`: any leading dimensions, or none. To work on every
 # vector at once, name the last dimension and leave the others alone:
 
@@ -334,7 +334,7 @@ print("gradient:", nothing.grad.tolist())
 # For `a = [3, 4]` and `b = [-6, -8]` it is −1.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(cosine_similarity)
 
 
@@ -355,7 +355,7 @@ def cosine_similarity(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_cosine_similarity", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(cosine_similarity)
+check(cosine_similarity)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -365,9 +365,9 @@ grade(cosine_similarity)
 # %% [markdown]
 # ## 4. One question, six words
 #
-# In a language model every word (every **token**, to be exact: a word or a piece of one) is a vector; lesson 03 looks up real ones. Let us make
-# six by hand, with four numbers each, so that you can see what every number means: how much of an **animal** the word
-# is, how much of a **vehicle**, how much of a **food**, and how **large**.
+# In a language model every word (every **token**, to be exact: a word or a piece of one) is a vector; lesson 03 looks
+# up real ones. Let us make six by hand, with four numbers each, so that you can see what every number means: how much
+# of an **animal** the word is, how much of a **vehicle**, how much of a **food**, and how **large**.
 #
 # One thing is deliberately uneven: the vector of *dog* is longer than the others, as the vectors of common words
 # often are.
@@ -432,8 +432,8 @@ figures.show(
 #
 # A sentence has many words, and each of them will ask its own question. Put $T$ queries into the rows of a matrix
 # $\mathbf{Q}$ of shape `(T, K)`, and $S$ keys into the rows of a matrix $\mathbf{K}$ of shape `(S, K)`. (Bold capitals
-# are matrices, $\mathbf{q}_i$ and $\mathbf{k}_j$ their rows; the `K` in a shape is no matrix but the count $d_k$.) We want
-# the matrix of all dot products, the **scores**, with one row for each query and one column for each key:
+# are matrices, $\mathbf{q}_i$ and $\mathbf{k}_j$ their rows; the `K` in a shape is no matrix but the count $d_k$.) We
+# want the matrix of all dot products, the **scores**, with one row for each query and one column for each key:
 #
 # $$s_{ij} = \mathbf{q}_i \cdot \mathbf{k}_j
 # \qquad\text{which is}\qquad \text{scores} = \mathbf{Q} \, \mathbf{K}^\top$$
@@ -469,8 +469,9 @@ interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 # %% [markdown]
 # ### Predict first
 #
-# Real queries and keys come in batches: `(B, T, K)` and `(B, S, K)`. For a matrix, `.T` swaps the two dimensions. Let
-# `keys` have the shape `(2, 6, 4)`: a batch of two, six keys each, four numbers each. What is the shape of `keys.T`?
+# Real queries and keys come in **batches**, several sentences at once: `(B, T, K)` and `(B, S, K)`. For a matrix, `.T`
+# swaps the two dimensions. Let `keys` have the shape `(2, 6, 4)`: a batch of two, six keys each, four numbers each.
+# What is the shape of `keys.T`?
 #
 # <details><summary>Answer</summary>
 #
@@ -504,7 +505,7 @@ print("keys.T:", keys.numpy().T.shape)  # NumPy's, which does what PyTorch's doe
 # shape `(1, 3)`.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(similarity_scores)
 
 
@@ -522,7 +523,7 @@ def similarity_scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_similarity_scores", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(similarity_scores)
+check(similarity_scores)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -566,8 +567,8 @@ figures.show(
 #
 # - It has **blocks**: animals with animals, vehicles with vehicles. Similarity is structure.
 # - It is **symmetric**, but only because queries and keys are the same vectors here. In lesson 03 they part.
-# - Its rows belong to **queries** and its columns to **keys**. With six of each, nothing tells you when you have swapped
-#   them. Use different sizes when you test.
+# - Its rows belong to **queries** and its columns to **keys**. With six of each, nothing tells you when you have
+#   swapped them. Use different sizes when you test.
 
 # %% [markdown]
 # ## 6. Looking something up
@@ -593,7 +594,7 @@ figures.show(
 # the first key is the longest.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(most_similar)
 
 
@@ -612,7 +613,7 @@ def most_similar(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_most_similar", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(most_similar)
+check(most_similar)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -684,7 +685,7 @@ print("   the formula:", (torch.dot(tall, tiny) / (tall.norm() * tiny.norm())).i
 print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 
 # %% [markdown]
-# <details><summary>Answers</summary>
+# <details><summary>Answer</summary>
 #
 # 1. **No bug.** A dot product can be any number at all; only *cosines* are confined. Divide every vector by its length
 #    before they go into the index, and the inner products become cosines.
@@ -754,5 +755,5 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 #
 # Next: scores can be anything from −∞ to ∞. In lesson 02 you turn them into weights that add up to 1.
 
-# %%
+# %% tags=["demo"]
 progress()

@@ -87,8 +87,8 @@ figures.show(
 
 # %% [markdown]
 # **On paper.** Exponentials are awkward by hand, unless the scores are logarithms. Take
-# $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$. The exponentials are $(1, 2, 5)$, their sum is 8, so the weights
-# are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
+# $\mathbf{s} = (0, \ln 2, \ln 5) \approx (0, 0.69, 1.61)$. The exponentials are $(1, 2, 5)$, their sum is 8, so the
+# weights are $(\tfrac18, \tfrac28, \tfrac58) = (0.125, 0.25, 0.625)$.
 #
 # One consequence is worth a line of its own. Divide two weights by each other: the sum drops out, and
 #
@@ -205,7 +205,7 @@ figures.show(
 # to try your answer.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(softmax)
 
 
@@ -223,7 +223,7 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_softmax", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
-check(softmax)
+check(softmax)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -273,8 +273,8 @@ figures.show(
 #
 # $$ \frac{\partial p_i}{\partial s_j} = p_i \, (\delta_{ij} - p_j) , $$
 #
-# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them make a matrix, the **Jacobian**. Autograd
-# (lesson 1) computes it from your code; the picture is what it found.
+# where $\delta_{ij}$ is 1 if $i = j$ and 0 otherwise. All $n \times n$ of them make a matrix, the **Jacobian**.
+# Autograd (lesson 1) computes it from your code; the picture is what it found.
 
 # %% tags=["demo"]
 # @title The Jacobian at the six scores
@@ -323,10 +323,10 @@ print("gradient of the sum:", x.grad)
 # %% [markdown]
 # ## 6. The logarithm of a weight
 #
-# A language model is trained by asking how much weight it gave to the word that really came next, and the loss is
-# minus the logarithm of that weight. Probabilities of whole sentences are products of many such weights, and become
-# sums of their logarithms. So the logarithm of softmax deserves a function of its own. Why not simply
-# `log(softmax(x))`?
+# A language model is trained by asking how much weight it gave to the word that really came next, and the **loss**, a
+# number that says how wrong the model was, is minus the logarithm of that weight. Probabilities of whole sentences are
+# products of many such weights, and become sums of their logarithms. So the logarithm of softmax deserves a function of
+# its own. Why not simply `log(softmax(x))`?
 #
 # ### Predict first
 #
@@ -353,8 +353,8 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # The exponential of $s_i$ itself has gone. What is left of exponentials is the sum, and that is between 1 and $n$, so
 # its logarithm is between 0 and $\ln n$: harmless.
 #
-# **On paper.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ again: the weights are $(\tfrac18, \tfrac14, \tfrac58)$, so the result is
-# $(-\ln 8, -\ln 4, \ln \tfrac58) \approx (-2.08, -1.39, -0.47)$. Logarithms of weights are never positive.
+# **On paper.** For $\mathbf{s} = (0, \ln 2, \ln 5)$ again: the weights are $(\tfrac18, \tfrac14, \tfrac58)$, so the
+# result is $(-\ln 8, -\ln 4, \ln \tfrac58) \approx (-2.08, -1.39, -0.47)$. Logarithms of weights are never positive.
 #
 # ### Exercise 2: `log_softmax(x, dim=-1)`
 #
@@ -367,7 +367,7 @@ print("log of softmax:", logarithms.tolist(), "  its gradient:", behind.grad.tol
 # - You may use your own `softmax`, though whether that helps is another matter.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(log_softmax)
 
 
@@ -385,7 +385,7 @@ def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_log_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(log_softmax)
+check(log_softmax)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -437,19 +437,19 @@ figures.show(
 #
 # ## 7. Temperature
 #
-# Softmax is a compromise between "the winner takes all" and "equal shares for all". The **temperature** $\tau > 0$ moves
-# it between the two: divide all scores by $\tau$ first,
+# Softmax is a compromise between "the winner takes all" and "equal shares for all". The **temperature** $\tau > 0$
+# moves it between the two: divide all scores by $\tau$ first,
 #
 # $$ p_i = \frac{e^{s_i / \tau}}{\sum_j e^{s_j / \tau}} . $$
 #
 # The name comes from physics, where the same formula says how often the particles of a gas are found at each energy:
-# when it is cold they gather at the lowest, when it is hot they are everywhere. When a language model writes text, $\tau$
-# is the knob between careful and adventurous.
+# when it is cold they gather at the lowest, when it is hot they are everywhere. When a language model writes text,
+# $\tau$ is the knob between careful and adventurous.
 #
 # ### Predict first
 #
-# Dividing by a small $\tau$ makes the differences of scores larger. What becomes of the weights as $\tau$ goes to 0? And
-# as $\tau$ grows without bound?
+# Dividing by a small $\tau$ makes the differences of scores larger. What becomes of the weights as $\tau$ goes to 0?
+# And as $\tau$ grows without bound?
 #
 # <details><summary>Answer</summary>
 #
@@ -458,8 +458,9 @@ figures.show(
 #
 # </details>
 #
-# **On paper.** Take $\mathbf{s} = (0, \ln 3)$, with the weights $(\tfrac14, \tfrac34)$ at $\tau = 1$. At $\tau = \tfrac12$ the scores
-# become $(0, 2 \ln 3) = (0, \ln 9)$: weights $(\tfrac1{10}, \tfrac9{10})$. Halving the temperature squares the ratios.
+# **On paper.** Take $\mathbf{s} = (0, \ln 3)$, with the weights $(\tfrac14, \tfrac34)$ at $\tau = 1$. At
+# $\tau = \tfrac12$ the scores become $(0, 2 \ln 3) = (0, \ln 9)$: weights $(\tfrac1{10}, \tfrac9{10})$. Halving the
+# temperature squares the ratios.
 #
 # ### Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`
 #
@@ -473,7 +474,7 @@ figures.show(
 #   wrong, that costs nothing here: this exercise is judged with a right one.)
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(softmax_with_temperature)
 
 
@@ -493,7 +494,7 @@ def softmax_with_temperature(x: torch.Tensor, temperature: float, dim: int = -1)
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_softmax_with_temperature", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(softmax_with_temperature)
+check(softmax_with_temperature)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -523,8 +524,8 @@ print("Drawn with", sharpen.whose)
 # %% [markdown]
 # ## 8. Entropy: how many words is it looking at?
 #
-# At $\tau = 0.3$ *bank* looks at one word, at $\tau = 5$ at six. In between, at how many? **Entropy** puts a number on it.
-# For weights $\mathbf{p} = (p_1, \dots, p_n)$,
+# At $\tau = 0.3$ *bank* looks at one word, at $\tau = 5$ at six. In between, at how many? **Entropy** puts a number on
+# it. For weights $\mathbf{p} = (p_1, \dots, p_n)$,
 #
 # $$ \operatorname{entropy}(\mathbf{p}) = -\sum_{i=1}^{n} p_i \ln p_i . $$
 #
@@ -576,7 +577,7 @@ figures.show(
 #   there, just as it bent the loss in section 6.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(entropy)
 
 
@@ -594,7 +595,7 @@ def entropy(p: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_entropy", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(entropy)
+check(entropy)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -619,8 +620,8 @@ figures.show(
 # %% [markdown]
 # For three words you can see *all* possible weights at once, because three numbers that add up to 1 are a point in a
 # triangle: a corner is "this word takes all", the centre is "equal shares", and the colour is the entropy. A list of
-# scores is then not a point but a path: it starts in the centre, very hot, passes through its softmax at $\tau = 1$, and
-# ends in a corner, frozen.
+# scores is then not a point but a path: it starts in the centre, very hot, passes through its softmax at $\tau = 1$,
+# and ends in a corner, frozen.
 
 # %% tags=["demo"]
 # @title All ways to share one unit among three words, and two lists of scores that cool down
@@ -654,13 +655,13 @@ figures.show(
 # [pull request](https://github.com/MoonshotAI/Kimi-Audio/pull/161) says: temperature belongs on the raw scores; after
 # log_softmax it gives a mathematically different distribution, so all samples were wrong.
 #
-# <details><summary>Bug or not?</summary>
+# <details><summary>Answer</summary>
 #
-# Not a bug: the samples come from the right distribution. `log_softmax(x)` is the scores minus *one
-# number*, $\ln \sum_j e^{s_j}$. Divided by $\tau$ it is $\mathbf{s} / \tau$ minus one number. And softmax does not care about a number that is
-# subtracted from every score. The exponentials alone do not add up to 1, that much is true, but `torch.multinomial`
-# divides by their sum. (One grain of truth is left: at a very low temperature *all* the exponentials can be rounded
-# to 0. Where have you seen the repair?)
+# Not a bug: the samples come from the right distribution. `log_softmax(x)` is the scores minus *one number*,
+# $\ln \sum_j e^{s_j}$. Divided by $\tau$ it is $\mathbf{s} / \tau$ minus one number. And softmax does not care about a
+# number that is subtracted from every score. The exponentials alone do not add up to 1, that much is true, but
+# `torch.multinomial` divides by their sum. (One grain of truth is left: at a very low temperature *all* the
+# exponentials can be rounded to 0. Where have you seen the repair?)
 #
 # </details>
 
@@ -676,7 +677,7 @@ print("in time:  ", torch.softmax(scores / tau, dim=-1))
 # [vision transformer](https://github.com/lucidrains/vit-pytorch/issues/44). Yet the code takes `softmax(dim=-1)`, of
 # each row by itself. Should it not flatten the matrix and take one softmax over all of it?
 #
-# <details><summary>Bug or not?</summary>
+# <details><summary>Answer</summary>
 #
 # Not a bug. Each row belongs to one word that asks, and each of them has its own unit of attention to spend. With one
 # softmax over the whole matrix the words would compete for a single unit: a word whose scores are all low would get
@@ -692,7 +693,8 @@ print("whole matrix:", torch.softmax(two_rows.flatten(), dim=0).view(2, 3).sum(d
 # %% [markdown]
 # ## 10. Seen in the wild
 #
-# **The wrong maximum.** A [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
+# **The wrong maximum.** A
+# [solution to a course on computer vision](https://github.com/linxiaow/EECS498-Deep-Learning-for-Vision/issues/2)
 # subtracted one maximum from a whole batch of scores, for "numeric stability":
 #
 # ```diff
@@ -746,7 +748,8 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 #
 # $$ p_i = \frac{e^{s_i - m}}{\sum_j e^{s_j - m}}, \qquad m = \max_j s_j $$
 #
-# **To read on:** [torch.nn.functional.log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html),
+# **To read on:**
+# [torch.nn.functional.log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html),
 # and why it exists · Blanchard, Higham and Higham,
 # [Accurately computing the log-sum-exp and softmax functions](https://doi.org/10.1093/imanum/draa038), on how much is
 # lost to rounding · Milakov and Gimelshein,
@@ -755,5 +758,5 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 #
 # In lesson 3 the scores come from queries and keys, and the weights that you can now compute fetch the values.
 
-# %%
+# %% tags=["demo"]
 progress()

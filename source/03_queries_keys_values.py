@@ -27,8 +27,8 @@ from course import begin, check, figures, hint, interactive, progress, ready_mad
 begin("03_queries_keys_values")
 
 # %% [markdown]
-# The letters of this lesson, for reference. Matrices are bold capitals, $\mathbf{X}$, and their rows bold small letters,
-# $\mathbf{x}_i$. The three widths have one name in formulas, as in papers, and another in shapes:
+# The letters of this lesson, for reference. Matrices are bold capitals, $\mathbf{X}$, and their rows bold small
+# letters, $\mathbf{x}_i$. The three widths have one name in formulas, as in papers, and another in shapes:
 #
 # | letter | counts | | in formulas | in shapes | counts |
 # |---|---|---|---|---|---|
@@ -46,9 +46,9 @@ begin("03_queries_keys_values")
 #
 # $$\mathbf{X} = \begin{pmatrix} \mathbf{e}_{t_1} \\ \vdots \\ \mathbf{e}_{t_T} \end{pmatrix}$$
 #
-# of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands and every number is learned. Here $d = 3$, and we chose the
-# numbers so that you can read them: how much a word has to do with *someone*, with *moving*, with *how many*.
-# PyTorch's table is called `nn.Embedding`.
+# of shape `(T, D)`. In a trained model $d$ is in the hundreds or thousands and every number is learned. Here $d = 3$,
+# and we chose the numbers so that you can read them: how much a word has to do with *someone*, with *moving*, with *how
+# many*. PyTorch's table is called `nn.Embedding`.
 
 # %%
 meanings = {  # someone, moving, how many
@@ -86,7 +86,7 @@ print("'journey' ", x[1])
 # Ids of shape `(2, 5)`, say two sentences of five words, give a result of shape `(2, 5, D)`.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(embed)
 
 
@@ -104,7 +104,7 @@ def embed(token_ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_embed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(embed)
+check(embed)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -128,8 +128,9 @@ figures.show(
 # %% [markdown]
 # ### Predict first
 #
-# The table is learned: in training each row moves along its gradient. In the sentence above, *one* occurs twice and *Your* not at all. Add up all the numbers of the looked-up vectors and ask for the gradient
-# of that sum with respect to the table. What stands in the row of *one*? In the row of *Your*?
+# The table is learned: in training each row moves along its gradient. In the sentence above, *one* occurs twice and
+# *Your* not at all. Add up all the numbers of the looked-up vectors and ask for the gradient of that sum with respect
+# to the table. What stands in the row of *one*? In the row of *Your*?
 #
 # <details><summary>Answer</summary>
 #
@@ -158,14 +159,16 @@ figures.show(
 # %% [markdown]
 # ## One word listens to all the others
 #
-# Take the word *journey*, at place $i$, and let it listen. First it **scores** every word $\mathbf{x}_j$ of the sentence,
-# itself included, by a dot product, which is large for similar vectors. Softmax turns the scores into **weights**
-# that are positive and sum to 1. The **context vector** $\mathbf{c}_i$ is the average of all words with these weights:
+# Take the word *journey*, at place $i$, and let it listen. First it **scores** every word $\mathbf{x}_j$ of the
+# sentence, itself included, by a dot product, which is large for similar vectors. Softmax turns the scores into
+# **weights** that are positive and sum to 1. The **context vector** $\mathbf{c}_i$ is the average of all words with
+# these weights:
 #
 # $$s_{ij} = \mathbf{x}_i \cdot \mathbf{x}_j, \qquad a_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}, \qquad
 # \mathbf{c}_i = \sum_{j} a_{ij}\, \mathbf{x}_j$$
 #
-# Here $s_{ij}$ and $a_{ij}$ are numbers and $\mathbf{c}_i$ has the shape of $\mathbf{x}_i$, `(D,)`. As a loop, word for word:
+# Here $s_{ij}$ and $a_{ij}$ are numbers and $\mathbf{c}_i$ has the shape of $\mathbf{x}_i$, `(D,)`. As a loop, word for
+# word:
 
 # %%
 place = sentence.index("journey")
@@ -203,16 +206,16 @@ figures.show(
 #
 # $$\mathbf{A} = \operatorname{softmax}\!\left(\mathbf{X} \mathbf{X}^\top\right), \qquad \mathbf{C} = \mathbf{A} \mathbf{X},$$
 #
-# where $\mathbf{A}$, of shape `(T, T)`, holds the weights, one row for each word that listens, each row summing to 1; and
-# $\mathbf{C}$, of shape `(T, D)`, holds the context vectors. Let it work for a whole batch, of shape `(..., T, D)`, too:
-# no word listens to words of another sentence.
+# where $\mathbf{A}$, of shape `(T, T)`, holds the weights, one row for each word that listens, each row summing to 1;
+# and $\mathbf{C}$, of shape `(T, D)`, holds the context vectors. Let it work for a whole batch, of shape `(..., T, D)`,
+# too: no word listens to words of another sentence.
 #
 # A small example for paper: for $\mathbf{X} = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ the scores are
 # $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, so each word gives itself the weight $e / (e + 1) \approx 0.73$ and
 # the other one 0.27, and $\mathbf{C} \approx \begin{pmatrix} 0.73 & 0.27 \\ 0.27 & 0.73 \end{pmatrix}$.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(simple_attention)
 
 
@@ -230,7 +233,7 @@ def simple_attention(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_simple_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(simple_attention)
+check(simple_attention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -274,8 +277,8 @@ figures.show(
 # ### Many sentences at once
 #
 # For a batch, `@` multiplies matrix by matrix, whatever the leading dimensions. In other people's code you will also
-# meet `torch.bmm`, *batched matrix multiplication*. It does the same for exactly one leading dimension: `(B, T, S)` times
-# `(B, S, D)` is `(B, T, D)`, and anything else is an error.
+# meet `torch.bmm`, *batched matrix multiplication*. It does the same for exactly one leading dimension: `(B, T, S)`
+# times `(B, S, D)` is `(B, T, D)`, and anything else is an error.
 
 # %% tags=["demo"]
 two = torch.stack([x, x.flip(0)])  # (2, 6, 3): the sentence, and the sentence backwards
@@ -337,7 +340,7 @@ W_v = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])  # (D, V): hands over s
 # \mathbf{q} = (1),\quad \mathbf{k} = (6),\quad \mathbf{v} = (1, 2, 3)$$
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(project_qkv)
 
 
@@ -356,7 +359,7 @@ def project_qkv(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_project_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(project_qkv)
+check(project_qkv)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -388,9 +391,9 @@ figures.show(
 # *journey* answers nothing at all. Asking and answering have come apart, which is what we wanted.
 #
 # A practical word: `nn.Linear` keeps its weight the other way round, as (out, in), and computes `x @ weight.T`. Who
-# copies such a weight into a matrix $\mathbf{W}_q$ must transpose it. With $d \ne d_k$ a forgotten transpose stops with an
-# error; with square matrices it runs and is silently wrong. The GPT-2 that many people load has its weights as
-# (in, out), in a layer that the `transformers` library calls `Conv1D`
+# copies such a weight into a matrix $\mathbf{W}_q$ must transpose it. With $d \ne d_k$ a forgotten transpose stops with
+# an error; with square matrices it runs and is silently wrong. The GPT-2 that many people load has its weights as (in,
+# out), in a layer that the `transformers` library calls `Conv1D`
 # ([huggingface/transformers#311](https://github.com/huggingface/transformers/issues/311)).
 
 # %%
@@ -453,7 +456,7 @@ print("output ", (two_weights[0] * two_keys[0] + two_weights[1] * two_keys[1]).t
 # \text{weights } \left(\tfrac34, \tfrac14\right), \quad \text{output } \tfrac34 \cdot 4 + \tfrac14 \cdot 8 = 5$$
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(attention)
 
 
@@ -472,7 +475,7 @@ def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tu
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(attention)
+check(attention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -482,9 +485,9 @@ grade(attention)
 # %% [markdown]
 # ### Step by step
 #
-# Now watch one query on its way: it meets the keys, the scores become weights, the weights average the values. In
-# all four pictures there is one row a word, in the order of the sentence. With the sliders you can follow any word of
-# the sentence; try *step*, which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
+# Now watch one query on its way: it meets the keys, the scores become weights, the weights average the values. In all
+# four pictures there is one row a word, in the order of the sentence. With the sliders you can follow any word of the
+# sentence; try *step*, which should find *one*, and *with*, which asks for nothing much and gets a bit of everything.
 
 # %% tags=["demo"]
 # @title Two sliders: whose query, and which of the four steps
@@ -559,10 +562,10 @@ figures.show(
 # from lesson 4 on, finds and lists it by itself.
 #
 # Let three random matrices learn to do what ours do. In each round `self_attention` computes its output; the mean
-# squared difference to the wanted one is the **loss**, one number that says how wrong it is; autograd finds the
-# gradients; and each matrix takes a small step *against* its gradient, which makes the loss a little smaller. That is
-# **gradient descent**. Two lines are housekeeping: `torch.no_grad()`, because the step itself is not to be
-# differentiated, and `W.grad = None`, because autograd would add the next gradient to the old one.
+# squared difference to the wanted one is the loss here; autograd finds the gradients; and each matrix takes a small
+# step *against* its gradient, which makes the loss a little smaller. That is **gradient descent**. Two lines are
+# housekeeping: `torch.no_grad()`, because the step itself is not to be differentiated, and `W.grad = None`, because
+# autograd would add the next gradient to the old one.
 
 # %% tags=["demo"]
 generator = torch.Generator().manual_seed(2)
@@ -586,9 +589,10 @@ for step in range(1001):
 # <details><summary>Answer</summary>
 #
 # No, and nothing asks for it. Queries and keys meet in the score only,
-# $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$, so all that counts of the two matrices is their
-# product $\mathbf{W}_q \mathbf{W}_k^\top$: make one of them ten times as large and the other ten times as small, or turn
-# both in the same way, and every score stays what it was. What a query "means" is settled between it and its keys.
+# $s_{ij} = \mathbf{x}_i \mathbf{W}_q \mathbf{W}_k^\top \mathbf{x}_j^\top$, so all that counts of the two matrices is
+# their product $\mathbf{W}_q \mathbf{W}_k^\top$: make one of them ten times as large and the other ten times as small,
+# or turn both in the same way, and every score stays what it was. What a query "means" is settled between it and its
+# keys.
 #
 # </details>
 
@@ -611,12 +615,12 @@ print("learned W_q:", learned[0].detach().round(decimals=1) + 0.0, sep="\n")
 #
 # - **Queries:** both. The score with key $j$ grows by $\mathbf{b}_q \cdot \mathbf{k}_j$: some keys are now liked by
 #   every query, whatever it asks.
-# - **Keys:** neither! The score of query $i$ grows by $\mathbf{q}_i \cdot \mathbf{b}_k$, the same number for all keys, and
-#   softmax does not see a number that is added to all scores (lesson 2).
+# - **Keys:** neither! The score of query $i$ grows by $\mathbf{q}_i \cdot \mathbf{b}_k$, the same number for all keys,
+#   and softmax does not see a number that is added to all scores (lesson 2).
 # - **Values:** the output only, and by exactly $\mathbf{b}_v$: each row of weights sums to 1.
 #
-# So a bias on the keys is there for nothing. The speech model [Whisper](https://github.com/openai/whisper) has biases on
-# queries and values and none on keys. This course's projections have none at all, as in many newer models.
+# So a bias on the keys is there for nothing. The speech model [Whisper](https://github.com/openai/whisper) has biases
+# on queries and values and none on keys. This course's projections have none at all, as in many newer models.
 #
 # </details>
 
@@ -639,8 +643,9 @@ for name, (with_bias, moved) in biased.items():
 #
 # <details><summary>Answer</summary>
 #
-# The weights: $\mathbf{A} \mathbf{I} = \mathbf{A}$. This is more than a trick. PyTorch's `F.scaled_dot_product_attention` does not return its
-# weights, and this is how to get them out of it; the pictures of this lesson do so until your `attention` passes.
+# The weights: $\mathbf{A} \mathbf{I} = \mathbf{A}$. This is more than a trick. PyTorch's
+# `F.scaled_dot_product_attention` does not return its weights, and this is how to get them out of it; the pictures of
+# this lesson do so until your `attention` passes.
 #
 # </details>
 #
@@ -648,8 +653,9 @@ for name, (with_bias, moved) in biased.items():
 #
 # Nothing in the equation says that queries and keys come from the same sentence. In translation they do not: the
 # half-finished French sentence asks, the English one answers. Queries come from the text that is being written, keys
-# and values from the text that is being read. This is **cross-attention**. It is easily told the wrong way round: a survey of language
-# models did so until a reader noticed ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
+# and values from the text that is being read. This is **cross-attention**. It is easily told the wrong way round: a
+# survey of language models did so until a reader noticed
+# ([humza909/LLM_Survey#2](https://github.com/humza909/LLM_Survey/issues/2)).
 #
 # Take "un seul pas", which is "one single step", in the same three meanings: $T = 3$ queries. The English sentence
 # gives $S = 6$ keys and values.
@@ -738,22 +744,22 @@ figures.show(
 # 0 & \text{otherwise} \end{cases}$$
 #
 # It has a solution for every $\mathbf{s}$ if the rows of $\mathbf{K}$ are **linearly independent**, that is, if no key
-# is a sum of multiples of the others. With as many keys as numbers in a key there is one solution; with fewer keys there
-# are many. PyTorch solves such systems, of both kinds; look under `torch.linalg`, or ask for the hints. The number $c$ is
-# yours to choose: how large must it be for the targets to get 99 % of the weight? With $n$ targets among $S$ keys they
-# get $n e^c / (n e^c + S - n)$.
+# is a sum of multiples of the others. With as many keys as numbers in a key there is one solution; with fewer keys
+# there are many. PyTorch solves such systems, of both kinds; look under `torch.linalg`, or ask for the hints. The
+# number $c$ is yours to choose: how large must it be for the targets to get 99 % of the weight? With $n$ targets among
+# $S$ keys they get $n e^c / (n e^c + S - n)$.
 #
 # ### Exercise 5: `query_for(keys, targets)`
 #
 # *Difficulty ★★★ · about 15 minutes*
 #
 # Given such keys and a list of indices, build the query. Attention (unscaled) must then give all targets the same
-# weight, to within 0.001, and together at least 0.99. For paper: keys $(1, 0)$ and $(1, 1)$, target 0. You
-# want $q_1 = 10$ and $q_1 + q_2 = 0$, so $\mathbf{q} = (10, -10)$. It leans away from the key that it must not find. Many
+# weight, to within 0.001, and together at least 0.99. For paper: keys $(1, 0)$ and $(1, 1)$, target 0. You want
+# $q_1 = 10$ and $q_1 + q_2 = 0$, so $\mathbf{q} = (10, -10)$. It leans away from the key that it must not find. Many
 # queries are right; any of them will do.
 
 # %%
-# Stuck? Take the # away and run this cell; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(query_for)
 
 
@@ -773,7 +779,7 @@ def query_for(keys: torch.Tensor, targets: list[int]) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_query_for", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(query_for)
+check(query_for)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -833,13 +839,13 @@ figures.show(
 )
 
 # %% [markdown]
-# Both answers are the centre of the square, the very same vector. Whatever comes after attention sees that vector
-# only, and cannot know which pair it was made of. **One head gives one average for each query.** It can average two
-# things, but it cannot average them and also keep them apart: that would take two averages, so two queries. A **head** is
-# one such attention with projections of its own, so it takes two heads. Lesson 6 builds them.
+# Both answers are the centre of the square, the very same vector. Whatever comes after attention sees that vector only,
+# and cannot know which pair it was made of. **One head gives one average for each query.** It can average two things,
+# but it cannot average them and also keep them apart: that would take two averages, so two queries. A **head** is one
+# such attention with projections of its own, so it takes two heads. Lesson 6 builds them.
 #
-# Could a cleverer query do better? The weights are positive and sum to 1, so the output never leaves the space
-# between the values (the shaded square), and every point reached is one point. Let the query slide from "only $\mathbf{v}_0$"
+# Could a cleverer query do better? The weights are positive and sum to 1, so the output never leaves the space between
+# the values (the shaded square), and every point reached is one point. Let the query slide from "only $\mathbf{v}_0$"
 # to "only $\mathbf{v}_2$" and see what attention can say in between:
 
 # %% tags=["demo"]
@@ -910,7 +916,8 @@ print("blocks 2 and 3 exchanged, outputs equal:  ", torch.allclose(as_declared(p
 # **2.** A report labelled *bug* says that in a certain attention block query, key and value are all the same, where
 # they should be three projections. It is about the line `self.attn(x, x, x)[0]`
 # ([phlippe/uvadlc_notebooks#68](https://github.com/phlippe/uvadlc_notebooks/issues/68); the same question stands at
-# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at what `nn.MultiheadAttention` owns:
+# [tensorflow/text#1017](https://github.com/tensorflow/text/issues/1017)). Is it one? Look at what
+# `nn.MultiheadAttention` owns:
 
 # %%
 module = torch.nn.MultiheadAttention(embed_dim=3, num_heads=1, bias=False, batch_first=True)
@@ -921,9 +928,10 @@ for name, parameter in module.named_parameters():
 # <details><summary>Answer</summary>
 #
 # No bug. The module projects by itself: `in_proj_weight` has $3 d$ rows, which are $\mathbf{W}_q$, $\mathbf{W}_k$ and
-# $\mathbf{W}_v$ on top of each other (and transposed, like those of `nn.Linear`). `self.attn(x, x, x)` says which *sentences* the roles are
-# taken from: all three from $x$. Cross-attention would be `self.attn(x, other, other)`. Your `attention` and
-# `F.scaled_dot_product_attention` do not project; to them you pass queries, keys and values that are ready.
+# $\mathbf{W}_v$ on top of each other (and transposed, like those of `nn.Linear`). `self.attn(x, x, x)` says which
+# *sentences* the roles are taken from: all three from $x$. Cross-attention would be `self.attn(x, other, other)`. Your
+# `attention` and `F.scaled_dot_product_attention` do not project; to them you pass queries, keys and values that are
+# ready.
 #
 # </details>
 
@@ -951,8 +959,8 @@ for name, parameter in module.named_parameters():
 # ```
 #
 # **Softmax ran over the queries** (review: lesson 2 met it too). In a collection of annotated papers, weights of shape
-# (batch, query, key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up with
-# almost nothing. Trained both ways, the model made images of the same measured quality
+# (batch, query, key, head) were normalised along dimension 1. Each *key* handed out a weight of 1; a query could end up
+# with almost nothing. Trained both ways, the model made images of the same measured quality
 # ([labmlai#146](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146)). Two years after
 # the correction, somebody reported the *right* line as the mistake
 # ([#282](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/282)).
@@ -1019,14 +1027,14 @@ figures.show(
 # %% [markdown]
 # ## Summary
 #
-# 1. A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where its
-#    word stood.
+# 1. A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where
+#    its word stood.
 # 2. Attention scores, normalises, averages: every query gets the average of all values, weighted by how well the keys
 #    match it.
 # 3. Query, key and value are three views of a word (what it seeks, how it is found, what it hands over), through
 #    matrices that are learned.
-# 4. Queries may come from one sentence and keys and values from another; the output has one vector a query, of the width
-#    of the values.
+# 4. Queries may come from one sentence and keys and values from another; the output has one vector a query, of the
+#    width of the values.
 # 5. A query can be designed to fetch any group of independent keys, but one head says one average at a time.
 #
 # $$\operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) =
@@ -1034,11 +1042,12 @@ figures.show(
 #
 # **To read on:** [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2, for the equation as it was
 # published; [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473),
-# where attention between two sentences began; [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
+# where attention between two sentences began;
+# [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
 # for how the built-in spells it.
 #
 # Next: the worked example gave one entry 99.9999985 % for being a little longer. Lesson 4 measures why long vectors
 # make attention deaf, and divides by the square root that mends it.
 
-# %%
+# %% tags=["demo"]
 progress()

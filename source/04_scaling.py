@@ -10,24 +10,25 @@
 #
 # In lesson 3 your attention worked on vectors of three numbers. Give the very same code vectors of 256 numbers, and
 # it goes numb: every query stares at a single key, and hardly any gradient comes back to tell it that it stares at the
-# wrong one. One division cures it, $\text{scores} / \sqrt{K}$. **Why does attention fail when vectors get wide, and
-# why is the cure a square root, rather than $K$ or nothing at all?**
+# wrong one. One division cures it, $\text{scores} / \sqrt{d_k}$, where $d_k$ is the width of the vectors. **Why does
+# attention fail when vectors get wide, and why is the cure a square root, rather than $d_k$ or nothing at all?**
 #
 # This lesson is an experiment. You will build two instruments, one that measures how widely scores spread and one
 # that measures how much gradient softmax lets through. With them you will watch attention break, derive the cure on
 # paper, and check it. Then you will write scaled dot-product attention, the equation of every transformer, and turn
 # it into a module with dropout.
 #
-# **Time:** about 50 minutes (8 for each of the four exercises, 18 of reading at 200 words a minute, half a minute of
-# running). **You need:** softmax and entropy (lesson 2), queries, keys and values (lesson 3). Nothing from your
-# earlier notebooks has to be copied.
+# **You need** softmax and entropy (lesson 2), queries, keys and values (lesson 3). Nothing from your earlier notebooks
+# has to be copied.
 #
-# | letter | meaning |
-# |---|---|
-# | $T$, $S$ | how many queries, how many keys |
-# | $K$ | the width of a query and of a key: how many numbers it holds. Papers call it $d_k$ |
-# | $V$ | the width of a value |
-# | `...` | any leading dimensions, such as a batch; there may be none |
+# **Time:** about 65 minutes
+#
+# | letter | in shapes and code | meaning |
+# |---|---|---|
+# | $T$, $S$ | `T`, `S` | how many queries, how many keys |
+# | $d_k$ | `K` | the width of a query and of a key: how many numbers it holds |
+# | $d_v$ | `V` | the width of a value |
+# | | `...` | any leading dimensions, such as a batch; there may be none |
 
 # %%
 import torch
@@ -42,11 +43,11 @@ from torch import nn
 # %% [markdown]
 # ## 1. How widely do scores spread?
 #
-# A score is a dot product: $K$ products, added up. For query $i$ and key $j$,
+# A score is a dot product: $d_k$ products, added up. For query $i$ and key $j$,
 #
-# $$ s_{ij} = \sum_{k=1}^{K} q_{ik}\, k_{jk} $$
+# $$ s_{ij} = \sum_{r=1}^{d_k} q_{ir}\, k_{jr} $$
 #
-# where $q_{ik}$ is number $k$ of query $i$ and $k_{jk}$ is number $k$ of key $j$. In an untrained model both are
+# where $q_{ir}$ is number $r$ of query $i$ and $k_{jr}$ is number $r$ of key $j$. In an untrained model both are
 # close to random numbers with mean 0 and variance 1: layers are initialised, and normalised, to make it so. So let us
 # draw them, and look at the scores that come out.
 #
@@ -69,10 +70,12 @@ def middle_two_thirds(query, key):
 
 
 # %% [markdown]
-# **Predict first.** With $K = 16$ the middle two thirds of the scores lie between about −4 and 4. With $K = 1024$ each
-# score is a sum of 64 times as many terms. How far do they reach now: about as far, 8 times as far, or 64 times as far?
+# ### Predict first
 #
-# <details><summary>Answer, once you have decided</summary>
+# With $d_k = 16$ the middle two thirds of the scores lie between about −4 and 4. With $d_k = 1024$ each score is a sum
+# of 64 times as many terms. How far do they reach now: about as far, 8 times as far, or 64 times as far?
+#
+# <details><summary>Answer</summary>
 #
 # About 8 times as far. Most of the products cancel, since about half of them are negative; but not all do. What is
 # left over grows, though slower than the number of terms. Section 5 says exactly how fast.
@@ -80,20 +83,21 @@ def middle_two_thirds(query, key):
 # </details>
 
 # %% tags=["demo"]
+# @title The scores of random queries and keys of four widths
 samples, reach = {}, {}
 for K in (16, 64, 256, 1024):
     query, key = queries_and_keys(K)
     samples[K], reach[K] = torch.matmul(query, key.mT), middle_two_thirds(query, key)
 figures.show(
     figures.scaling.ridges(samples, reach),
-    caption="The wider the vectors, the farther the scores stray from 0. Under each histogram: the middle two thirds.",
+    caption="Each histogram holds 3,200 scores. The bar under it: the middle two thirds.",
 )
 
 # %% [markdown]
 # ### Your first instrument
 #
-# The ruler above is a rough one. The usual measure of spread is the **standard deviation**: with $n$ scores $s_1, …,
-# s_n$ and their mean $\bar s$,
+# The ruler above is a rough one. The usual measure of spread is the **standard deviation**: with $n$ scores
+# $s_1, \dots, s_n$ and their mean $\bar s$,
 #
 # $$ \operatorname{std} = \sqrt{\frac{1}{n} \sum_{i=1}^{n} (s_i - \bar s)^2 } $$
 #
@@ -101,15 +105,17 @@ figures.show(
 # $n - 1$ to estimate the spread of a larger population from a sample; here the scores at hand are all that we ask
 # about. Know which of the two your library gives you by default.
 #
-# ### Exercise 1: `score_std`
+# ### Exercise 1: `score_std(query, key)`
+#
+# *Difficulty ★☆☆ · about 6 minutes*
 #
 # Measure the spread of all unscaled scores of some queries with some keys, in one number.
 #
-# **On paper.** Two queries and two keys, $K = 2$:
+# **On paper.** Two queries and two keys, $d_k = 2$:
 #
-# $$ Q = \begin{pmatrix} 1 & 2 \\ 1 & -2 \end{pmatrix}, \quad
-#    \text{keys} = \begin{pmatrix} 1 & 1 \\ 1 & -1 \end{pmatrix}, \quad
-#    \text{scores} = \begin{pmatrix} 3 & -1 \\ -1 & 3 \end{pmatrix} $$
+# $$ \mathbf{Q} = \begin{pmatrix} 1 & 2 \\ 1 & -2 \end{pmatrix}, \quad
+#    \mathbf{K} = \begin{pmatrix} 1 & 1 \\ 1 & -1 \end{pmatrix}, \quad
+#    \mathbf{Q} \mathbf{K}^\top = \begin{pmatrix} 3 & -1 \\ -1 & 3 \end{pmatrix} $$
 #
 # The mean of the four scores is 1, and each lies 2 away from it, so the answer is 2. (An answer of 2.31 comes from
 # dividing by $n - 1$.)
@@ -118,7 +124,7 @@ figures.show(
 # all scores of the whole batch.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(score_std)
 
 
@@ -135,7 +141,7 @@ def score_std(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_score_std", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(score_std)
+check(score_std)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -143,21 +149,30 @@ grade(score_std)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# From here on, `spread` is your function once it passes, and the rough ruler until then; every picture says which.
-# Here is the spread against $K$. Both axes are logarithmic, so that a power of $K$ becomes a straight line, and the
-# exponent its slope.
+# From here on, `spread` is your function once it passes. Until then `from_differences` stands in for it, which guesses
+# the spread from how far neighbouring scores lie apart; every picture says which of the two has drawn it. Here is the
+# spread against $d_k$. Both axes are logarithmic, so that a power of $d_k$ becomes a straight line, and the exponent
+# its slope.
+
 
 # %%
-spread = use(score_std, otherwise=middle_two_thirds)
+def from_differences(query, key):
+    """A stand-in for `score_std`: two independent scores differ by about √2 times their standard deviation."""
+    scores = torch.matmul(query, key.mT).flatten()
+    return (scores - scores.roll(1)).norm() / (2 * len(scores)) ** 0.5
+
+
+spread = use(score_std, otherwise=from_differences)
 widths = [1, 4, 16, 64, 256, 1024]
 
 # %% tags=["demo"]
+# @title The spread of the scores for six widths
 measured = [float(spread(*queries_and_keys(K))) for K in widths]
-ax = figures.curves(widths, {"spread": measured}, xlabel="K", ylabel="spread of the scores", log="both")
+ax = figures.curves(widths, {"spread": measured}, xlabel="width dₖ", ylabel="spread of the scores", log="both")
 figures.show(
     ax,
-    alt=f"A straight line on logarithmic axes, from {measured[0]:.2f} at K = 1 to {measured[-1]:.1f} at K = 1024.",
-    caption=f"Measured with {spread.whose}. For every factor 4 in K the line climbs by a factor of about 2.",
+    alt=f"A straight line on logarithmic axes, from {measured[0]:.2f} at width 1 to {measured[-1]:.1f} at width 1024.",
+    caption=f"Measured with {spread.whose}. For every factor 4 in width the line climbs by a factor of about 2.",
 )
 
 # %% [markdown]
@@ -167,11 +182,12 @@ figures.show(
 # when scores grow: multiplying all scores by a constant is *lowering the temperature*, and the weights sharpen until
 # one key takes everything. Making vectors wider does exactly that, without anybody having asked for it.
 #
-# The slider draws the scores of one query with eight keys, and the weights that softmax gives them, as $K$ grows. The
+# The slider draws the scores of one query with eight keys, and the weights that softmax gives them, as $d_k$ grows. The
 # query and the keys are random every time; none of the keys is special.
 
 
-# %%
+# %% tags=["demo"]
+# @title A slider: one query's scores and weights at each width
 def one_query(K):
     """A picture of one random query's scores with eight keys and of their weights."""
     query, key = queries_and_keys(K, n=1, S=8, seed=23)
@@ -179,12 +195,11 @@ def one_query(K):
     return figures.scaling.scores_and_weights(scores, torch.softmax(scores, dim=-1), reach=75)
 
 
-# %% tags=["demo"]
 interactive.slider(one_query, strip=[1, 16, 256], K=widths)
 
 # %% [markdown]
-# At $K = 256$ the query no longer mixes values. It *picks* one, at random, and with full confidence: nothing has been
-# learned yet. We say that softmax is **saturated**. Entropy says it in one number: $\log 8 \approx 2.08$ for equal
+# At $d_k = 256$ the query no longer mixes values. It *picks* one, at random, and with full confidence: nothing has been
+# learned yet. We say that softmax is **saturated**. Entropy says it in one number: $\ln 8 \approx 2.08$ for equal
 # weights, 0 when one key has everything.
 #
 # A model can survive a bad start, if it is told in which direction to move. So the real question is: what does a
@@ -207,11 +222,13 @@ def nudged(scores, by=0.01):
 
 
 # %% [markdown]
-# **Predict first.** Below are the tables for the five scores $(0.6, -0.4, 0.2, -0.9, 0.4)$, for four times these
+# ### Predict first
+#
+# Below are the tables for the five scores $(0.6, -0.4, 0.2, -0.9, 0.4)$, for four times these
 # scores, and for sixteen times these scores. Which of the three tables has the largest numbers in it, and which the
 # smallest?
 #
-# <details><summary>Answer, once you have decided</summary>
+# <details><summary>Answer</summary>
 #
 # The largest stand in the second: there two keys are in a close race, and a nudge moves weight from one to the other.
 # The smallest stand in the third. There the race is over: one weight is almost 1, the others are almost 0, and nudging
@@ -220,18 +237,20 @@ def nudged(scores, by=0.01):
 # </details>
 
 # %% tags=["demo"]
+# @title How fast each weight moves, for five scores and their multiples
 five = torch.tensor([0.6, -0.4, 0.2, -0.9, 0.4])
 rates = {f"scores × {factor}": nudged(factor * five) for factor in (1, 4, 16)}
 figures.show(
     figures.scaling.responses(rates),
-    caption="How fast each weight moves with each score. The colours fade as the scores spread: hardly anything moves any more.",
+    caption="How fast each weight moves with each score, on one scale of colours.",
 )
 
 # %% [markdown]
-# This table is the **Jacobian** of softmax, and it has a formula. With weights $w = \operatorname{softmax}(s)$,
+# *Review.* This table is the **Jacobian** of softmax; you met it, and its formula, in section 5 of lesson 2. With
+# weights $\mathbf{p} = \operatorname{softmax}(\mathbf{s})$,
 #
-# $$ J_{ij} = \frac{\partial w_i}{\partial s_j} =
-#    \begin{cases} w_i\,(1 - w_i) & \text{if } i = j \\ -\,w_i\, w_j & \text{if } i \ne j \end{cases} $$
+# $$ J_{ij} = \frac{\partial p_i}{\partial s_j} =
+#    \begin{cases} p_i\,(1 - p_i) & \text{if } i = j \\ -\,p_i\, p_j & \text{if } i \ne j \end{cases} $$
 #
 # Read it: raising a key's own score helps its weight, and takes from every other key in proportion to what that key
 # has. And see why it dies: every entry is a product of two numbers of which, once one weight is 1 and the others are
@@ -239,19 +258,21 @@ figures.show(
 #
 # To follow a whole table by one number, take its **Frobenius norm**: the length of the table, read as one long vector.
 #
-# $$ \lVert J \rVert = \sqrt{\textstyle\sum_{i} \sum_{j} J_{ij}^2} $$
+# $$ \lVert \mathbf{J} \rVert = \sqrt{\textstyle\sum_{i} \sum_{j} J_{ij}^2} $$
 #
-# ### Exercise 2: `softmax_gradient_norm`
+# ### Exercise 2: `softmax_gradient_norm(scores)`
 #
-# **On paper.** For the scores $(0, 0)$ the weights are $(\tfrac12, \tfrac12)$, all four entries of $J$ are
-# $\pm\tfrac14$, and the norm is $\sqrt{4 \cdot \tfrac1{16}} = \tfrac12$. For the scores $(0, \log 3)$ the weights are
+# *Difficulty ★★☆ · about 10 minutes*
+#
+# **On paper.** For the scores $(0, 0)$ the weights are $(\tfrac12, \tfrac12)$, all four entries of $\mathbf{J}$ are
+# $\pm\tfrac14$, and the norm is $\sqrt{4 \cdot \tfrac1{16}} = \tfrac12$. For the scores $(0, \ln 3)$ the weights are
 # $(\tfrac14, \tfrac34)$, the entries are $\pm\tfrac3{16}$, and the norm is $\tfrac38$.
 #
 # The result is itself differentiable, as everything in this course is. Nudging is too rough to pass; use the formula,
 # or let autograd build the table.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(softmax_gradient_norm)
 
 
@@ -269,7 +290,7 @@ def softmax_gradient_norm(scores: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_softmax_gradient_norm", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(softmax_gradient_norm)
+check(softmax_gradient_norm)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -279,10 +300,10 @@ grade(softmax_gradient_norm)
 # %% [markdown]
 # ## 4. The experiment
 #
-# Both instruments are ready: `spread` and `gradient_norm`. Entropy comes from PyTorch: `torch.special.entr(w)` is
-# $-w \log w$, entry by entry.
+# Both instruments are ready: `spread` and `gradient_norm`. Entropy comes from PyTorch: `torch.special.entr(p)` is
+# $-p_i \ln p_i$, entry by entry.
 #
-# `measure` takes the three readings for one width $K$. Its argument `scale` multiplies the scores; 1 leaves them as
+# `measure` takes the three readings for one width. Its argument `scale` multiplies the scores; 1 leaves them as
 # they are. Of the 200 problems it reports the *median* gradient, because the mean would be made by the few problems in
 # which two keys happen to be nearly tied, and would hide what the typical query gets.
 
@@ -306,6 +327,7 @@ def measure(K, scale=1.0):
 
 
 # %% tags=["demo"]
+# @title Spread, entropy and gradient against the width
 unscaled = torch.stack([measure(K) for K in widths])  # (6, 3)
 figures.show(
     figures.scaling.experiment(widths, {"unscaled": unscaled}, keys=16),
@@ -314,60 +336,67 @@ figures.show(
 
 # %% [markdown]
 # Read the panels from left to right; they are one chain of causes. The scores spread; so the weights lose their
-# entropy; so the gradient dies. At $K = 1024$ not even a thousandth is left of what the typical query gets at
-# $K = 16$. This is what the authors of the transformer suspected when they wrote that large dot products
+# entropy; so the gradient dies. At $d_k = 1024$ not even a thousandth is left of what the typical query gets at
+# $d_k = 16$. This is what the authors of the transformer suspected when they wrote that large dot products
 # push softmax "into regions where it has extremely small gradients" (Vaswani et al. 2017, section 3.2.1).
 #
-# Cut the chain at its first link: keep the spread where it is, whatever $K$ is. What must the scores be divided by?
+# Cut the chain at its first link: keep the spread where it is, whatever $d_k$ is. What must the scores be divided by?
 
 # %% [markdown]
 # ## 5. Where the square root comes from
 #
-# Take one query $q$ and one key $k$. Their $2K$ numbers are independent, each with mean 0 and variance 1. Write
-# $E[\cdot]$ for the mean over many draws. One product, say of the numbers in place $a$, has mean
-# $E[q_a k_a] = E[q_a]\,E[k_a] = 0$ and variance
+# Take one query $\mathbf{q}$ and one key $\mathbf{k}$. Their $2 d_k$ numbers are independent, each with the mean 0 and
+# the variance 1. Write $E[\cdot]$ for the mean over many draws. One product, say of the numbers in place $r$, has mean
+# $E[q_r k_r] = E[q_r]\,E[k_r] = 0$ and variance
 #
-# $$ \operatorname{Var}[q_a k_a] = E[q_a^2 k_a^2] - 0^2 = E[q_a^2]\; E[k_a^2] = 1 \cdot 1 = 1 . $$
+# $$ \operatorname{Var}[q_r k_r] = E[q_r^2 k_r^2] - 0^2 = E[q_r^2]\; E[k_r^2] = 1 \cdot 1 = 1 . $$
 #
-# Two products in different places $a \ne b$ have nothing to do with each other: $E[q_a k_a \, q_b k_b] = 0$. Variances
-# of such terms simply add up, so
+# Two products in different places $r \ne r'$ have nothing to do with each other: $E[q_r k_r \, q_{r'} k_{r'}] = 0$.
+# Variances of such terms simply add up, so
 #
-# $$ \operatorname{Var}\Big[\sum_{a=1}^{K} q_a k_a\Big] = \sum_{a=1}^{K} 1 = K
-#    \qquad\Longrightarrow\qquad \operatorname{std} = \sqrt{K} . $$
+# $$ \operatorname{Var}\Big[\sum_{r=1}^{d_k} q_r k_r\Big] = \sum_{r=1}^{d_k} 1 = d_k
+#    \qquad\Longrightarrow\qquad \operatorname{std} = \sqrt{d_k} . $$
 #
-# It is the *variance* that grows like $K$. The spread, its root, grows like $\sqrt K$; and dividing every score by
-# $\sqrt K$ brings it back to 1, for every $K$. That is all there is to it. Does the measurement agree?
+# It is the *variance* that grows like $d_k$. The spread, its root, grows like $\sqrt{d_k}$; and dividing every score by
+# $\sqrt{d_k}$ brings it back to 1, for every width. That is all there is to it. Does the measurement agree?
 
 # %% tags=["demo"]
 spreads = [float(spread(*queries_and_keys(K))) for K in widths]
-variances = {"measured": [s**2 for s in spreads], "variance = K": widths}
-figures.show(
-    figures.curves(widths, variances, xlabel="K", ylabel="variance of the scores", log="both"),
-    alt=f"The variance against K on logarithmic axes, from {spreads[0] ** 2:.2f} at K = 1 to {spreads[-1] ** 2:.0f} at "
-    "K = 1024, beside the straight line variance = K.",
-    caption=f"The square of the spread, against the line that the derivation promises. Measured with {spread.whose}.",
-)
 for K, s in zip(widths, spreads, strict=True):
     print(f"K = {K:4}   variance = {s**2:7.2f}   spread = {s:5.2f}   spread / √K = {s / K**0.5:.3f}")
 
+# %% tags=["demo"]
+# @title The measured variance beside the one that the derivation promises
+variances = {"measured": [s**2 for s in spreads], "variance = dₖ": widths}
+figures.show(
+    figures.curves(widths, variances, xlabel="width dₖ", ylabel="variance of the scores", log="both"),
+    alt=f"The variance against the width on logarithmic axes, from {spreads[0] ** 2:.2f} at 1 to {spreads[-1] ** 2:.0f} at "
+    "1024, beside the straight line of variances that equal the width.",
+    caption=f"The square of the spread, against the line that the derivation promises. Measured with {spread.whose}.",
+)
+
 # %% [markdown]
-# **Predict first.** What would the spread be if all numbers in queries and keys were twice as large?
+# ### Predict first
 #
-# <details><summary>Answer, once you have decided</summary>
+# What would the spread be if all numbers in queries and keys were twice as large?
 #
-# Each product is four times as large, so the spread is $4\sqrt K$, and dividing by $\sqrt K$ leaves 4. The root takes
-# care of the *width* only. That the numbers themselves have variance 1 is the business of initialisation and
+# <details><summary>Answer</summary>
+#
+# Each product is four times as large, so the spread is $4\sqrt{d_k}$, and dividing by $\sqrt{d_k}$ leaves 4. The root
+# takes care of the *width* only. That the numbers themselves have variance 1 is the business of initialisation and
 # normalisation, and once training begins nobody guarantees it. Try it: `spread(2 * query, 2 * key)`.
 #
 # </details>
 #
 # ### And why not divide by $K$?
 #
-# It would surely keep the scores small. Too small: their spread would be $\sqrt K / K = 1/\sqrt K$, and falling. Look
-# at all three choices side by side before you read on. Which panel tells you what is wrong with $1/K$?
+# (By the width, that is: $d_k$.) It would surely keep the scores small. Too small: their spread would be
+# $\sqrt{d_k} / d_k = 1/\sqrt{d_k}$, and falling. Look at all three choices side by side before you read on. Which panel
+# tells you what is wrong with $1/d_k$?
 
 # %% tags=["demo"]
-choices = {"× 1": lambda K: 1.0, "/ √K": lambda K: K**-0.5, "/ K": lambda K: 1 / K}
+# @title Spread, entropy and gradient for three scales
+choices = {"× 1": lambda K: 1.0, "/ √dₖ": lambda K: K**-0.5, "/ dₖ": lambda K: 1 / K}
 results = {}
 for name, scale in choices.items():
     results[name] = torch.stack([measure(K, scale(K)) for K in widths])
@@ -377,18 +406,18 @@ figures.show(
 )
 
 # %% [markdown]
-# With $1/\sqrt K$ all three readings are level: a model can be made wider without changing how its attention starts.
+# With $1/\sqrt{d_k}$ all three readings are level: a model can be made wider without changing how its attention starts.
 #
-# With $1/K$ the middle panel gives it away. The entropy sits at its maximum: all keys get the same weight, whatever
+# With $1/d_k$ the middle panel gives it away. The entropy sits at its maximum: all keys get the same weight, whatever
 # the query says. Softmax's own gradient looks healthy, but it is not the whole way back. From the scores to the query
 # the gradient passes through the scale once more, so the query receives a gradient that shrinks as the scale does.
 # One choice picks at random; the other averages blindly; in both, the query learns slowly.
 #
-# <details><summary>Does anybody divide by K?</summary>
+# <details><summary>Does anybody divide by the width itself?</summary>
 #
 # Yes, and for a reason that our assumption shows. We took queries and keys to be *independent*. Training makes them
-# agree, and the score of two vectors that agree grows like $K$ itself. Yang et al. ([arXiv:2203.03466](
-# https://arxiv.org/abs/2203.03466)) therefore divide by $K$, times a constant, so that settings tuned on a narrow
+# agree, and the score of two vectors that agree grows like $d_k$ itself. Yang et al. ([arXiv:2203.03466](
+# https://arxiv.org/abs/2203.03466)) therefore divide by $d_k$, times a constant, so that settings tuned on a narrow
 # model carry over to a wide one. Others give queries and keys length 1 and learn the scale (Henry et al.,
 # [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)). A scale is a choice; what you must know is what it does.
 #
@@ -399,31 +428,35 @@ figures.show(
 #
 # Here it is, the equation that this course is about:
 #
-# $$ \operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left( \frac{Q K^\top}{\sqrt{d_k}} \right) V $$
+# $$ \operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
+#    \mathbf{A} = \operatorname{softmax}\!\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}} \right) $$
 #
-# In the papers' notation the letters $Q$, $K$, $V$ stand for the whole matrices, $(T, d_k)$, $(S, d_k)$ and
-# $(S, d_v)$; the width that we call $K$ is their $d_k$. It is the width of *one query*, the last dimension of the
+# with queries $\mathbf{Q}$ of shape `(T, K)`, keys $\mathbf{K}$ of shape `(S, K)`, values $\mathbf{V}$ of shape
+# `(S, V)` and weights $\mathbf{A}$ of shape `(T, S)`. The width $d_k$ is that of *one query*, the last dimension of the
 # tensor that you are given. It is not the width of the model, nor the number of keys.
 #
-# ### Exercise 3: `scaled_dot_product_attention`
+# ### Exercise 3: `scaled_dot_product_attention(query, key, value, scale=None)`
+#
+# *Difficulty ★★☆ · about 8 minutes*
 #
 # As `attention` in lesson 3, but the scores are multiplied by `scale` before the softmax. Left out, it is
-# $1/\sqrt{K}$. Given, it is used as it stands, and `scale=0.0` is a legal one: all scores become 0, all weights equal.
+# $1/\sqrt{d_k}$. Given, it is used as it stands, and `scale=0.0` is a legal one: all scores become 0, all weights
+# equal.
 #
-# **On paper.** One query $(2, 0, 0, 0)$, so $K = 4$ and $\sqrt K = 2$; two keys, $(\log 3, 0, 0, 0)$ and
+# **On paper.** One query $(2, 0, 0, 0)$, so $d_k = 4$ and $\sqrt{d_k} = 2$; two keys, $(\ln 3, 0, 0, 0)$ and
 # $(0, 0, 0, 0)$; their values 8 and 4.
 #
 # | | key 0 | key 1 |
 # |---|---|---|
-# | scores | $2 \log 3$ | $0$ |
-# | scaled by $1/2$ | $\log 3$ | $0$ |
+# | scores | $2 \ln 3$ | $0$ |
+# | scaled by $1/2$ | $\ln 3$ | $0$ |
 # | weights | $3/4$ | $1/4$ |
 #
 # The output is $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. Unscaled, the weights would be $9/10$ and $1/10$ and the
 # output 7.6; with `scale=0.0` it is 6.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(scaled_dot_product_attention)
 
 
@@ -448,7 +481,7 @@ def scaled_dot_product_attention(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_scaled_dot_product_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(scaled_dot_product_attention)
+check(scaled_dot_product_attention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -459,8 +492,8 @@ grade(scaled_dot_product_attention)
 # ### The same as PyTorch's
 #
 # PyTorch has this function too, as `F.scaled_dot_product_attention`. It returns the output only, since the fast
-# versions never hold all weights at once. To see its weights nevertheless, hand it the identity matrix as values: a
-# weighted sum of the rows of the identity *is* the row of weights.
+# versions never hold all weights at once. To see its weights nevertheless, hand it the identity matrix as values, as in
+# lesson 3 (review): a weighted sum of the rows of the identity *is* the row of weights.
 
 
 # %%
@@ -487,30 +520,51 @@ print("Equal to F.scaled_dot_product_attention, to rounding:", attend.whose)
 # %% [markdown]
 # `assert_close` raises an error unless every element agrees. A printed `True` can be overlooked; an error cannot.
 #
-# Now play with the scale. In the slider it is $K^{-p}$ with $K = 64$: at $p = 0$ the scores are not scaled, at
-# $p = \tfrac12$ they are divided by $\sqrt K$, at $p = 1$ by $K$. Watch the rows go from picking, over mixing, to
-# averaging.
-
-
-# %%
-def with_power(p):
-    """A picture of five queries' weights for seven keys, scores multiplied by 64 ** -p; its description."""
-    weights = attend(query[0, 0], key[0, 0], value[0, 0], scale=64**-p)[1]  # (5, 7)
-    return figures.scaling.weight_maps({f"scores × {64**-p:.3g}": weights}, per_row=1)
+# Now play with the scale. In the slider it is $d_k^{-\alpha}$ with $d_k = 64$: at $\alpha = 0$ the scores are not
+# scaled, at $\alpha = \tfrac12$ they are divided by $\sqrt{d_k}$, at $\alpha = 1$ by $d_k$. Watch the rows go from
+# picking, over mixing, to averaging.
 
 
 # %% tags=["demo"]
+# @title A slider: five queries' weights for seven keys, at each scale
+def with_power(alpha):
+    scale = 64**-alpha
+    weights = attend(query[0, 0], key[0, 0], value[0, 0], scale=scale)[1]  # (5, 7)
+    return figures.scaling.weight_maps({f"scores × {scale:.3g}": weights}, per_row=1)
+
+
 powers = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0]
-interactive.slider(with_power, start={"p": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], p=powers)
+interactive.slider(with_power, start={"alpha": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], alpha=powers)
+print("Drawn with", attend.whose)
 
 # %% [markdown]
 # ### Does it matter for learning?
 #
 # All this concerned the first moment of a model's life. So let one live. The task is to look something up: of 16 items
 # one is asked for, by showing it again, and its value must be returned. The model is a single attention with two
-# matrices, `W_q` and `W_k`, which make queries and keys of width $K = 256$. Nothing but the scale differs between the
+# matrices, `W_q` and `W_k`, which make queries and keys of width $d_k = 256$. Nothing but the scale differs between the
 # runs: same start, same data, same optimizer.
 #
+# The optimizer is new. In lesson 3 every matrix took a step against its gradient, all numbers with the same step size.
+# An **optimizer** of PyTorch takes that step for all parameters that you hand it: `zero_grad()` clears the old
+# gradients, `loss.backward()` finds new ones, `step()` moves. `SGD` does what lesson 3 did. **Adam**, the usual choice
+# for transformers, keeps a running mean of each number's gradient and of its square, and divides the one by the root of
+# the other: each number moves about `lr` a step, whether its own gradients are large or tiny. Here is a loss that is
+# steep in one number and almost flat in the other; its lowest point is (0, 0).
+
+# %% tags=["demo"]
+for kind, rate in ((torch.optim.SGD, 0.005), (torch.optim.Adam, 0.02)):
+    point = nn.Parameter(torch.ones(2))
+    optimizer = kind([point], lr=rate)
+    for _ in range(200):
+        loss = 100 * point[0] ** 2 + 0.01 * point[1] ** 2
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(f"{kind.__name__:4} after 200 steps: {point[0].item():.3f}, {point[1].item():.3f}")
+
+# %% [markdown]
+# A larger rate would throw `SGD` out of the steep valley; Adam walks down both slopes at once. So to the experiment.
 # Two levels help in reading the loss. A model that averages all values blindly reaches about 0.94. One that picks a
 # random value with full confidence reaches about 1.88: twice as bad as knowing nothing.
 
@@ -536,10 +590,10 @@ def learn(scale, steps=300, K=256, S=16, D=32):
 
 
 # %% tags=["demo"]
-losses = {"× 1": learn(1.0), "/ √K": learn(256**-0.5), "/ K": learn(1 / 256)}
+losses = {"× 1": learn(1.0), "/ √dₖ": learn(256**-0.5), "/ dₖ": learn(1 / 256)}
 figures.show(
     figures.losses(losses, {"averages all": 15 / 16, "picks at random": 15 / 8}, names="ends"),
-    caption=f"Learning to look up, K = 256, with {attend.whose}.",
+    caption=f"Learning to look up, vectors of width 256, with {attend.whose}.",
 )
 
 # %% [markdown]
@@ -558,7 +612,7 @@ figures.show(
 #
 # In 2023 somebody reported it as an error to three projects at once: only the queries are scaled, the keys are not
 # ([facebookresearch/XLM#357](https://github.com/facebookresearch/XLM/issues/357)). **Decide before you run the cell:
-# is it a bug?** And what of a library that divides both queries and keys by $K^{1/4}$?
+# is it a bug?** And what of a library that divides both queries and keys by $d_k^{1/4}$?
 
 # %% tags=["demo"]
 root = 64**0.5
@@ -573,18 +627,20 @@ for name, scores in ways.items():
     print(f"{name:24} greatest difference from the first: {(scores - ways['scores / √K']).abs().max():.7f}")
 
 # %% [markdown]
-# <details><summary>Verdict</summary>
+# <details><summary>Answer</summary>
 #
-# Not a bug. A dot product is linear in each of its two vectors, so $(c\,q) \cdot k = c\,(q \cdot k)$: the factor may
-# stand on the query, on the key, or on the score. The differences are rounding. Splitting it into two fourth roots is
-# right as well; to divide *both* by $\sqrt K$ would be the bug, since then the scores are divided by $K$. The maintainers
-# of one of the three projects answered just so ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)).
-# Another merged the change, and had to take it back when training broke ([huggingface/transformers#22444](
-# https://github.com/huggingface/transformers/pull/22444)): "correcting" what is right has a price, too.
+# Not a bug. A dot product is linear in each of its two vectors, so
+# $(c\,\mathbf{q}) \cdot \mathbf{k} = c\,(\mathbf{q} \cdot \mathbf{k})$: the factor may stand on the query, on the key,
+# or on the score. The differences are rounding. Splitting it into two fourth roots is right as well; to divide *both*
+# by $\sqrt{d_k}$ would be the bug, since then the scores are divided by $d_k$. The maintainers of one of the three
+# projects answered just so ([getalp/Flaubert#45](https://github.com/getalp/Flaubert/issues/45)). Another merged the
+# change, and had to take it back when training broke
+# ([huggingface/transformers#22444]( https://github.com/huggingface/transformers/pull/22444)): "correcting" what is
+# right has a price, too.
 #
-# It is even the better way. There are $T \cdot K$ numbers in the queries and $T \cdot S$ in the scores, so with more keys
-# than $K$ it saves work. And in half precision, where 65504 is the largest number, it can save the result, as the next
-# cell shows.
+# It is even the better way. There are $T \cdot d_k$ numbers in the queries and $T \cdot S$ in the scores, so with more
+# keys than $d_k$ it saves work. And in half precision, where 65504 is the largest number, it can save the result, as
+# the next cell shows.
 #
 # </details>
 
@@ -596,32 +652,73 @@ print("queries scaled:", torch.matmul(long / 8, long.T).item())
 # %% [markdown]
 # ## 8. A module, and dropout
 #
-# Real models wrap attention in an `nn.Module`, and most of them train it with **dropout**: at every step some weights
-# are set to 0, at random, so that no query can rely on a single key. With a dropout probability $p$, every weight
-# $w_{ij}$ becomes
+# ### What a module is
 #
-# $$ \tilde w_{ij} = \frac{m_{ij}\, w_{ij}}{1 - p}, \qquad
-#    m_{ij} = \begin{cases} 0 & \text{with probability } p \\ 1 & \text{with probability } 1 - p \end{cases} $$
+# A function computes and forgets. A layer of a network has something to keep: its parameters, and settings. In PyTorch
+# it is a **module**, a class derived from `nn.Module` with two methods, written apart:
+#
+# - `__init__` runs once, when the module is made. It calls `super().__init__()` *first* and then stores the parts as
+#   attributes. Whatever is an `nn.Parameter` or itself a module is found and listed from then on.
+# - `forward` runs at each use, and computes the result from the arguments and the parts. You do not call it by name:
+#   `module(x)` calls `module.forward(x)`.
+
+
+# %% tags=["demo"]
+class Stretch(nn.Module):
+    """Multiplies by a learned number."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.factor = nn.Parameter(torch.tensor(start))
+
+    def forward(self, x):
+        return self.factor * x
+
+
+twice = Stretch(2.0)
+print("used:      ", twice(torch.tensor([1.0, 3.0])))
+print("parameters:", [(name, parameter.item()) for name, parameter in twice.named_parameters()])
+print("training:  ", twice.training)
+
+# %% [markdown]
+# ### Dropout
+#
+# Most models train attention with **dropout**: at every step some weights are set to 0, at random, so that no query can
+# rely on a single key. With the probability $p_{\text{drop}}$ of being dropped, every weight $a_{ij}$ becomes
+#
+# $$ \tilde a_{ij} = \frac{m_{ij}\, a_{ij}}{1 - p_{\text{drop}}}, \qquad
+#    m_{ij} = \begin{cases} 0 & \text{with probability } p_{\text{drop}} \\ 1 & \text{otherwise} \end{cases} $$
 #
 # independently for each entry, every time anew. The division makes up for what is lost, on average:
-# $E[\tilde w_{ij}] = (1 - p) \cdot w_{ij} / (1 - p) = w_{ij}$. So nothing has to be corrected later, when dropout is
-# off.
+# $E[\tilde a_{ij}] = (1 - p_{\text{drop}}) \cdot a_{ij} / (1 - p_{\text{drop}}) = a_{ij}$. So nothing has to be
+# corrected later, when dropout is off.
 #
 # And it must be off when the model is used. A module knows which of the two it is doing: `module.train()` and
 # `module.eval()` set `module.training` to `True` and to `False`, for the module and for all modules inside it. A new
-# module starts in training mode.
+# module starts in training mode. PyTorch has dropout as a module, `nn.Dropout`; here it falls on six ones:
+
+# %% tags=["demo"]
+drop = nn.Dropout(0.5)
+with torch.random.fork_rng():  # draws, and leaves PyTorch's generator as it was
+    torch.manual_seed(0)
+    print("train:", drop(torch.ones(6)))
+    print("again:", drop(torch.ones(6)))
+print("eval: ", drop.eval()(torch.ones(6)))
+
+# %% [markdown]
+# **On paper.** The weights $(\tfrac12, \tfrac14, \tfrac14)$ with $p_{\text{drop}} = \tfrac12$: each survivor doubles.
+# If the dice drop the second, what is applied is $(1, 0, \tfrac12)$, and with the values 2, 4, 8 the output is
+# $2 + 4 = 6$. In eval mode, it is $1 + 1 + 2 = 4$, every time.
 #
-# **On paper.** The weights $(\tfrac12, \tfrac14, \tfrac14)$ with $p = \tfrac12$: each survivor doubles. If the dice drop
-# the second, what is applied is $(1, 0, \tfrac12)$, and with the values 2, 4, 8 the output is $2 + 4 = 6$. In eval
-# mode, it is $1 + 1 + 2 = 4$, every time.
+# ### Exercise 4: `ScaledDotProductAttention(dropout=0.0)`
 #
-# ### Exercise 4: `ScaledDotProductAttention`
+# *Difficulty ★★☆ · about 12 minutes*
 #
 # Write the module. `forward` returns `(output, weights)`, where the weights are *the ones applied*: after dropout, in
 # training mode. You may call your function from exercise 3; if that one is wrong, it does not cost you here again.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(ScaledDotProductAttention)
 
 
@@ -652,7 +749,7 @@ class ScaledDotProductAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_ScaledDotProductAttention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(ScaledDotProductAttention)
+check(ScaledDotProductAttention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -681,6 +778,7 @@ generator = torch.Generator().manual_seed(3)
 narrow_query, narrow_key, narrow_value = (torch.randn(n, 8, generator=generator) for n in (4, 6, 6))
 
 # %% tags=["demo"]
+# @title The weights in eval mode, twice, and in training mode, twice
 module = make_module(dropout=0.3)
 maps = {}
 with torch.random.fork_rng(), torch.no_grad():
@@ -689,7 +787,7 @@ with torch.random.fork_rng(), torch.no_grad():
         maps[title] = module.train(training)(narrow_query, narrow_key, narrow_value)[1]
 figures.show(
     figures.scaling.weight_maps(maps, per_row=2),
-    caption=f"Dropout with p = 0.3 by {make_module.whose}. Beside each row, its sum.",
+    caption=f"Dropout with probability 0.3 by {make_module.whose}. Beside each row, its sum.",
 )
 
 # %% [markdown]
@@ -716,7 +814,7 @@ figures.show(
 )
 
 # %% [markdown]
-# <details><summary>Verdict</summary>
+# <details><summary>Answer</summary>
 #
 # Not a bug. No single draw sums to 1, but the mean over many draws is exactly the output without dropout; the distance
 # falls like $1/\sqrt n$, as the error of any honest average does. Making each row sum to 1 again would bring a bug in:
@@ -750,7 +848,7 @@ figures.show(
 # + scores = q @ k.transpose(-2, -1) * scale
 # ```
 #
-# The scores are multiplied by $\sqrt K$ where they should be divided by it: $K$ times too large
+# The scores are multiplied by $\sqrt{d_k}$ where they should be divided by it: $d_k$ times too large
 # ([esceptico/perceiver-io#9](https://github.com/esceptico/perceiver-io/issues/9)). From outside: a model that learns
 # badly. Name a number after what is done with it, and this cannot happen.
 #
@@ -771,10 +869,13 @@ figures.show(
 # ([SKaiNET#880](https://github.com/SKaiNET-developers/SKaiNET/issues/880)). In Python the same trap is spelled
 # `scale or K ** -0.5`. That is why `None` is the default here, and why 0.0 means 0.0.
 #
-# **Predict first.** Here is the same attention six times, with six scales. One of them is right. Which one, and what
-# happened to the others?
+# ### Predict first
+#
+# Here is the same attention six times, with six scales, for $d_k = 64$. One of them is right. Which one, and what
+# happened to the others? Decide before you unfold the code or the answer below the picture.
 
 # %% tags=["demo"]
+# @title Six scales, A to F
 q, k, v = query[0, 0], key[0, 0], value[0, 0]  # T = 5, S = 7, K = 64
 scales = {"A": 8.0, "B": 384**-0.5, "C": 1.0, "D": 64**-0.5, "E": 1 / 64}
 maps = {name: attend(q, k, v, scale=scale)[1] for name, scale in scales.items()}
@@ -785,12 +886,12 @@ figures.show(
 )
 
 # %% [markdown]
-# <details><summary>Answer, once you have decided</summary>
+# <details><summary>Answer</summary>
 #
-# A is multiplied by $\sqrt K$ where it should be divided. B has the width of the model, 6 heads of 64 each: flatter than
-# it should be, and of the same look. C is not scaled. **D is right.** E is divided by $K$; so it looks, too, when
-# somebody scales the queries and then calls a function that scales once more. F was scaled after the softmax: as sharp
-# as C, and its rows sum to $1/8$.
+# A is multiplied by $\sqrt{d_k}$ where it should be divided. B has the width of the model, 6 heads of 64 each: flatter
+# than it should be, and of the same look. C is not scaled. **D is right.** E is divided by $d_k$; so it looks, too,
+# when somebody scales the queries and then calls a function that scales once more. F was scaled after the softmax: as
+# sharp as C, and its rows sum to $1/8$.
 #
 # Only F breaks a rule that can be checked without knowing the answer. All others are proper weights, and nobody could
 # be sure of D by looking. That is what the test in section 6 is for: compare with an independent implementation, on
@@ -801,18 +902,24 @@ figures.show(
 # %% [markdown]
 # ## Summary
 #
-# 1. A score is a sum of $K$ products. For independent numbers of variance 1 its variance is $K$, its spread $\sqrt K$.
+# 1. A score is a sum of $d_k$ products. For independent numbers of variance 1 its variance is $d_k$, its spread
+#    $\sqrt{d_k}$.
 # 2. Wide scores saturate softmax: one weight near 1, entropy near 0, a Jacobian near 0, nothing to learn from.
-# 3. Dividing by $\sqrt K$ keeps the spread at 1 for every width. Dividing by $K$ overdoes it: attention averages blindly.
-# 4. $K$ is the width of one query in one head. The factor may stand on the scores or on the queries; it is the same.
-# 5. Dropout falls on the weights, in training only; survivors are divided by $1 - p$, so that the mean is unchanged.
+# 3. Dividing by $\sqrt{d_k}$ keeps the spread at 1 for every width. Dividing by $d_k$ overdoes it: attention averages
+#    blindly.
+# 4. $d_k$ is the width of one query in one head. The factor may stand on the scores or on the queries; it is the same.
+# 5. Dropout falls on the weights, in training only; survivors are divided by
+#    $1 - p_{\text{drop}}$, so that the mean is unchanged.
 #
-# $$ \operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left( \frac{Q K^\top}{\sqrt{d_k}} \right) V $$
+# $$ \operatorname{attention}(\mathbf{Q}, \mathbf{K}, \mathbf{V}) = \mathbf{A} \mathbf{V} \qquad\text{with}\qquad
+#    \mathbf{A} = \operatorname{softmax}\!\left( \frac{\mathbf{Q} \mathbf{K}^\top}{\sqrt{d_k}} \right) $$
+#
+# **To read on:**
 #
 # - Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote 4
 # - [`F.scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
 #   in PyTorch's documentation, with an equivalent in plain Python
 # - Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html), where the idea comes from
 
-# %%
+# %% tags=["demo"]
 progress()

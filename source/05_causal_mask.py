@@ -111,7 +111,7 @@ for i, word in enumerate(words):
 # raise a `ValueError` whose message names an argument and its value, such as `S is 3, which is less than T = 5`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(causal_mask)
 
 
@@ -133,7 +133,7 @@ def causal_mask(T: int, S: int | None = None, device: torch.device | str | None 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_causal_mask", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(causal_mask)
+check(causal_mask)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -225,7 +225,7 @@ figures.show(
 # shape (2, 1, 1, 3). A length may be 0, for a sentence without words: its row is all True.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(padding_mask)
 
 
@@ -242,7 +242,7 @@ def padding_mask(lengths: torch.Tensor, S: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_padding_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(padding_mask)
+check(padding_mask)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -399,7 +399,7 @@ print("gradient of W:", W.grad.tolist())
 # blocked: (0, 0, 0).
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(masked_softmax)
 
 
@@ -417,7 +417,7 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_masked_softmax", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check(masked_softmax)
+check(masked_softmax)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -471,7 +471,7 @@ figures.show(
 # blocked: weights (0, 0), output (0,).
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(masked_attention)
 
 
@@ -492,7 +492,7 @@ def masked_attention(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_masked_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(masked_attention)
+check(masked_attention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -739,7 +739,7 @@ print("every place sees itself only: ", first_draft(lambda x: 2 * x, example_tok
 # $T = 1$ there is no later input: `False`, whatever the function does.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(sees_the_future)
 
 # %% nbgrader={"grade": false, "grade_id": "sees_the_future", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -759,7 +759,7 @@ def sees_the_future(attention: Callable[[torch.Tensor], torch.Tensor], x: torch.
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_sees_the_future", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(sees_the_future)
+check(sees_the_future)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -853,9 +853,10 @@ figures.show(
 # can be learned: every token is drawn at random from 8, so the best possible loss for the next one is $\ln 8 = 2.08$. A
 # model that gets below that line has not learned something about the text. It has found the crack.
 #
-# *Review:* in each step `loss.backward()` asks for the gradient of every parameter, and the optimizer, here Adam
-# (lesson 4), moves each of them a little in the direction in which the loss falls; `zero_grad` forgets the gradients of
-# the step before. Lesson 8 takes this loop apart, line by line.
+# *Review:* `F.cross_entropy` is the mean of $-\ln p$, where $p$ is the probability that the model gave the token which
+# then came (lesson 2). In each step `loss.backward()` asks for the gradient of every parameter, and the optimizer, here
+# Adam (lesson 4), moves each of them a little in the direction in which the loss falls; `zero_grad` forgets the
+# gradients of the step before. Lesson 8 takes this loop apart, line by line.
 
 
 # %%
@@ -1004,5 +1005,5 @@ figures.show(
 # whose documentation contains the whole computation in a dozen lines;
 # [the discussion of fully blocked rows](https://github.com/pytorch/pytorch/pull/131060) that led to PyTorch's zeros.
 
-# %%
+# %% tags=["demo"]
 progress()

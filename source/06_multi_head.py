@@ -269,7 +269,7 @@ figures.show(
 # in its message the argument that was wrong, and its value.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(split_heads)
 
 
@@ -289,7 +289,7 @@ def split_heads(x: torch.Tensor, n_heads: int) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(split_heads)
+check(split_heads)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -324,7 +324,7 @@ except RuntimeError as error:
 # $(5, 6, 7, 8)$. The heads come in order, and what you are given may lie in memory in any order.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(merge_heads)
 
 
@@ -340,7 +340,7 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(merge_heads)
+check(merge_heads)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -409,7 +409,7 @@ figures.show(
             ("", "x\n(B, T, D)"),
             ("W_q, W_k,\nW_v", "q, k, v\n(B, T, D)"),
             ("split", "(B, H, T, K)"),
-            ("q · kᵀ / √K", "scores\n(B, H, T, S)"),
+            ("q · kᵀ / √dₖ", "scores\n(B, H, T, S)"),
             ("mask,\nsoftmax,\ndropout", "weights\n(B, H, T, S)"),
             ("· v", "(B, H, T, K)"),
             ("merge", "(B, T, D)"),
@@ -457,7 +457,7 @@ figures.show(
 # word 1. Each head kept to its own column.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(MultiHeadAttention)
 
 
@@ -507,7 +507,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_MultiHeadAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
-check(MultiHeadAttention)
+check(MultiHeadAttention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -668,7 +668,7 @@ with torch.no_grad():
 # is $(7)$. Then `W_q.weight` becomes $(2)$, `W_k.weight` $(3)$, `W_v.weight` $(5)$ and `W_o.weight` $(7)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(load_torch_weights)
 
 
@@ -690,7 +690,7 @@ def load_torch_weights(ours: nn.Module, theirs: nn.MultiheadAttention) -> nn.Mod
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_load_torch_weights", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(load_torch_weights)
+check(load_torch_weights)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1085,7 +1085,7 @@ for name, make in makers.items():
 # a)`, where both entries are the same `nn.Linear(3, 3, bias=False)`: 9, not 18.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(count_parameters)
 
 
@@ -1101,7 +1101,7 @@ def count_parameters(module: nn.Module) -> int:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_count_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(count_parameters)
+check(count_parameters)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1225,5 +1225,5 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html), whose
 # manual you can now read with a critical eye.
 
-# %%
+# %% tags=["demo"]
 progress()

@@ -14,7 +14,7 @@
 # one by one?**
 #
 # First you will build a test that finds out whether a function sees the order of its input, and catch attention being
-# blind. Then you cure it with *rotary position embeddings*, RoPE for short, which most of today's language models use:
+# blind. Then you cure it with **rotary position embeddings**, RoPE for short, which most of today's language models use:
 # every query and every key is turned by an angle that grows with its position. You will prove, on paper and to the last
 # digits that a float has, that a score then depends on nothing but the gap between two positions. At the end stands a
 # self-attention module that can tell dog from man.
@@ -133,7 +133,7 @@ print("The output of journey differs by at most", f"{(before - after).abs().max(
 # | the mean of what came up to it | 2, 3, 5 | 3, 5, 2 | 4, 6.5, 5 | no |
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(is_order_blind)
 
 
@@ -151,7 +151,7 @@ def is_order_blind(attention, x: torch.Tensor, permutation: torch.Tensor) -> boo
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_is_order_blind", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(is_order_blind)
+check(is_order_blind)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -293,7 +293,7 @@ interactive.slider(
 # that was wrong, and its value.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(rope_frequencies)
 
 
@@ -312,7 +312,7 @@ def rope_frequencies(dim: int, base: float = 10000.0) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_rope_frequencies", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(rope_frequencies)
+check(rope_frequencies)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -376,7 +376,7 @@ print(f"With 64 numbers, once round takes from {rounds[0]:.1f} positions to {rou
 # You may call your `rope_frequencies`; if it is wrong, that does not cost you here again.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(apply_rope)
 
 
@@ -398,7 +398,7 @@ def apply_rope(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_apply_rope", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(apply_rope)
+check(apply_rope)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -606,7 +606,7 @@ figures.show(
 # and back are the same; try your function on six.)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(to_half_split)
 
 
@@ -622,7 +622,7 @@ def to_half_split(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_to_half_split", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(to_half_split)
+check(to_half_split)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -696,7 +696,7 @@ print(f"Reordered, the two layouts agree ({halve.whose}). Mixed up, they differ 
 # 0)$ for both: the values are not rotated.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(RotarySelfAttention)
 
 
@@ -743,7 +743,7 @@ class RotarySelfAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_RotarySelfAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check(RotarySelfAttention)
+check(RotarySelfAttention)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1055,5 +1055,5 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 #   experiments and code
 # - Touvron et al., [LLaMA](https://arxiv.org/abs/2302.13971), section 2.2: RoPE in a model that everybody built on
 
-# %%
+# %% tags=["demo"]
 progress()

@@ -195,7 +195,7 @@ figures.show(
 # Most wrong answers are off by one here, and either never learn the last letter or now and then run past it.)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(get_batch)
 
 
@@ -220,7 +220,7 @@ def get_batch(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_get_batch", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(get_batch)
+check(get_batch)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -286,7 +286,7 @@ figures.show(
 # If the second target is −100, the loss is 0.288.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(language_model_loss)
 
 
@@ -306,7 +306,7 @@ def language_model_loss(logits: torch.Tensor, targets: torch.Tensor, ignore_inde
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_language_model_loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(language_model_loss)
+check(language_model_loss)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -350,7 +350,7 @@ print("Measured by", loss_of.whose)
 # The last column is $e^{\mathcal{L}}$, the **perplexity**. Where is all the surprise? Letter by letter:
 
 
-# %%
+# %% tags=["demo"]
 def letter_by_letter(logits, ids):
     """The surprise of each letter but the first, (L - 1,): logits (L - 1, N) predict ids[1:]."""
     surprise = [loss_of(z[None, None], y[None, None]) for z, y in zip(logits, ids[1:], strict=True)]
@@ -419,7 +419,7 @@ figures.show(
 # $\mathbf{x}$?)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(TransformerBlock)
 
 
@@ -450,7 +450,7 @@ class TransformerBlock(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_TransformerBlock", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(TransformerBlock)
+check(TransformerBlock)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -470,7 +470,9 @@ class BuiltInBlock(nn.TransformerEncoderLayer):
 
     def __init__(self, d_model, n_heads, dropout=0.0):
         sizes = {"nhead": n_heads, "dim_feedforward": 4 * d_model, "dropout": dropout}
-        super().__init__(d_model, **sizes, activation=F.gelu, batch_first=True, norm_first=True, bias=False)
+        # `F.gelu` itself makes PyTorch 2.2 take a short cut that needs biases
+        how = {"activation": lambda x: F.gelu(x), "batch_first": True, "norm_first": True, "bias": False}
+        super().__init__(d_model, **sizes, **how)
 
     def forward(self, x, mask=None):
         return super().forward(x, src_mask=mask)
@@ -487,6 +489,7 @@ class LanguageModel(nn.Module):
         self.block_size, self.n_heads = block_size, n_heads
         self.tokens = nn.Embedding(n_tokens, d_model)
         nn.init.normal_(self.tokens.weight, std=0.5)
+        # A buffer belongs to the model and goes with it to a GPU, but is not trained
         angles = torch.arange(block_size)[:, None] * 10.0 ** (-torch.arange(0, d_model, 2) / d_model)
         self.register_buffer("places", torch.cat([angles.sin(), angles.cos()], dim=-1) / 2)  # (block_size, D)
         self.register_buffer("mask", torch.ones(block_size, block_size, dtype=torch.bool).triu(1))
@@ -612,7 +615,7 @@ interactive.slider(
 # warm-up (`warmup=0`) step 0 has the peak. Raise a `ValueError` unless `0 <= warmup < total`.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(learning_rate)
 
 
@@ -634,7 +637,7 @@ def learning_rate(step: int, warmup: int, total: int, peak: float, floor: float 
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_learning_rate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(learning_rate)
+check(learning_rate)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -704,7 +707,7 @@ figures.show(
 # is $(0.6, 0.8)$, and the parameters move by $(-0.06, -0.08)$. With the gradient $(0.3, 0.4)$ nothing is clipped.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(train_step)
 
 
@@ -729,7 +732,7 @@ def train_step(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_train_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(train_step)
+check(train_step)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -754,7 +757,7 @@ def plain_step(model, optimizer, inputs, targets):
     return loss.item()
 
 
-# %%
+# %% tags=["demo"]
 step = use(train_step, otherwise=plain_step)
 parrot = make_model(block_size=32)
 optimizer = torch.optim.AdamW(parrot.parameters(), lr=3e-3)
@@ -814,7 +817,7 @@ figures.show(
 # comes in eval mode: and now? Does anything in your function call `backward`, or could it?
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(evaluate)
 
 
@@ -835,7 +838,7 @@ def evaluate(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> f
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_evaluate", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(evaluate)
+check(evaluate)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -850,7 +853,7 @@ def as_it_stands(model, inputs, targets):
         return F.cross_entropy(model(inputs).mT, targets).item()
 
 
-# %%
+# %% tags=["demo"]
 measure = use(evaluate, otherwise=as_it_stands)
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(3)
@@ -898,7 +901,7 @@ figures.show(
 # 3)$.
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(generate)
 
 
@@ -935,7 +938,7 @@ def generate(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_generate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(generate)
+check(generate)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1005,7 +1008,7 @@ figures.show(page(model, 1.0), caption="Before training.")
 # running means, and the rate with them.)
 
 # %%
-# Stuck? Uncomment the line below and run it; run it again for the next hint.
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
 # hint(train)
 
 
@@ -1036,7 +1039,7 @@ def train(
 
 
 # %% nbgrader={"grade": true, "grade_id": "check_train", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(train)
+check(train)  # NameError? Run the notebook's first cell
 ### BEGIN HIDDEN TESTS
 from grading.judge import grade
 
@@ -1095,7 +1098,7 @@ figures.show(
     caption=f"Trained by {learn.whose}. Held out {reached:.2f}, which is {lines['bigram'] - reached:.2f} below the bigram.",
 )
 
-# %%
+# %% tags=["demo"]
 print(
     f"held out: {reached:.3f} nats a letter; bigram {lines['bigram']:.3f}, unigram {lines['unigram']:.3f}, uniform",
     end=" ",
@@ -1154,7 +1157,7 @@ def weights_of(block, x, mask, n_heads):
 @torch.no_grad()
 def attention_maps(model, ids):
     """The weights of every head for a text of T ids: one (H, T, T) for each block."""
-    came_in = []
+    came_in = []  # a hook is called with whatever its block is given
     hooks = [block.register_forward_pre_hook(lambda _, given: came_in.append(given[0][0])) for block in model.blocks]
     model.eval()
     model(ids[None])
@@ -1325,7 +1328,7 @@ print(f"In 200 new sequences, {right:.1%} of the letters that can be predicted a
 
 # %% [markdown]
 # Nobody wrote an algorithm for looking back. A loop of five lines, two blocks and a task in which looking back pays:
-# the rest was found by going downhill. Much of what is called *in-context learning*, picking up a pattern from the
+# the rest was found by going downhill. Much of what is called **in-context learning**, picking up a pattern from the
 # prompt alone, is believed to begin with heads like this one.
 
 # %% [markdown]
@@ -1404,7 +1407,7 @@ figures.show(
     caption="Nine runs, each with its bug. Held out is measured rightly in all.",
 )
 
-# %%
+# %% tags=["demo"]
 for name, curves in {"0. right": healthy, **gallery}.items():
     training, unseen_loss = curves["training"], curves["held out"][1][-1]
     print(f"{name:28} training {sum(training[-20:]) / 20:5.2f}   held out {unseen_loss:5.2f}")
@@ -1584,5 +1587,5 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 #   Circuits](https://transformer-circuits.pub/2021/framework/index.html) takes models of two blocks apart, as you did
 #   in section 10.
 
-# %%
+# %% tags=["demo"]
 progress()

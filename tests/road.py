@@ -157,7 +157,7 @@ def walk(python: Path, notebook: NotebookNode, lesson: str, state: str) -> Walke
 def published(root: Path) -> Iterator[Path]:
     """A folder with the students' notebooks, whose first cells ask a web server of this machine for the wheel."""
     with tempfile.TemporaryDirectory() as wheels, tempfile.TemporaryDirectory() as folder, served(Path(wheels)) as at:
-        wheel = make_wheel(Path(wheels))
+        wheel = make_wheel(Path(wheels), {})
         publish(root, Path(folder), Origin(version("attention-course"), f"{at}/{wheel.name}"))
         yield Path(folder)
 

@@ -94,7 +94,7 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
 
 def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
     released = course / "release" / MINE
-    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples"}
+    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", MINE}
     done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
     assert "That is the sum. How many numbers went into it?" in done.stdout
     assert "all: 20.0" in done.stdout
@@ -114,16 +114,19 @@ def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
 def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
     assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0
     (wheel,) = (tmp_path / "students").glob("*.whl")
-    assert f"course/examples/{MINE}.examples" in zipfile.ZipFile(wheel).namelist()
-    assert (tmp_path / "students" / f"{MINE}.examples").is_file()
+    for name in (f"{MINE}.examples", f"{MINE}/mean.practice"):
+        assert f"course/examples/{name}" in zipfile.ZipFile(wheel).namelist()
+        assert (tmp_path / "students" / name).is_file()
     source = course / "source" / f"{MINE}.py"
     text = source.read_text()
     source.write_text(text.replace("One idea", "Another idea"))
     try:
         assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+        assert cli.main(["check", "--course", str(course)]) == 0  # proved, and not released
+        assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
     finally:
         source.write_text(text)
-    assert "09_means changed since it was proved and released" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
 
 
 def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monkeypatch, capsys):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from course.properties import PROPERTIES
 from course.protocol.helpers import HELPERS
 from grading import cli
 from grading.judge import exercise
@@ -29,6 +30,9 @@ OWNERS = {
     "ExecutePreprocessor": "nbconvert.preprocessors",
     "LateSubmissionPlugin": "nbgrader.plugins",
     "AssignLatePenalties": "nbgrader.preprocessors",
+    "FeedbackExporter": "grading.nbgrader_plugins.feedback",
+    "GenerateAssignment": "nbgrader.converters",
+    "LatePolicy": "grading.nbgrader_plugins.late",
 }
 
 
@@ -92,9 +96,11 @@ def listed(named: Mapping[str, object]) -> str:
 
 
 def called(function: object) -> str:
-    """Its signature without annotations and `self`."""
+    """Its signature without annotations, `self`, and what every property is called with."""
     signature = inspect.signature(function)
-    kept = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+    kept = [
+        p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "seen", "exact")
+    ]
     return str(signature.replace(parameters=kept, return_annotation=signature.empty)).replace(
         "torch.float32", "float32"
     )
@@ -108,6 +114,7 @@ def authors_tables() -> dict[str, str]:
         "draw": listed(methods(exercise.Draw)),
         "exercise": listed(public),
         "helpers": listed(HELPERS),
+        "properties": listed(PROPERTIES),
     }
 
 
@@ -115,7 +122,7 @@ def test_teachers_are_told_the_mistakes_that_there_are():
     assert text(ROOT / "docs" / "mistakes.md") == mistakes.page(ROOT), "run `make build`"
 
 
-@pytest.mark.parametrize("of", ["case", "draw", "exercise", "helpers"])
+@pytest.mark.parametrize("of", ["case", "draw", "exercise", "helpers", "properties"])
 def test_authors_are_told_what_the_docstrings_tell(of):
     table = authors_tables()[of]
     assert table in text(ROOT / "docs" / "authors.md"), f"docs/authors.md should have\n\n{table}"

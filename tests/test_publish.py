@@ -28,7 +28,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def wheel_name(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return make_wheel(tmp_path_factory.mktemp("wheel")).name
+    return make_wheel(tmp_path_factory.mktemp("wheel"), {}).name
 
 
 def test_it_holds_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
@@ -84,11 +84,13 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
     made = []
     for number in range(2):
         (tmp_path / str(number)).mkdir()
-        made.append(make_wheel(tmp_path / str(number), [examples]))
+        made.append(
+            make_wheel(tmp_path / str(number), {"09_mine.examples": examples, "09_mine/twice.practice": examples})
+        )
     assert made[0].read_bytes() == made[1].read_bytes()
     with zipfile.ZipFile(made[0]) as ours, zipfile.ZipFile(wheels["course"]) as theirs:
         added = set(ours.namelist()) - set(theirs.namelist())
-        assert added == {"course/examples/09_mine.examples"}
+        assert added == {"course/examples/09_mine.examples", "course/examples/09_mine/twice.practice"}
         same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL"))]
         assert all(ours.read(name) == theirs.read(name) for name in same)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]

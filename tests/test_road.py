@@ -53,7 +53,7 @@ def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(
 def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fresh, classroom, tmp_path):
     notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     notebook.cells = notebook.cells[:3]  # the title, the first cell, and the imports
-    road.make_wheel(tmp_path)
+    road.make_wheel(tmp_path, {})
     before = road.versions(fresh)
     road.run_all(notebook, fresh, tmp_path)
     assert road.versions(fresh) == before

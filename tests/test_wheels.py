@@ -150,8 +150,8 @@ def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     assert wheels["course"].stat().st_size < 10 * 2**20
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
-    settings = "grading/templates/nbgrader_config.py"  # of a course that `grading init` makes
-    assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {SHARED, settings}
+    others = {"grading/templates/nbgrader_config.py", "grading/site/site.css"}  # of a course, and of its site
+    assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {SHARED} | others
 
 
 def test_both_have_one_version_one_licence_and_the_students_has_one_command(wheels):
@@ -195,7 +195,7 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     assert str(tmp_path / "environment") in told.splitlines()[-1]
     assert not (python.parent / "grading").exists()
     (tmp_path / "my_answers.py").write_text(RIGHT)
-    assert run(tmp_path, "attention", "check", "my_answers.py").startswith("✓ right: softmax")
+    assert run(tmp_path, "attention", "check", "my_answers.py").startswith("✓ passes: softmax")
     missing = (
         "import importlib.util as u\nprint([u.find_spec(name) for name in ('grading', 'grader_tests', 'nbgrader')])"
     )

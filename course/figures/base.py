@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
+from ..report import display_html
 from .looks import STYLE
 
 if TYPE_CHECKING:
@@ -78,11 +79,10 @@ def show(drawn: Figure | Axes, *, alt: str = "", caption: str = "") -> None:
     """Show a figure (or the figure of some axes) under the cell, with its description, and close it.
 
     `alt` says in words what there is to see; without it the figure must have been `described`. ValueError if neither.
+    A script says these words.
     """
-    from IPython.display import display
-
     words = alt or drawn.figure.get_label()
-    display({"text/html": html(drawn, alt=alt, caption=caption), "text/plain": words}, raw=True)
+    display_html(html(drawn, alt=alt, caption=caption), str(words))
 
 
 def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str = "") -> str:

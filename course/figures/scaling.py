@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> Figure:
-    """One histogram for each width K over the same axis, and under each a bar from -reach to reach.
+    """One histogram for each width of queries and keys over the same axis, and under each a bar from -reach to reach.
 
-    `samples` maps K to scores of any shape, `reach` maps K to one number. Every histogram is drawn equally high.
+    `samples` maps a width to scores of any shape, `reach` to one number. Every histogram is drawn equally high.
     """
     bar = {width: float(number) for width, number in reach.items()}
     edge = 3.2 * max(bar.values())
@@ -36,11 +36,11 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
         ends = [-bar[width], bar[width]]
         ax.plot(ends, [floor - 0.09] * 2, color=PALETTE[6], marker="|", linewidth=1.6)
         note(ax, f"± {bar[width]:.1f}", (bar[width], floor - 0.09), (6, 0), va="center")
-    ax.set_yticks(range(len(samples)), [f"K = {width}" for width in reversed(samples)])
+    ax.set_yticks(range(len(samples)), [f"dₖ = {width}" for width in reversed(samples)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(-edge, edge), ylim=(-0.3, None), xlabel="score of one query with one key")
-    told = ", ".join(f"{bar[width]:.1f} at K = {width}" for width in samples)
+    told = ", ".join(f"{bar[width]:.1f} at width {width}" for width in samples)
     return described(
         figure,
         f"{len(samples)} histograms of scores over the same axis, all centred on 0, each wider than "
@@ -78,7 +78,7 @@ def responses(rates: Mapping[str, torch.Tensor]) -> Figure:
 
 
 def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys: int) -> Figure:
-    """Three panels against K: spread of the scores, entropy of the weights over `keys` keys, gradient of softmax.
+    """Three panels against the width: spread of scores, entropy of the weights over `keys` keys, gradient of softmax.
 
     `results` maps a curve's name to these three readings for every width, (len(widths), 3).
     """
@@ -89,7 +89,7 @@ def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys:
     titles = ("spread of the scores", "entropy of the weights", "gradient of softmax")
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         ys = {name: readings[:, i] for name, readings in results.items()}
-        curves(widths, ys, ax=ax, xlabel="K", title=title, log="x" if i == 1 else "both")
+        curves(widths, ys, ax=ax, xlabel="width dₖ", title=title, log="x" if i == 1 else "both")
         ax.set_xticks(list(widths), [str(width) for width in widths])
         ax.minorticks_off()
     level(axes[1], most)
@@ -101,7 +101,7 @@ def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys:
     )
     return described(
         figure,
-        f"Three panels against K, from K = {widths[0]} to K = {widths[-1]}. {told}. "
+        f"Three panels against the width, from {widths[0]} to {widths[-1]}. {told}. "
         f"Equal weights would have the entropy {most:.2f}.",
     )
 
@@ -113,6 +113,7 @@ def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure
     told = []
     for ax, (title, weights) in zip(axes, maps.items(), strict=True):
         heat_map(weights, ax=ax, title=title, numbers=True)
+        ax.set(xlabel="key", ylabel="query")
         sums = ax.secondary_yaxis("right")
         sums.set_yticks(range(len(weights)), [f"Σ {total:.2f}" for total in weights.sum(-1)])
         sums.tick_params(length=0, labelsize=SMALL)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import zlib
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 import torch
@@ -48,7 +49,9 @@ def alike(a: Node, b: Node) -> bool:
     dtype = getattr(torch, a.of[0])
     room = Tolerance.of(dtype if dtype.is_floating_point else torch.float64)
     allowed = (room.rtol + room.atol) * max(a.sums[0], b.sums[0])
-    return all(x == y or abs(x - y) <= allowed for x, y in zip(a.sums, b.sums, strict=True))
+    # Sums of what is almost too large for its dtype are infinite, or no number
+    pairs = zip(a.sums, b.sums, strict=True)
+    return all(x == y or (x != x and y != y) or abs(x - y) <= allowed < inf for x, y in pairs)
 
 
 def _sketch(value: Any) -> Any:

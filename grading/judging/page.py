@@ -21,7 +21,7 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from course.report import MARKS, prose
-from grading.cells import RECORD, check_call, exercise_named, grade_id, visible
+from grading.cells import RECORD, check_call, exercise_named, grade_id, same_code, visible
 from grading.judge.graded import has_verdict, is_judged, marks_of, verdict_of
 from grading.judge.present import present
 from grading.judge.verdict import ExerciseVerdict
@@ -178,7 +178,7 @@ def _body(cell: NotebookNode) -> Markup:
 def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
     """What a grade cell holds for the learner's eyes, other than the call of `check` that every one has."""
     source = visible(cell.source).strip()
-    return markup.code(source) if source and source != check_call(exercise_named(name)) else NOTHING
+    return markup.code(source) if source and not same_code(source, check_call(exercise_named(name))) else NOTHING
 
 
 def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:

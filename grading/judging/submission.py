@@ -27,7 +27,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from grading.cells import RECORD, check_call, exercise_of, parse, visible
+from grading.cells import RECORD, check_call, exercise_of, parse, same_code, visible
 from grading.judge import wire
 from grading.judge.exercise import Exercise
 from grading.judge.graded import is_judged, marks_of, points_of
@@ -170,7 +170,7 @@ def _judge(
     if exercise is None:
         return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name} does not have it")
     shown = visible(cell.source).strip()
-    if shown != check_call(exercise.name):  # check is for the learner's eyes: what it shows would be replaced
+    if not same_code(shown, check_call(exercise.name)):  # what `check` itself shows would be replaced
         run.code(shown, given=True)
     source = Source([ran.code for ran in run.cells], lesson.exercises)
     seed = seed_of(request["seed"], exercise.name)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..cells import exercise_named
@@ -31,11 +31,11 @@ from ..nbgrader_plugins.standing import Standing
 from ..root import lessons
 from ..sandbox import require
 from .grading import NotHandedIn, task_of
-from .nbgrader import configuration, knows
+from .nbgrader import GradingError, configuration, knows
 from .regrading import otherwise, verdicts_in
 from .submission import Graded, Task, grade
 from .workers import pool
-from .writer import Writer
+from .writer import Writer, time_of
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,16 @@ def _of_lesson(made: _Made, students: Container[str] | None, executor: Executor)
     for student, since, task, waiting in begun:
         try:
             graded = waiting.result()
+            compared = _compared(made, task, graded, since)
         except NotGraded as error:
             yield Revised(standing.lesson, student, since, nothing, nothing, failed=str(error))
         else:
             made.grades.append((task, graded))
-            yield _compared(made, task, graded, since)
+            yield compared
 
 
 def _compared(made: _Made, task: Task, graded: Graded, since: list[str]) -> Revised:
+    """Raises NotGraded where nobody can tell when it was handed in."""
     standing, student = made.standing, task.student
     old, new = standing.kept[student].verdicts, verdicts_in(graded)
     with _gradebook(standing) as gradebook:
@@ -148,7 +150,7 @@ def _as_it_would_be(submitted: SubmittedNotebook, before: Standings, new: dict[s
 def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, task: Task) -> float:
     submission, text = submitted.assignment, task.made_of["timestamp"]
     granted = {one.student: one.more for one in leaves(gradebook, submission.assignment.name)}
-    came, due = parse_utc(text) if text else submission.timestamp, submission.assignment.duedate
+    came, due = time_of(text) if text else submission.timestamp, submission.assignment.duedate
     if came is None or due is None:
         return 0.0
     more = granted.get(task.student) or submission.extension or timedelta()
@@ -156,9 +158,16 @@ def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, task: Task
 
 
 def _write(made: _Made) -> int:
+    """Raises GradingError where a grade cannot be written: those before it are."""
     with Writer(made.standing.coursedir, made.config, made.standing) as writer:
-        for task, graded in made.grades:
-            writer.write(graded, task.made_of)
+        for number, (task, graded) in enumerate(made.grades):
+            try:
+                writer.write(graded, task.made_of)
+            except (NotGraded, OSError, SQLAlchemyError) as error:
+                raise GradingError(
+                    f"{made.standing.lesson}, {task.student}: the grade cannot be written: {error}. {number} of this "
+                    "lesson are written and kept; run the same command again for the others"
+                ) from error
     return len(made.grades)
 
 

@@ -124,7 +124,7 @@ class Writer:
         except MissingEntry:
             submission = self._add_rows(student)
         if handed_in_at:
-            submission.timestamp = _time(handed_in_at)
+            submission.timestamp = time_of(handed_in_at)
 
     def _add_rows(self, student: str) -> SubmittedAssignment:
         session = self.gradebook.db
@@ -162,7 +162,7 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _time(text: str) -> datetime:
+def time_of(text: str) -> datetime:
     """What timestamp.txt says. Raises NotGraded."""
     try:
         at: datetime = utils.parse_utc(text)

@@ -115,9 +115,7 @@ def _sphinx(text: Path, made: Path, title: str) -> None:
 
 
 def _replace(out: Path, made: Path) -> None:
-    """One site in the place of another, with what is not Sphinx's left out."""
-    for name in (".doctrees", "_sources"):
-        shutil.rmtree(made / name, ignore_errors=True)
+    """One site in the place of another."""
     (made / ".nojekyll").touch()  # GitHub's pages leave out what begins with _ otherwise
     if out.exists():
         shutil.rmtree(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +20,9 @@ class Kernel:
         self.client, self.manager = client, manager
 
     def run(self, code: str) -> SimpleNamespace:
-        """Run a cell: `html`, `markdown`, `text` (what was printed), `value` (the repr of the last), `error`."""
-        shown = SimpleNamespace(html="", markdown="", text="", value=None, error=None)
+        """Run a cell: `html`, `markdown`, `text` (what was printed), `value` (the repr of the last), `error`,
+        `traceback`."""
+        shown = SimpleNamespace(html="", markdown="", text="", value=None, error=None, traceback="")
 
         def collect(message: dict[str, Any]) -> None:
             kind, content = message["header"]["msg_type"], message["content"]
@@ -28,6 +30,7 @@ class Kernel:
                 shown.text += content["text"]
             elif kind == "error":
                 shown.error = f"{content['ename']}: {content['evalue']}"
+                shown.traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(content["traceback"]))
             elif kind == "execute_result":
                 shown.value = content["data"]["text/plain"]
             elif kind == "display_data" and "display_id" not in content["transient"]:  # no bar, which is gone again

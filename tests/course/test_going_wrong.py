@@ -35,7 +35,7 @@ def kernel(started: Kernel) -> Kernel:
     started.run("""
         import torch, course.checking
         course.checking.notebook = course.checking.Notebook()
-        for name in "softmax log_softmax softmax_with_temperature entropy".split():
+        for name in "softmax log_softmax softmax_with_temperature entropy sofmax Softmax".split():
             globals().pop(name, None)
     """)
     started.run(f"get_ipython().history_manager.input_hist_raw[:] = ['']\n{BEGIN}")
@@ -72,7 +72,7 @@ def test_a_cell_that_failed_before_it_came_to_the_function_is_told_of(kernel):
     kernel.run(RIGHT)
     assert kernel.run(f"import nunpy\n{WRONG}").error
     text = said(kernel, "check(softmax)")
-    assert text.startswith("✓ right")
+    assert text.startswith("✓ passes")
     assert "The last cell with softmax failed before it came to it. Run it again and read its error" in text
 
 
@@ -100,7 +100,7 @@ def test_of_what_ran_nothing_is_said(kernel, code):
     kernel.run(WRONG)
     assert kernel.run(code).error is None
     text = said(kernel, "check(softmax)")
-    assert text.startswith("✓ right")
+    assert text.startswith("✓ passes")
     assert "cell with" not in text
 
 
@@ -113,10 +113,15 @@ def test_the_result_of_a_call_is_told_from_the_function(kernel):
     assert "This is what softmax returned, a Tensor. check calls it by itself: write check(softmax)." in text
 
 
+def test_what_is_no_function_is_told_of(kernel):
+    assert "check takes the function itself, as in check(softmax), and got an int." in said(kernel, "check(3)")
+    assert "'rope' is not an exercise of lesson 02_softmax" in said(kernel, "check('rope')")
+
+
 def test_a_name_in_quotation_marks_is_checked_and_told_of(kernel):
     kernel.run(RIGHT)
     text = said(kernel, "check('softmax')")
-    assert text.startswith("✓ right")
+    assert text.startswith("✓ passes")
     assert "write check(softmax), without quotation marks" in text
 
 
@@ -124,7 +129,6 @@ def test_a_function_with_a_slip_in_its_name_is_found(kernel):
     kernel.run(RIGHT.replace("softmax", "sofmax"))
     assert "There is a sofmax: is it meant to be softmax? Then change its name" in said(kernel, "check(softmax)")
     assert "sofmax is no exercise. Is it meant to be softmax?" in said(kernel, "check(sofmax)")
-    kernel.run("del sofmax")
 
 
 def test_a_name_that_was_given_away_is_told_of(kernel):
@@ -173,3 +177,19 @@ def test_progress_knows_what_was_broken_since(kernel):
     assert "✓ softmax" in said(kernel, "progress()")
     kernel.run(WRONG)
     assert "✓ softmax" not in said(kernel, "progress()")
+
+
+# --------------------------------------------------------------------------------------------------------- a restart
+
+
+@pytest.mark.parametrize("lesson", lessons())
+def test_after_a_restart_the_traceback_of_a_check_or_a_hint_says_to_run_the_first_cell(kernel, lesson):
+    cells = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8").split("\n# %%")
+    kernel.run("del check, hint")
+    for name in exercises_of(lesson):
+        (check,) = [cell.partition("\n")[2] for cell in cells if f"\ncheck({name})" in cell]
+        (hint,) = [cell.partition("\n")[2].replace("# hint", "hint") for cell in cells if f"# hint({name})" in cell]
+        for cell in (check.partition("### BEGIN HIDDEN")[0], hint):
+            shown = kernel.run(cell)
+            assert shown.error.startswith("NameError")
+            assert "NameError? Run the notebook's first cell" in shown.traceback

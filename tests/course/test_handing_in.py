@@ -75,8 +75,8 @@ def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):
     save(content, desk / f"{LESSON}.ipynb")
     text = said(kernel)
     assert READY not in text
-    assert "No, not yet. The cell of log_softmax and the cell check(entropy) are missing." in text
-    assert "No, not yet. The cell of softmax is there more than once. Delete all but one." in text
+    assert "No, not yet. Missing: the cell of log_softmax and the cell check(entropy). Take" in text
+    assert "No, not yet. There more than once: the cell of softmax. Delete all but one." in text
 
 
 def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
@@ -84,7 +84,7 @@ def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
     failed = next(c for c in content["cells"] if "".join(c["source"]).startswith("words = ["))
     failed["outputs"] = [{"output_type": "error", "ename": "NameError", "evalue": "", "traceback": []}]
     save(content, desk / f"{LESSON}.ipynb")
-    assert re.search(r"The cell that begins words = \[.* ended in an error, in the file\.", said(kernel))
+    assert re.search(r"Ended in an error, in the file: the cell that begins words = \[", said(kernel))
 
 
 def test_what_ran_and_was_not_saved_is_named(kernel, desk):
@@ -92,7 +92,7 @@ def test_what_ran_and_was_not_saved_is_named(kernel, desk):
     cell(content, "entropy")["source"] = ["def entropy(p, dim=-1):\n", "    return 1.0\n"]
     save(content, desk / f"{LESSON}.ipynb")
     text = said(kernel)
-    assert "entropy is another in the file than the one that ran last. Save the notebook, and run the cell." in text
+    assert "Not in the file as it ran last: entropy. Save the notebook;" in text
     assert text.count("No, not yet") == 1
 
 

@@ -24,14 +24,15 @@ def _no_figure_is_left_open():
 
 @pytest.fixture
 def displayed(monkeypatch):
-    """What was displayed, in order: mime bundles and widgets."""
+    """What was displayed in IPython, in order: mime bundles and widgets."""
     shown: list = []
+    monkeypatch.setattr("IPython.get_ipython", object)
     monkeypatch.setattr("IPython.display.display", lambda data, raw=False: shown.append(data))
     return shown
 
 
 @pytest.fixture
-def kernel(monkeypatch):
+def kernel(monkeypatch, displayed):
     """As in a notebook that runs."""
     monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=object()))
 

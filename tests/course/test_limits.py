@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from course import checking, limits
+from course.following import following
 from course.protocol.watching import Watch
 
 from .kernels import Kernel, a_running_kernel
@@ -117,6 +118,22 @@ def test_what_shows_that_it_goes_on_gets_its_whole_time_again(where):
             limits.renew()
 
     assert where(lambda: stopped(training)) == ""
+
+
+def test_a_training_that_is_followed_has_its_whole_time_again_with_each_step(capsys):
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer.step()  # the first one imports
+
+    def training() -> None:
+        until = time.process_time() + 3 * SOON
+        while time.process_time() < until:
+            optimizer.step()
+
+    with following(model, 1_000_000_000):
+        assert stopped(training) == ""
+    with following(model, 1):
+        assert stopped(training), "more steps than there should be are no sign of an end"
 
 
 def test_somebody_elses_alarm_goes_off_when_it_would_have():

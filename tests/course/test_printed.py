@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def checked(monkeypatch, capsys):
 
 def test_what_an_answer_prints_is_shown_with_the_call_that_printed_it(checked):
     text, _ = checked("print('the shape is', tuple(x.shape)); print('and', x.dtype, file=sys.stderr)")
-    assert text.startswith("✓ right: softmax")
+    assert text.startswith("✓ passes: softmax")
     assert (
         "\n  Printed by `softmax(torch.tensor([0.0, 0.6931472, 1.609438]))`:\n"
         "      the shape is (3,)\n      and torch.float32\n" in text
@@ -53,10 +54,12 @@ def test_of_many_calls_those_that_failed_are_shown(checked):
 def test_what_is_not_shown_can_be_had(checked, capsys):
     text, softmax = checked("print(*range(100), sep='\\n')")
     assert text.count("… 92 more lines") == CALLS
-    assert "All that was printed (9 calls): course.printed(softmax)" in text
+    calls = int(re.search(r"All that was printed \((\d+) calls\): course.printed\(softmax\)", text)[1])
+    assert calls > CALLS
     printed(softmax)
     told = capsys.readouterr().out
-    assert told.count("\n99\n") == 9
+    assert sum(line.startswith("--- ") for line in told.splitlines()) == calls
+    assert told.count("\n99\n") >= calls  # what is asked may call it twice
     assert told.startswith("--- softmax(torch.tensor([0.0")
 
 

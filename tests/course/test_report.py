@@ -88,7 +88,7 @@ def test_code_and_emphasis_are_marked_up_and_a_lone_star_stays():
 @pytest.mark.parametrize("pair", list(combinations(MARKS, 2)), ids=" and ".join)
 def test_any_two_states_differ_by_mark_and_by_word(pair):
     (one, first, _), (other, second, _) = (MARKS[status] for status in pair)
-    assert one != other
+    assert one != other or pair == ("right", "passes")  # the one is the grade's word, the other the notebook's
     assert first != second
 
 
@@ -159,7 +159,7 @@ def test_points_print_as_one_plain_float_which_nbgrader_reads():
     points = Points(2.5, 7.0)
     assert repr(points) == str(points) == "2.5"
     assert points + 1 == 3.5
-    assert text_of(points._repr_html_()) == "2.5 of 7 points"
+    assert "display:none" in points._repr_html_(), "the report above has said it"
     marks = {"grade": True, "grade_id": "check_softmax", "locked": True, "points": 7, "schema_version": 3}
     output = new_output("execute_result", data={"text/plain": repr(points)}, execution_count=1)
     cell = new_code_cell("check(softmax)", outputs=[output], metadata={"nbgrader": {**marks, "solution": False}})
@@ -171,4 +171,7 @@ def test_a_terminal_without_the_marks_gets_the_words(monkeypatch):
     monkeypatch.setattr(sys, "stdout", screen)
     display(full())
     screen.seek(0)
-    assert "not right yet: softmax, 2.5 of 7 points" in screen.read()
+    text = screen.read()
+    assert text.startswith("x not right yet: softmax, 2.5 of 7 points")
+    assert "\n  + " in text
+    assert "\n  x " in text

@@ -70,6 +70,13 @@ def test_where_something_is_not_finite_counts():
     assert not same_outcome(kept(one), kept(-one))
 
 
+def test_numbers_whose_sums_are_too_large_are_alike_to_themselves_and_to_nothing_else():
+    huge = torch.full((3, 4), -1.7e308, dtype=torch.float64)
+    assert same_outcome(kept(huge), kept(huge.clone()))
+    for other in (-huge, torch.zeros_like(huge), huge / 1e300):
+        assert not same_outcome(kept(huge), kept(other)) and not same_outcome(kept(other), kept(huge))
+
+
 def test_an_error_is_its_type_and_message_and_no_line_is_kept():
     raised = {"type": "ValueError", "bases": ["ValueError"], "message": "no", "line": "raise ValueError('no')"}
     record = to_record(sketched(Observation(raised=raised)))

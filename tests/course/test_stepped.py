@@ -42,6 +42,7 @@ def test_too_many_pictures_are_thinned_out_and_where_the_sliders_stand_stays():
 @pytest.mark.parametrize("on", [True, False])
 def test_on_a_page_every_picture_is_drawn_and_the_strip_is_for_those_without_script(monkeypatch, on):
     shown = []
+    monkeypatch.setattr("course.report.shell", object)
     monkeypatch.setattr("IPython.display.display", lambda data, raw=False: shown.append(data))
     monkeypatch.setenv(stepped.ON_A_PAGE, "1" if on else "")
 

@@ -82,6 +82,19 @@ def test_the_two_modes_are_two_rows():
     assert "training mode lie between 2.000 and 2.500" in alt
 
 
+def test_a_row_that_somebody_else_measured_bears_the_name():
+    figure, alt = drawn(training.modes([2.0], [1.5], measured="a stand-in, until your own passes"))
+    names = [" ".join(label.get_text().split()) for label in figure.axes[0].get_yticklabels()]
+    assert names == ["training mode", "a stand-in, until your own passes"]
+    assert "1 by a stand-in" in alt
+    assert "eval mode" not in alt
+
+
+def test_a_page_says_its_title_in_one_line():
+    _, alt = drawn(training.page("to sea", torch.zeros(6), "warm,\nby a stand-in"))
+    assert alt.startswith("warm, by a stand-in: 'to sea'")
+
+
 def test_small_maps_carry_numbers_and_large_ones_share_a_colour_bar():
     for size, numbers, axes in ((3, 9, 4), (9, 0, 5)):
         weights = torch.full((2, size, size), 0.25)

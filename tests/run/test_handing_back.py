@@ -53,7 +53,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCanvas]:
 
 
 def push(there: FakeCanvas, *more: str) -> int:
-    return cli.main(["push", "canvas", ONE, "--url", there.url, "--course", "7", *more])
+    return cli.main(["push", "canvas", ONE, "--url", there.url, "--canvas-course", "7", *more])
 
 
 def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, capsys):
@@ -92,7 +92,7 @@ def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
     ("more", "why"),
     [
         (["--assignment", "17"], "Canvas: "),
-        (["--assignment", "91", "--course", "8"], "Canvas: "),
+        (["--assignment", "91", "--canvas-course", "8"], "Canvas: "),
         (["--url", "http://canvas.example.edu"], "to an address that begins with https:// only"),
         (["--by", "email"], ""),
     ],

@@ -116,3 +116,15 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
 def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, arguments, why):
     assert cli.main(arguments) == 1
     assert why in capsys.readouterr().err
+
+
+def test_what_cannot_be_graded_is_told_and_stays_as_it_was(course_of_three, capsys):
+    now_squares(course_of_three)
+    (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()
+    (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")
+    assert cli.main(["regrade", ONE, "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"no {ONE}.ipynb was handed in" in told
+    assert "timestamp.txt holds no time: yesterday evening" in told
+    assert "2 could not be graded and stay as they are" in told
+    assert points(course_of_three) == {"ada": 5, "bob": 5, "cem": 3}

@@ -22,7 +22,7 @@ right.mistake("forgets_to_shift", shows="windows").patch("""
     "the targets begin one token later."
 )
 right.mistake("shifts_twice", {"place + 1": "(place + 2).clamp(max=len(data) - 1)"}, shows="windows").says(
-    "Your targets lie two steps ahead: each is the token after the one that should be foretold."
+    "Your targets lie two steps ahead: each is the token after the one that should be predicted."
 )
 right.mistake("looks_back", {"[place], data[place + 1]": "[place + 1], data[place]"}, shows="windows").says(
     "Inputs and targets have changed places: your targets lie one step *behind* the inputs."

@@ -1,0 +1,65 @@
+"""Maps that stand side by side, of lessons 05 to 07: numbers of one size, queries downwards and keys across."""
+
+from __future__ import annotations
+
+import matplotlib
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from course.figures import heads, masks, rotation
+
+matplotlib.use("Agg")
+
+WORDS = ["one", "two", "three", "four", "five", "six"]
+NARROW, WIDE = torch.full((6, 6), 0.5), torch.full((6, 6), -12.25)
+NOTHING = torch.zeros(6, 6, dtype=torch.bool)
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_left_open():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        lambda: masks.before_and_after(WIDE, NOTHING, NARROW, WORDS),
+        lambda: rotation.score_tables({"narrow": NARROW, "wide": WIDE}),
+    ],
+    ids=["before and after", "score tables"],
+)
+def test_numbers_of_panels_that_are_compared_have_one_size(figure):
+    texts = [text for ax in figure().axes for text in ax.texts]
+    assert len({len(text.get_text()) for text in texts}) > 1
+    assert len({text.get_fontsize() for text in texts}) == 1
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        lambda: masks.tables(dict.fromkeys("abcd", NOTHING), per_row=2),
+        lambda: masks.weights(dict.fromkeys("abcd", (NARROW, None)), WORDS, per_row=2),
+        lambda: rotation.maps(dict.fromkeys("abcd", NARROW), dict.fromkeys("abcd", WORDS)),
+    ],
+    ids=["tables", "weights", "maps"],
+)
+def test_the_outer_panels_name_queries_and_keys(figure):
+    axes = figure().axes
+    assert [ax.get_ylabel() for ax in axes] == ["queries", "", "queries", ""]
+    assert [bool(ax.get_xlabel()) for ax in axes[2:]] == [True, True]
+
+
+def test_heads_side_by_side_name_queries_and_keys():
+    axes = heads.side_by_side(torch.stack([NARROW, NARROW]), rows=WORDS).axes
+    assert [ax.get_ylabel() for ax in axes] == ["queries", ""]
+    assert [ax.get_xlabel() for ax in axes] == ["keys", "keys"]
+
+
+def test_losses_by_number_of_heads_are_told_by_their_last_steps():
+    figure = heads.by_number({1: [1.0] * 10 + [0.5] * 20, 2: [1.0] * 10 + [0.125] * 20, 4: [0.25] * 30}, floor=0.5)
+    left, right = figure.axes
+    assert [bar.get_height() for bar in right.patches] == [0.5, 0.125, 0.25]
+    assert {line.get_label() for line in left.get_lines()} >= {"1 head", "2 heads"}
+    assert "0.500 for 1, 0.125 for 2, 0.250 for 4" in figure.get_label()
