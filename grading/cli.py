@@ -228,10 +228,13 @@ def _feedback(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from .overview import terminal
+    from .overview.texts import Graders
     from .run.classroom import demonstrate
+    from .run.records import class_of
 
     failed = demonstrate(options.root, Console())
-    _report(options)
+    terminal.show_class(class_of(options.root), Graders(options.root), Console(), students=True)
     print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
     return min(1, failed)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grading import cli
 from grading.root import CourseError
 from grading.run.classroom import demonstrate, grade_class, release_lessons, write_feedback
 from grading.run.nbgrader import autograde, grades, scores, waiting, why_not
@@ -266,7 +267,7 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
     assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
 
 
-def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp_path):
+def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp_path, monkeypatch, capsys):
     root = make_course(tmp_path / "course")
     console = Heard()
     assert demonstrate(root, console) == 0
@@ -289,3 +290,8 @@ def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp
         assert f"{lesson}: 9 graded before, and not changed since" in console.text
     assert {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")} == graded
     assert scores(root) == points
+
+    monkeypatch.chdir(root)
+    assert cli.main(["demo"]) == 0
+    told = capsys.readouterr().out
+    assert "sample-fatou" in told and "Look next at" in told
