@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab check strength test test-fast test-ordinary test-browser road fuzz chaos coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser road fuzz chaos coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,11 +56,14 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
 	$(BIN)/grading strength $(LESSONS)
 
-test: setup  ## the whole test suite, contracts, lint and types
+test: setup  ## every test but the longest, of slow ones the first case: five minutes on two cores
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases
+
+test-all: setup  ## the whole test suite, every lesson and hostile submission: half an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
 
 test-fast: setup  ## what answers within a minute, while one works
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow and not browser"
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not (slow or long or browser)"
 
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
 	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
@@ -78,7 +81,7 @@ chaos: setup  ## kill graders, and parts of a cluster, at random moments, ROUNDS
 	$(BIN)/python -m tests.chaos $(ROUNDS)
 
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow" --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
 
 bench: setup  ## what grading costs, side by side with others, written to docs/performance.md
 	$(BIN)/python -m benchmarks

@@ -27,12 +27,19 @@ from nbformat import NotebookNode
 from course import checking
 
 from .cells import check_of, grade_id
+from .contents import Ledger, digest, sources
 from .delivery import deliver, delivery, origin
 from .export import export_lesson, same_examples
 from .judge.exercise import Exercise
 from .judge.lesson import load_lesson
 from .root import CourseError
 
+EXPORTED = "exported.json"  # beside the graders, and committed with them: a fresh clone need not make them anew
+ENGINE, PACKAGE = Path(__file__).parent, Path(checking.__file__).parent
+EXPORTERS = (
+    *(PACKAGE / part for part in ("practice.py", "specimens.py", "properties", "protocol")),
+    *(ENGINE / part for part in ("export.py", "build.py", "root.py", "judge")),
+)
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # Sums in another order, and functions by other instructions, differ in their last digits: examples are computed with
 # what every x86-64 processor in use has (AVX2 at most), on one thread, whatever this one is and how many it has.
@@ -78,13 +85,28 @@ def build_lesson(root: Path, name: str) -> bool:
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
     folder = _place_of_examples(root, name, notebook)
-    if folder is None:
-        return changed
+    return (folder is not None and export(tests, folder)) or changed
+
+
+def export(tests: Path, folder: Path) -> bool:
+    """Write a lesson's examples and practice into a folder, unless they are there and are made of what there is now;
+    returns whether anything changed. Raises BuildError."""
+    ledger, changed = Ledger(tests.parent / EXPORTED), False
+    if ledger.read().get(tests.name) == exported(tests, folder):
+        return False
     for file, made in build_examples(tests).items():
         path = folder / file
         if not (path.exists() and same_examples(made, path.read_bytes())):
             changed = _write(path, made) or changed
+    ledger.add({tests.name: exported(tests, folder)})
     return changed
+
+
+def exported(tests: Path, folder: Path) -> str:
+    """A digest of what a lesson's examples and practice are made of, and of the files themselves."""
+    made = [folder / f"{tests.name}{checking.ENDING}", *sorted((folder / tests.name).glob("*.practice"))]
+    makers = sources(*EXPORTERS, tests, tests.parent / "shared")
+    return digest([*makers, *(path for path in made if path.exists())])
 
 
 def _place_of_examples(root: Path, name: str, notebook: NotebookNode) -> Path | None:

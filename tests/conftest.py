@@ -15,10 +15,11 @@ import pytest
 import torch
 from xdist.scheduler import LoadScopeScheduling
 
-from grading import seeds
+from grading import imports, seeds
 from grading.build import build_lesson
 from grading.root import lessons
 from grading.run.nbgrader import release
+from grading.sandbox import SandboxUnavailable, require
 
 pytest_plugins = ["tests.halves"]  # fixtures that several folders use
 
@@ -30,6 +31,8 @@ SECRET = "5eed" * 8  # of courses that tests make: what fails once fails again
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
 
+
+imports.leave_out()
 
 # Longest first, so that no core waits for another at the end. These take a minute and more
 LONGEST = ("test_hostile", "test_formgrader", "08_training", "test_wheels", "test_cluster", "test_postgresql")
@@ -49,14 +52,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _ByModule:
     return _ByModule(config, log)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--first-cases", action="store_true", help="of a slow test that has several cases, run the first")
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    if config.getoption("first_cases"):
+        _leave_further_cases(config, items)  # before they are shuffled
     yield
-    items.sort(key=_rank)  # after they were shuffled
+    items.sort(key=_rank)
+
+
+def _leave_further_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seen: set[str] = set()
+    further = []
+    for item in items:
+        test = item.nodeid.split("[")[0]
+        if test in seen and item.get_closest_marker("slow"):
+            further.append(item)
+        seen.add(test)
+    config.hook.pytest_deselected(items=further)
+    items[:] = [item for item in items if item not in set(further)]
 
 
 def _rank(item: pytest.Item) -> tuple[bool, bool]:
     return not any(name in item.nodeid for name in LONGEST), item.get_closest_marker("slow") is None
+
+
+@pytest.fixture(scope="session")
+def sandboxed() -> None:
+    """Skips the test, and says what is missing, where a student's code cannot be confined."""
+    try:
+        require()
+    except SandboxUnavailable as problem:
+        pytest.skip(problem.missing)
 
 
 @pytest.fixture(scope="session")

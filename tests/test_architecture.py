@@ -56,6 +56,7 @@ def names_wanted(tree: ast.Module) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.slow
 def test_no_private_name_is_used_across_modules():
     folders = ("course", "grading", "benchmarks", "tests", "grader_tests")
     paths = [p for folder in folders for p in (ROOT / folder).rglob("*.py") if "submissions" not in p.parts]
@@ -71,6 +72,7 @@ def test_no_private_name_is_used_across_modules():
     assert not found
 
 
+@pytest.mark.slow
 def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     code = (
         "import sys, course.checking, course.protocol.running, course.figures, course.interactive, course.specimens\n"
@@ -80,6 +82,7 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     assert not {"grading", "grader_tests", "nbgrader", "nbconvert", "jupytext", "rich"} & set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_who_holds_the_gradebook_imports_nothing_that_only_judges_need():
     code = (
         "from grading.imports import leave_out; leave_out()\n"

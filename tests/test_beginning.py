@@ -100,6 +100,7 @@ def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_l
     assert "all: 20.0" in done.stdout
 
 
+@pytest.mark.long
 def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
     hand_in(course, MINE, "ada", write_answers(release, right(load_lesson(course / "grader_tests" / MINE), 0)))

@@ -50,6 +50,7 @@ def test_a_command_without_end_is_ended_with_all_that_it_started(tmp_path):
     assert not any(mark in _command(pid) for pid in pids)
 
 
+@pytest.mark.slow
 def test_what_outlives_a_command_is_counted_and_ended(tmp_path):
     script = f"os.fork() and os._exit(0)\nos.setsid()\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     ran = supervised(shell(f"mark = {tmp_path.name!r}\n{script}time.sleep(60)"), tmp_path, 20)
@@ -57,6 +58,7 @@ def test_what_outlives_a_command_is_counted_and_ended(tmp_path):
     assert tmp_path.name not in _command((tmp_path / "pid").read_text())
 
 
+@pytest.mark.slow
 def test_processor_time_of_all_that_a_command_forked_is_counted(tmp_path):
     burn = "def burn(s):\n    until = time.process_time() + s\n    while time.process_time() < until: pass\n"
     in_own_namespace = """
@@ -83,6 +85,7 @@ if os.fork() == 0:
     assert alone + 1.0 <= ran.cpu + 0.05
 
 
+@pytest.mark.slow
 def test_memory_is_told_by_role(tmp_path):
     script = "data = bytearray(64 * 2**20)\ntime.sleep(1.5)\n"
     ran = supervised(shell(script), tmp_path, 60, look=True)
@@ -105,6 +108,7 @@ def test_a_command_finds_no_variable_but_those_given(tmp_path, monkeypatch):
     assert "SECRET_OF_MINE" not in ran.said
 
 
+@pytest.mark.slow
 def test_the_threshold_for_training_parts_right_loops_from_known_bugs(capsys):
     right, wrong = training_margins.main(["--seeds", "2"])
     measured = [line.split()[-1] for line in capsys.readouterr().out.splitlines() if line.endswith("/2")]
@@ -136,7 +140,7 @@ def test_what_was_measured_is_put_between_its_marks_and_nowhere_else(tmp_path):
         published.put(tmp_path, "classes", "new")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
     root = small.make_course(tmp_path / "course")
     lesson, exercise = small.LESSONS[0], small.LESSONS[0][3:]
@@ -194,7 +198,7 @@ def _command(pid: str) -> str:
         return ""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nbgrader_alone_gives_right_answers_their_points_and_wrong_ones_none(classroom, tmp_path):
     ours, stock = classroom(LESSON), tmp_path / "stock"
     make_course(stock, ours, LESSON, demos=False)

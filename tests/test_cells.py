@@ -136,6 +136,7 @@ RUN_BY_IPYTHON = [
 ]
 
 
+@pytest.mark.slow
 def test_a_cell_binds_what_it_binds_in_ipython(tmp_path):
     code = (
         "import json, sys\n"
@@ -166,6 +167,7 @@ def test_a_line_of_ipythons_own_is_a_call():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [

@@ -158,6 +158,7 @@ def test_report_needs_no_gradebook_and_no_activated_environment(tmp_path, gradin
     assert "Nothing is graded yet" in told
 
 
+@pytest.mark.long
 def test_the_road_by_verbs(course, grading):
     assert grading(course, "grade", ONE)[0] == 0
     assert scores(course) == {("ada", ONE): (5, 5)}
@@ -207,6 +208,7 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     assert scores(course) == {}
 
 
+@pytest.mark.long
 @linux_only
 def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     done = without_sandbox(course, "grade --unsandboxed")
@@ -220,6 +222,7 @@ def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     assert "1 of these submissions was graded without the sandbox." in grading(course, "report")[1]
 
 
+@pytest.mark.long
 def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
     assert grading(course, "grade", "--unsandboxed")[0] == 0
     assert [found.verdict.sandboxed for found in grades(course)] == [False]

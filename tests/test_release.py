@@ -53,6 +53,7 @@ def test_the_committed_examples_are_what_grader_tests_make(lesson):
         assert same_examples(made[name], path.read_bytes()), f"{name}: run `make build`"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not X86_64, reason="the kernels that every machine has are those of x86-64")
 @pytest.mark.parametrize("lesson", ["03_queries_keys_values", "07_rope"])
 def test_examples_are_the_same_bytes_whatever_the_machine_does_best(lesson, monkeypatch):

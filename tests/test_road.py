@@ -35,6 +35,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return linked(folder, [found for name, found in needed.items() if name not in ours], with_pip=True)
 
 
+@pytest.mark.long
 def test_a_lesson_runs_untouched_and_solved_from_its_link(fresh, classroom):
     walked = list(road.road(fresh, [LESSON], classroom(LESSON)))
     assert [(one.state, one.error) for one in walked] == [("untouched", ""), ("solved", "")]

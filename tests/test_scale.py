@@ -21,7 +21,6 @@ import yaml
 from grading.run.classroom import release_lessons
 from grading.run.nbgrader import scores
 from grading.sample import hand_in
-from grading.sandbox import SandboxUnavailable, require
 
 from .classes import Heard, solved, start
 from .clusters import BIN, certificates
@@ -104,11 +103,7 @@ def test_the_hours_that_are_told_are_those_of_the_formula():
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_the_job_that_slurm_is_given_is_a_worker_that_grades(tmp_path, monkeypatch):
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
+def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path, monkeypatch):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")
     course = make_course(tmp_path / "course")

@@ -52,6 +52,7 @@ def test_a_repository_does_not_hold_it():
     assert f"{FILE}*" in (ROOT / ".gitignore").read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
     """A submission printed the oracle of an exercise that follow-through sent, its inputs, and the course's seed."""
     lesson = load_lesson(ROOT / "grader_tests" / "02_softmax")

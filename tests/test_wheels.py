@@ -184,6 +184,7 @@ def test_all_that_is_demanded_has_a_tested_version(wheels):
     assert wanted - set(ours) <= pinned
 
 
+@pytest.mark.long
 def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     python = install(tmp_path / "environment", "attention-course", wheels)
     run = runner(python, tmp_path / "home")
@@ -204,6 +205,7 @@ def test_a_student_has_the_course_and_nothing_of_the_engine(wheels, tmp_path):
     assert "attention-sandbox" not in run(tmp_path, "python", "-c", entries).split()
 
 
+@pytest.mark.long
 def test_a_teacher_grades_in_a_course_directory_that_is_no_checkout(wheels, tmp_path):
     run = runner(install(tmp_path / "environment", "attention-course[teach]", wheels), tmp_path / "home")
     assert "attention-sandbox" in run(tmp_path, "python", "-c", PROVISIONERS).split()

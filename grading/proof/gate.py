@@ -8,8 +8,6 @@ Does not cover: how one exercise is proved (`prover.py`).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import traceback
 from collections.abc import Iterable, Iterator
@@ -24,6 +22,7 @@ import course.protocol
 
 from .. import judge
 from ..build import build_lesson
+from ..contents import Ledger, digest, sources
 from ..judge.lesson import load_lesson
 from ..judge.present import present
 from .equivalents import FILE as LIST
@@ -74,7 +73,8 @@ def check(
         print(one.told, flush=True)
         found.append(one)
     if mutate and not only:
-        _remember(root, [name for name in names if not any(f.problems for f in found if f.lesson == name)])
+        sound = [name for name in names if not any(f.problems for f in found if f.lesson == name)]
+        Ledger(root / FILE).add({name: fingerprint(root, name) for name in sound})
     return found
 
 
@@ -97,7 +97,7 @@ def surviving(root: Path, lesson: str, name: str) -> str:
 
 def unproved(root: Path, names: Iterable[str]) -> list[str]:
     """The lessons that have changed, or run in other versions, since they were proved."""
-    known = _remembered(root)
+    known = Ledger(root / FILE).read()
     return [name for name in names if known.get(name) != fingerprint(root, name)]
 
 
@@ -105,27 +105,9 @@ def fingerprint(root: Path, name: str) -> str:
     """A hash of all that a lesson's proof depends on."""
     tests = root / "grader_tests"
     engine = [Path(part).parent for part in (judge.__file__, course.protocol.__file__, __file__)]
-    folders = [tests / name, tests / "shared", *engine]
-    files = [root / "source" / f"{name}.py", engine[1].parent / "specimens.py"]
-    files += [path for folder in folders for path in sorted(folder.rglob("*.*"))]
-    made = hashlib.sha256(f"{torch.__version__} {platform.python_version()}".encode())
-    for path in files:
-        if path.suffix in (".py", ".toml") and path.is_file():
-            made.update(f"\0{path.name}\0".encode() + path.read_bytes())
-    return made.hexdigest()
-
-
-def _remembered(root: Path) -> dict[str, str]:
-    try:
-        known = json.loads((root / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def _remember(root: Path, names: Iterable[str]) -> None:
-    if new := {name: fingerprint(root, name) for name in names}:
-        (root / FILE).write_text(json.dumps(_remembered(root) | new, indent=1) + "\n", encoding="utf-8")
+    specimens = engine[1].parent / "specimens.py"
+    files = sources(root / "source" / f"{name}.py", specimens, tests / name, tests / "shared", *engine)
+    return digest(files, torch.__version__, platform.python_version())
 
 
 def _described(root: Path, name: str) -> bool:

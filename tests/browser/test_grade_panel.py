@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from grading.nbgrader_plugins.lock import alone
 from grading.run.nbgrader import scores
-from grading.sandbox import SandboxUnavailable, require
 
 from .. import chaos
 from .serving import TOKEN, serving
@@ -24,11 +23,7 @@ PLACES = {"manage_assignments": "in every lesson", f"manage_submissions/{chaos.L
 
 
 @pytest.fixture(scope="module")
-def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
+def handed_in(sandboxed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("panel") / "course"
     chaos.make_class(root)
     other = root / "submitted" / "gus" / chaos.LESSON
@@ -52,6 +47,7 @@ def page(course: Path, browser: Browser, tmp_path: Path) -> Iterator[Page]:
         opened.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     page.goto(place)
@@ -72,6 +68,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     expect(panel.get_by_role("status")).to_contain_text("0 of 1 graded", timeout=LONG)
 
 
+@pytest.mark.long
 def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     page.goto("manage_assignments")
     panel = page.locator("#grade-new")

@@ -99,6 +99,7 @@ def test_a_lesson_has_no_violation_of_accessibility(browser, site, theme):
     page.close()
 
 
+@pytest.mark.long
 def test_nothing_sticks_out_on_a_telephone_and_nothing_is_asked_of_others(browser, site):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     asked = foreign_requests(page)

@@ -110,6 +110,7 @@ def test_what_stands_above_an_error_is_checked_all_the_same(attention):
     assert err.startswith("my_answers.py, line 6: NameError: name 'undefined' is not defined. What stands below did")
 
 
+@pytest.mark.slow
 def test_a_console_without_the_marks_still_tells_right_from_wrong(tmp_path):
     (tmp_path / "my_answers.py").write_text(WRONG)
     command = [sys.executable, "-c", "from course.commands import main; main(['check', 'my_answers.py'])"]

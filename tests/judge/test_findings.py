@@ -11,6 +11,7 @@ from grading.judge.references import misses, prepare
 from ..conftest import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "name"),
     [

@@ -75,6 +75,7 @@ def lost(lesson, name, answer):
     return [c.name for c in verdict.criteria if c.status != "right"], exercise.points - verdict.earned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):

@@ -36,12 +36,11 @@ from grading.nbgrader_plugins.content import digest_of_file
 from grading.nbgrader_plugins.execute import JudgedExecute
 from grading.nbgrader_plugins.gradebook import load_released
 from grading.run.nbgrader import grades
-from grading.sandbox import SandboxUnavailable, require
 
 from ..halves import DOUBLE, GRADER_TESTS, HALVE, LESSON, answered, converted, course_config, hand_in
 from ..small import write_lesson
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandboxed")]
 
 PROPERTY = """
 from grading.judge.exercise import call, exercise
@@ -93,14 +92,6 @@ LOOK = """
     return ", ".join(filter(None, places + secrets)) or None
 """
 SLOW = "[" * 19_000  # takes a parser of Markdown seconds
-
-
-@pytest.fixture(autouse=True)
-def _sandboxed() -> None:
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
 
 
 @pytest.fixture
@@ -263,6 +254,7 @@ def test_what_is_too_much_to_read_goes_to_a_person_and_the_next_is_graded(
     assert saved(course.root, "ben") == RIGHT
 
 
+@pytest.mark.long
 def test_what_was_judged_before_a_judge_crashed_counts(course: Any, solved: Any) -> None:
     judge_by(course.root, "import ctypes; ctypes.string_at(0)")
     hand_in(course.root, "ada", solved)
@@ -275,6 +267,7 @@ def test_what_was_judged_before_a_judge_crashed_counts(course: Any, solved: Any)
     assert saved(course.root, "ada") == {"check_double": (3, False), "check_halve": (None, True)}
 
 
+@pytest.mark.long
 def test_a_judge_that_waits_for_ever_is_ended(course: Any, solved: Any) -> None:
     judge_by(course.root, "import time; time.sleep(1e6)")
     file = hand_in(course.root, "ada", solved)
@@ -332,6 +325,7 @@ def test_a_submission_whose_judge_is_killed_is_judged_by_another(course: Any, so
         assert {verdict.status for verdict in found(course.root, student).values()} == {"right"}
 
 
+@pytest.mark.long
 def test_a_submission_whose_judges_are_all_lost_is_not_graded_and_the_next_is(course: Any, solved: Any) -> None:
     """The judge of `halve` is killed, as by the system where memory is short, each time that it comes to ben."""
     mark = course.root / "release" / LESSON / "here"  # which a judge may read

@@ -56,6 +56,7 @@ def test_an_ordinary_kernel_gives_the_same_verdict_and_says_so(classroom, case):
     assert not any(verdict.sandboxed for verdict in found.values())
 
 
+@pytest.mark.long
 def test_where_there_is_no_gpu_the_cpu_judges(classroom):
     case = next(case for case in cases("right"))
     root = classroom(case.lesson)

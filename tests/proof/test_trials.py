@@ -45,6 +45,7 @@ def tried(code: str, seeds=(0, 1, 2), **alone: str):
     return try_mutants(doubling(), [Mutant("base", code, code)], names, seeds, alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     ["raise SystemExit", "return 1 / 0", "return None", "while True: pass", "x.add_(1)", "return torch.zeros(10**15)"],

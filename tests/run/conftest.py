@@ -1,4 +1,4 @@
-"""A class of three, graded once, for tests of what a teacher does with grades."""
+"""A course whose lessons are released, and a class of three, graded once: what tests of a class start from."""
 
 from __future__ import annotations
 
@@ -21,6 +21,19 @@ ANSWERS = {
     "bob": "def double(x):\n    return x * x",
     "cem": "def double(x):\n    return (2 * x).detach()",
 }
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = make_course(tmp_path_factory.mktemp("class") / "course")
+    release_lessons(root, [], Console(quiet=True))
+    return root
+
+
+@pytest.fixture
+def course(released: Path, tmp_path: Path) -> Path:
+    """A course in which both lessons are released and nothing is handed in."""
+    return shutil.copytree(released, tmp_path / "course")
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,6 @@ import shutil
 
 import pytest
 
-from grading.sandbox import SandboxUnavailable, require
-
 from .. import chaos
 from ..clusters import Running
 
@@ -16,16 +14,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def ready(tmp_path_factory):
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
+def ready(sandboxed, tmp_path_factory):
     root = tmp_path_factory.mktemp("chaos") / "course"
     chaos.make_class(root)
     return root
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_path):
     root = shutil.copytree(ready, tmp_path / "course")

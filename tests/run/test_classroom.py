@@ -24,19 +24,6 @@ pytestmark = pytest.mark.slow
 ONE, TWO = LESSONS
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_course(tmp_path_factory.mktemp("class") / "course")
-    release_lessons(root, [], Heard())
-    return root
-
-
-@pytest.fixture
-def course(released: Path, tmp_path: Path) -> Path:
-    """A course in which both lessons are released and nothing is handed in."""
-    return shutil.copytree(released, tmp_path / "course")
-
-
 def test_release_makes_what_is_missing_or_old_and_says_which(course):
     console = Heard()
     release_lessons(course, [], console)
@@ -123,6 +110,7 @@ def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_do
     assert not set(of_files(course).items()) & set(before.items())
 
 
+@pytest.mark.long
 def test_a_changed_grader_is_noticed(course):
     hand_in(course, ONE, "ada", solved(course, ONE))
     assert not grade_class(course, [ONE], Heard()).failed
@@ -197,6 +185,7 @@ def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course
     assert not why_not(other, ONE, "right")
 
 
+@pytest.mark.long
 def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course):
     for number, answer in enumerate(("2 * x", "x * x", "x + x", "(")):
         student = f"student-{number}"
@@ -249,6 +238,7 @@ def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
     assert everything(course) == before
 
 
+@pytest.mark.long
 def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(tmp_path):
     root = make_course(tmp_path / "course")
     release_lessons(root, [TWO], Heard())
@@ -267,6 +257,7 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
     assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
 
 
+@pytest.mark.long
 def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp_path, monkeypatch, capsys):
     root = make_course(tmp_path / "course")
     console = Heard()

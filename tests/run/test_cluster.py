@@ -22,7 +22,6 @@ from grading.run.cluster import is_private
 from grading.run.nbgrader import scores, waiting
 from grading.run.workers import ClusterLost
 from grading.sample import hand_in
-from grading.sandbox import SandboxUnavailable, require
 
 from ..classes import SLOW, Heard, everything, solved, start, url_of, with_deadline
 from ..clusters import Running, certificates
@@ -36,12 +35,8 @@ ALLOWED = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
 
 
 @pytest.fixture(scope="module")
-def coordinator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def coordinator(sandboxed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where courses lie, out of the workers' sight."""
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
     return tmp_path_factory.mktemp("coordinator")
 
 
@@ -85,6 +80,7 @@ def graded_at(root: Path) -> dict[str, Any]:
         return {one.student: one.graded_at for one in kept(gradebook)}
 
 
+@pytest.mark.long
 def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, course):
     answers = {
         "right": {},
@@ -132,6 +128,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     assert not again.graded and len(again.stands) == 12
 
 
+@pytest.mark.long
 def test_two_courses_at_once_have_each_their_own_graders(running, course, coordinator):
     other = shutil.copytree(course, course.parent / "other")
     contract = other / "grader_tests" / ONE / "double" / "contract.py"
@@ -238,6 +235,7 @@ def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, 
     assert "Traceback" not in said and not scores(course)
 
 
+@pytest.mark.long
 def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
     course, coordinator, tmp_path, monkeypatch
 ):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,29 +18,17 @@ from rich.console import Console
 from grading import cli
 from grading.judge.lesson import load_lesson
 from grading.nbgrader_plugins.lock import alone
-from grading.run.classroom import grade_class, release_lessons
+from grading.run.classroom import grade_class
 from grading.run.nbgrader import scores
 from grading.sample import right, write_answers
 
 from ..nbgrader_plugins.collect.conftest import moodle, notebook, zipped
-from ..small import LESSONS, ROOT, make_course
+from ..small import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
 ONE, TWO = LESSONS
 Collect = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_course(tmp_path_factory.mktemp("class") / "course")
-    release_lessons(root, [], Console(file=io.StringIO()))
-    return root
-
-
-@pytest.fixture
-def course(released: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(released, tmp_path / "course")
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ def push(there: FakeCanvas, *more: str) -> int:
     return cli.main(["push", "canvas", ONE, "--url", there.url, "--canvas-course", "7", *more])
 
 
+@pytest.mark.long
 def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, capsys):
     there.scores = {502: 0.0, 503: 1.0}
     assert push(there) == 0

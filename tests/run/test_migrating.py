@@ -39,6 +39,7 @@ def everything(root: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in inside if path.suffix in (".py", ".ipynb")}
 
 
+@pytest.mark.long
 def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of_three, new_version, capsys):
     course, before = course_of_three, everything(course_of_three)
     assert cli.main(["migrate", str(new_version)]) == 0

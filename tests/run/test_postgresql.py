@@ -70,6 +70,7 @@ def until(done: Callable[[], Any], process: Any) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
     assert not (course / "gradebook.db").exists()
     lite = make_course(tmp_path / "lite")
@@ -107,6 +108,7 @@ def test_the_whole_road_is_that_of_sqlite(course, tmp_path):
     assert scores(course)["new", ONE] == (5, 5)
 
 
+@pytest.mark.long
 def test_points_that_a_teacher_gives_while_another_one_grades_are_not_lost(course):
     students = [f"student-{number}" for number in range(8)]
     for student in students:
@@ -156,6 +158,7 @@ def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
         assert gradebook.find_submission_notebook(ONE, ONE, "ada").late_submission_penalty is None
 
 
+@pytest.mark.long
 def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_path):
     other = shutil.copytree(course, tmp_path / "other")
     students = [f"student-{number}" for number in range(6)]
@@ -178,6 +181,7 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
         assert one.made_of["submission"] == digest_of_file(root / "submitted" / student / ONE / f"{ONE}.ipynb")
 
 
+@pytest.mark.long
 def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, database):
     for number in range(6):
         hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))

@@ -46,6 +46,7 @@ def course(graded: Path, tmp_path: Path) -> Path:
     return shutil.copytree(graded, tmp_path / "course")
 
 
+@pytest.mark.long
 def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, monkeypatch, capsys):
     def written() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in course.rglob("*") if path.is_file() and path.suffix == ".ipynb"}

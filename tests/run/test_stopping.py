@@ -4,42 +4,27 @@ from __future__ import annotations
 
 import getpass
 import os
-import shutil
 import signal
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy
 
 from grading.nbgrader_plugins.lock import alone
-from grading.run.classroom import CannotWrite, grade_class, release_lessons
+from grading.run.classroom import CannotWrite, grade_class
 from grading.run.nbgrader import autograde, scores, why_not
 from grading.sample import hand_in
 
 from ..classes import SLOW, Heard, solved, start
-from ..small import LESSONS, make_course
+from ..small import LESSONS
 
 pytestmark = pytest.mark.slow
 
 ONE, _ = LESSONS
-
-
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_course(tmp_path_factory.mktemp("class") / "course")
-    release_lessons(root, [], Heard())
-    return root
-
-
-@pytest.fixture
-def course(released: Path, tmp_path: Path) -> Path:
-    """A course in which both lessons are released and nothing is handed in."""
-    return shutil.copytree(released, tmp_path / "course")
 
 
 @pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
@@ -77,6 +62,7 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
     assert (len(outcome.stands), len(outcome.graded)) == (kept, 6 - kept)
 
 
+@pytest.mark.long
 def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
     for number in range(3):
         hand_in(course, ONE, f"student-{number}", solved(course, ONE, double=SLOW))
@@ -100,6 +86,7 @@ def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
     assert scores(course) == {("ada", ONE): (5, 5)}
 
 
+@pytest.mark.long
 def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(course):
     for number in range(12):
         hand_in(course, ONE, f"student-{number:02}", solved(course, ONE))
@@ -129,6 +116,7 @@ def _most_pages(number: int) -> Iterator[None]:
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", limit)
 
 
+@pytest.mark.long
 def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_notebook(course):
     hand_in(course, ONE, "ada", solved(course, ONE))
 

@@ -104,6 +104,7 @@ def test_the_error_survives_pickling() -> None:
     assert (problem.missing, problem.remedy, str(problem)) == ("No way.", "Do this.", "No way.\nDo this.")
 
 
+@pytest.mark.slow
 def test_doctor_tells_what_is_granted() -> None:
     text = doctor()
     for grant in grants():
@@ -121,6 +122,7 @@ def test_doctor_tells_what_is_granted() -> None:
             assert ("by a control group" in line) is (what in server().counted)
 
 
+@pytest.mark.slow
 @linux_only
 def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
     said = run(f"{ORDINARY}\nfrom grading.sandbox import grants\nprint([tuple(g) for g in grants()])")
@@ -142,6 +144,7 @@ def test_an_ordinary_user_gets_a_sandbox_or_a_reason() -> None:
     ]
 
 
+@pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize(
     ("lack", "missing", "remedy"),

@@ -82,6 +82,7 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     assert (course / "site" / "glossary.html").is_file()
 
 
+@pytest.mark.long
 def test_every_link_within_the_site_leads_somewhere_and_nothing_is_loaded_from_elsewhere(course):
     site, looked_at = course / "site", 0
     ids = {file: {e.get("id") for e in parsed(file).iter() if e.get("id")} for file in site.glob("*.html")}

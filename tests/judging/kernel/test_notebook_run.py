@@ -14,7 +14,6 @@ from grading.judge.verdict import ExerciseVerdict
 from grading.judging.kernel import notebook_run
 from grading.judging.kernel.notebook_run import NotebookRun
 from grading.judging.kernel.session import GRACE, Limits, Session
-from grading.sandbox import SandboxUnavailable, require
 
 from ...halves import DOUBLE, HALVE, LESSON
 
@@ -30,12 +29,8 @@ def lesson(released: Path) -> Lesson:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def start(sandboxed: None, tmp_path: Path) -> Iterator[Start]:
     """`start(cells, seconds=120.0)`: a run in a sandboxed kernel in which these cells were run."""
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
     with ExitStack() as stack:
 
         def begin(cells: list[str], seconds: float = 120.0, **limits: float) -> NotebookRun:

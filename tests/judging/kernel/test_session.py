@@ -13,7 +13,6 @@ from course.protocol.packing import Node
 from course.protocol.program import Program
 from grading.judge.wire import NoAnswer
 from grading.judging.kernel.session import KernelDied, Limits, Session
-from grading.sandbox import SandboxUnavailable, require
 
 pytestmark = pytest.mark.slow
 MIB = 2**20
@@ -44,11 +43,7 @@ def write(data, seconds):
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Session]]:
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
+def start(sandboxed: None, tmp_path: Path) -> Iterator[Callable[..., Session]]:
     with ExitStack() as stack:
 
         def begin(**limits: float) -> Session:

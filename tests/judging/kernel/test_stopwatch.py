@@ -16,7 +16,6 @@ import pytest
 from grading.judging.kernel import session
 from grading.judging.kernel.session import Limits, Session, Starved
 from grading.judging.kernel.stopwatch import Stopwatch
-from grading.sandbox import SandboxUnavailable, require
 
 pytestmark = pytest.mark.slow
 
@@ -48,12 +47,9 @@ def crowded(others: int) -> Iterator[int]:
 
 
 @pytest.fixture
-def kernel(provisioner: str, tmp_path: Path) -> Iterator[Session]:
+def kernel(provisioner: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
     if provisioner == "attention-sandbox":
-        try:
-            require()
-        except SandboxUnavailable as problem:
-            pytest.skip(problem.missing)
+        request.getfixturevalue("sandboxed")
     with Session("python3", {"provisioner_name": provisioner, "config": {}}, tmp_path, Limits()) as started:
         yield started
 

@@ -66,6 +66,7 @@ def test_hostile_markdown_is_harmless_and_stays_as_it_is_then(source: str) -> No
     assert markdown.cleaned(made) == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["$$" * 9_000, "[" * 19_000, "> " * 9_000, "`" * 5_000 + "<" * 9_000, "*a " * 6_000])
 def test_what_a_parser_chokes_on_is_shown_as_code_or_not_at_all(source: str) -> None:
     begun = time.process_time()
@@ -254,6 +255,7 @@ def test_marks_of_a_student_reach_no_terminal(course: Any, sanitize: Any, caplog
     assert all(line.isprintable() for line in told if "forged" in line)
 
 
+@pytest.mark.slow
 def test_nbconverts_page_of_a_graded_notebook_runs_nothing_of_the_students(graded: Any) -> None:
     path = graded.root / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     page, _ = HTMLExporter(template_name="basic").from_filename(str(path))
@@ -271,6 +273,7 @@ kernel.session.send(kernel.iopub_socket, "execute_input", content, parent=kernel
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ["True", "-1"])
 def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
     handed_in = answered(course.release, double=DOUBLE + SEND.replace("COUNT", count), halve=HALVE)
@@ -281,6 +284,7 @@ def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
         assert [grade.auto_score for grade in grades] == [3, 5]
 
 
+@pytest.mark.slow
 def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) -> None:
     hand_in(course.root, "ada", answered(course.release, double=DOUBLE, halve=HALVE))
     for name in ("notes.txt", "data.csv", "a.PNG", "a.html", "a.svg", "a.xhtml", "a.js", "a.txt.html", "a", "b/c.htm"):
@@ -291,6 +295,7 @@ def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) ->
     assert copied == {f"{LESSON}.ipynb", "notes.txt", "data.csv", "a.PNG"}
 
 
+@pytest.mark.slow
 def test_a_name_that_is_html_stops_nobody_else(course: Any) -> None:
     for student in ("ada", "<b>bob"):
         path = course.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"

@@ -98,6 +98,7 @@ def check_bounds(submission: Submission) -> None:
     assert all(line.isprintable() and len(line) < 1_000 for line in said)
 
 
+@pytest.mark.slow
 @tries(150)
 @given(archives(), st.sampled_from(["moodle", "folder"]))
 def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes], kind: str) -> None:

@@ -133,6 +133,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_too_much_or_damaged_is_told_and_the_rest_collected(collect: Any, course: Any, case: str) -> None:
     files, why = REFUSED[case]
@@ -168,6 +169,7 @@ def test_a_persons_name_that_no_folder_can_have_is_told(collect: Any) -> None:
     assert "its name is too long" in collect.told("ä" * 100)
 
 
+@pytest.mark.slow
 def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open(MINE, "w") as file:
@@ -220,6 +222,7 @@ def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
     assert collect.told("\\udcfd")
 
 
+@pytest.mark.slow
 def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any) -> None:
     folder = course.root / "downloaded" / LESSON / "archive" / "mallory" / "many"
     folder.mkdir(parents=True)
@@ -232,6 +235,7 @@ def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any) -> N
 FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"
 
 
+@pytest.mark.slow
 def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
     """The command as a teacher runs it, and every byte that it prints."""
     names = {

@@ -253,6 +253,7 @@ def test_blackboards_user_names_are_ids_of_the_class_list(collect: Any, class_li
     assert found == {"jane_smith": "jane_smith, 2026-11-20-23-59-00", "s3": "bjones, 2026-11-20-23-59-00"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unpacked", [True, False])
 def test_github_classrooms_repositories_are_collected(collect: Any, unpacked: bool) -> None:
     files = {}
