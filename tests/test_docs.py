@@ -19,7 +19,11 @@ from grading.sandbox import Policy
 
 from .conftest import ROOT
 
-DOCS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "contracts").glob("*.md")),
+]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OWNERS = {
     "Delivery": "grading.delivery",
