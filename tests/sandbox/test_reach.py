@@ -164,6 +164,13 @@ def test_no_network_not_even_loopback(box: Box, tmp_path: Path) -> None:
             udp.recv(1)
 
 
+def test_every_kind_of_namespace_is_the_kernels_own(box: Box) -> None:
+    """Behind what the filter refuses stands a second lock, which nothing else here would miss."""
+    kinds = ("cgroup", "ipc", "mnt", "net", "pid", "uts")
+    inside = box.value(f"import os; value = {{kind: os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}}}")
+    assert [kind for kind in kinds if inside[kind] == os.readlink(f"/proc/self/ns/{kind}")] == []
+
+
 def test_the_channels_tell_nothing_about_the_hosts_network(box: Box) -> None:
     asked = box.value(
         f"{TRY}\nimport fcntl\nvalue = []\n"
