@@ -56,8 +56,9 @@ def measured(found: Exactness) -> Figures:
     """What was measured over many seeds, as plain data; of the names that were given only the wrong ones."""
     made = asdict(found)
     named = made.pop("named")
-    made["named rightly"] = sum(counts.get(mistake, 0) for mistake, counts in named.items())
-    wrong = {mistake: {n: c for n, c in counts.items() if n != mistake} for mistake, counts in named.items()}
+    known = {mistake: mistake.partition(" (")[0] for mistake in named}  # one name for all values of a constant
+    made["named rightly"] = sum(counts.get(known[mistake], 0) for mistake, counts in named.items())
+    wrong = {mistake: {n: c for n, c in counts.items() if n != known[mistake]} for mistake, counts in named.items()}
     made["named otherwise"] = {mistake: counts for mistake, counts in wrong.items() if counts}
     return made
 

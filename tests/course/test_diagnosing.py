@@ -129,12 +129,14 @@ def test_a_tag_explains_only_what_its_mistake_gets_wrong():
         ("tfffffff", ("the first",), True),
         ("tttttttt", ("always",), True),
         ("ttttttft", ("always",), False),  # but for one right no it is that
+        ("tttttfff", ("the first four",), False),  # and one wrong yes more
         ("tftftftf", (), True),
     ],
 )
 def test_a_yes_or_no_tells_something_only_with_what_was_right(row, names, sure):
     right = "ffffffff"
-    mistakes = known("the first", "tfffffff", right=right), known("always", "tttttttt", right=right)
+    known_ones = {"the first": "tfffffff", "the first four": "ttttffff", "always": "tttttttt"}
+    mistakes = [known(name, row, right=right) for name, row in known_ones.items()]
     found = said(row, *mistakes, right=right)
     assert (found.names, found.sure) == (names, sure)
 

@@ -13,7 +13,8 @@ from grading.build import build_lesson
 from grading.judge.exercise import Exercise, call, exercise
 from grading.proof import devices, mistakes
 from grading.proof.equivalents import written
-from grading.proof.exactness import measure
+from grading.proof.exactness import Exactness, measure
+from grading.proof.strength import measured
 
 from ..small import LESSONS, make_course
 from .test_gate import HERE, SURVIVORS, WHY
@@ -110,3 +111,22 @@ def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch
     assert known["exercises"]["01_double/double"] == double
     assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
     assert build_lesson(root, LESSONS[0]) is False
+
+
+def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():
+    made = measured(Exactness(named={"off": {"off": 3}, "off (BY=0.1)": {"off": 2, "another": 1}}))
+    assert made["named rightly"] == 5
+    assert made["named otherwise"] == {"off (BY=0.1)": {"another": 1}}
+
+
+def test_the_right_answers_that_fail_on_another_device_are_no_error_of_numbers():
+    made = doubling()
+
+    @made.criterion("on any device", points=1, form=True)
+    def _(draw):
+        yield call(draw.normal(3)).on_another_device()
+
+    reads = names("def double(x):\n    return torch.tensor([2 * v for v in x.tolist()], dtype=x.dtype)")
+    found = measure(made, {"reads numbers": reads}, range(2))
+    assert found.changing == {}
+    assert found.right.get("float32", (0.0, ""))[0] < 0.01

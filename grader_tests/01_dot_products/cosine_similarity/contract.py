@@ -25,6 +25,12 @@ cosine_similarity = exercise(
 )
 
 
+def some(draw, *shape):
+    """Vectors of a length of more than 1, beside which a constant of 1e-5 is next to nothing with every draw."""
+    x = draw.normal(*shape)
+    return x + x / x.norm(dim=-1, keepdim=True)
+
+
 @cosine_similarity.oracle
 def cosine_similarity_oracle(a, b):
     # The square root has no finite derivative at 0, so that a gradient which does not exist is
@@ -95,9 +101,9 @@ def _(draw):
 
 @cosine_similarity.criterion("a vector of zeros", points=0.5)
 def _(draw):
-    zero, some = torch.zeros(4), draw.normal(4)
-    yield call(zero, some)
-    yield call(some, zero)
+    zero, other = torch.zeros(4), draw.normal(4)
+    yield call(zero, other)
+    yield call(other, zero)
     yield call(zero, zero)
     # Zeros in a vector, or numbers that sum to zero, do not make it a vector of zeros
     yield call(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([1.0, 3.0, 0.0]))
@@ -130,22 +136,22 @@ def _(draw):
     yield call(*a_pair(draw, 4))
     yield call(*a_pair(draw, 4)).on_another_device()
     # What float32 would round away; so long that a guard such as `+ 1e-8` to the lengths is next to nothing
-    yield call(*(100 * x for x in a_pair(draw, 5, dtype=torch.float64)))
+    yield call(*(1e4 * x for x in a_pair(draw, 5, dtype=torch.float64)))
     for _ in "abcd":
-        yield call(*(1e5 * x for x in a_pair(draw, 6, dtype=torch.float64))).within(1e-10, 1e-11)
+        yield call(*(1e7 * x for x in a_pair(draw, 6, dtype=torch.float64))).within(1e-10, 1e-11)
 
 
 @cosine_similarity.criterion("gradients", points=1)
 def _(draw):
-    yield call(*a_pair(draw, 5)).with_gradients()
-    yield call(*a_pair(draw, 3, sign=-1.0)).with_gradients()
+    yield call(*(30 * x for x in a_pair(draw, 5))).with_gradients()
+    yield call(*(30 * x for x in a_pair(draw, 3, sign=-1.0))).with_gradients()
 
 
 @cosine_similarity.criterion("gradients of many pairs, and near a vector of zeros", points=0.5)
 def _(draw):
-    yield call(draw.normal(4, 1, 3, scale=2.0), draw.normal(5, 3)).with_gradients()
-    yield call(draw.normal(2, 3), draw.normal(3)).with_gradients()
-    a, b = draw.normal(5, 3), draw.normal(5, 3)
+    yield call(2.0 * some(draw, 4, 1, 3), some(draw, 5, 3)).with_gradients()
+    yield call(some(draw, 2, 3), some(draw, 3)).with_gradients()
+    a, b = some(draw, 5, 3), some(draw, 5, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b).with_gradients(undefined="finite")
     yield call(a.unsqueeze(1), b[:4]).with_gradients(undefined="finite")

@@ -320,3 +320,11 @@ by_lengths.mistake("projects_one_on_the_other", {"(length_a * length_b)": "lengt
     "arguments: the cosine must stay the same.",
     see="8. Seen in the wild",
 )
+by_lengths.mistake("says_one_where_a_length_is_zero", shows=("a vector", "vectors of zeros")).patch("""
+- return (a * b).sum(-1) / (length_a * length_b)
++ nothing = (a == 0).all(-1) | (b == 0).all(-1)
++ return torch.where(nothing, 1, (a * b).sum(-1) / (length_a * length_b))
+""").says(
+    "Where a vector is all zeros you answer 1, as if it had the same direction. It has none: the answer there is 0.",
+    see="A vector of zeros has no direction",
+)

@@ -6,7 +6,7 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, levels, with_gaps
+from ..common import NOT_ALLOWED, far_ahead, levels, with_gaps
 
 softmax = exercise(
     "softmax",
@@ -66,7 +66,8 @@ def _(draw):
     yield call(draw.normal(5))
     yield call(draw.uniform(5, low=-6.0, high=-1.0)).described("five negative scores")
     yield call(torch.full((5,), draw.number(-2.0, 2.0))).described("equal scores")
-    yield call(draw.normal(300))
+    # Of an even spread: beside a score far ahead a constant in each exponential would show with some draws only
+    yield call(draw.uniform(300, low=-1.5, high=1.0))
     yield call(torch.full((300,), draw.number(-2.0, 2.0))).described("300 equal scores")
     yield call(draw.normal(1)).described("a list of one score")
     yield after([draw.normal(4)], [draw.normal(4)])
@@ -139,6 +140,7 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(7)).with_gradients()
     yield call(draw.normal(4, scale=2.0)).with_gradients()
+    yield call(far_ahead(draw, 100)).with_gradients()
 
 
 @softmax.criterion("gradients at large scores, along a dimension, and beside minus infinity", points=0.5)
@@ -150,6 +152,7 @@ def _(draw):
     yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients()
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (1, 4))
     yield call(x).with_gradients().described("the gradient beside scores of -inf")
+    yield call(torch.stack([far_ahead(draw, 100), far_ahead(draw, 100)])).with_gradients()
 
 
 @softmax.criterion("arguments, contiguous or not, stay as they were", points=0.5)

@@ -154,11 +154,13 @@ right.mistake("turns_the_order_upside_down", shows=EVERYWHERE).patch("""
     "The order is upside down: your highest score gets the smallest weight. A sign is wrong in the exponent.",
     see="2. Exponentiate, then divide",
 )
-softmax.mistake("takes_powers_of_two", shows=EVERYWHERE).whole("""
+softmax.mistake("takes_powers_of_another_base", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
-    powers = torch.exp2(x - x.amax(dim, keepdim=True))
+    powers = BASE ** (x - x.amax(dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
-""").says("You take powers of 2. The base is e: `torch.exp`.", see="2. Exponentiate, then divide")
+""").for_each(BASE=(2.0, 10.0)).says(
+    "You take powers of 2, or of 10. The base is e: `torch.exp`.", see="2. Exponentiate, then divide"
+)
 softmax.mistake("gives_each_score_a_sigmoid", shows=EVERYWHERE).whole("""
 def softmax(x, dim=-1):
     return torch.sigmoid(x)

@@ -20,6 +20,13 @@ embed = exercise(
 )
 
 
+def ids(draw, rows, *shape):
+    """Ids of a table of so many rows; the last row's is among them."""
+    made = draw.integers(0, rows, *shape)
+    made.view(-1)[-1] = rows - 1
+    return made
+
+
 @embed.oracle
 def embed_oracle(token_ids, table):
     rows = torch.index_select(table, 0, token_ids.reshape(-1))
@@ -50,42 +57,43 @@ embed.example(
 @embed.criterion("the rows that the ids name", points=0.5)
 def _(draw):
     yield call(torch.tensor([6, 0, 2, 2, 5]), draw.normal(7, 3))
-    yield call(draw.integers(0, 4, 9), draw.normal(4, 6))
+    yield call(ids(draw, 4, 9), draw.normal(4, 6))
     yield call(torch.tensor([0]), draw.normal(1, 5))
-    yield call(draw.integers(0, 9, 6), draw.normal(9, 4, scale=1e15))
+    yield call(ids(draw, 9, 6), draw.normal(9, 4, scale=1e15))
     # As many rows as a vocabulary has, more than 16 bits count
     yield call(torch.tensor([39_999, 3, 32_768, draw.integer(33_000, 39_000)]), draw.normal(40_000, 2))
     # The same ids a second time, and another table
-    ids = draw.integers(0, 7, 5)
-    yield after((ids, draw.normal(7, 3)), (ids, draw.normal(7, 3)))
+    twice = ids(draw, 7, 5)
+    yield after((twice, draw.normal(7, 3)), (twice, draw.normal(7, 3)))
 
 
 @embed.criterion("ids of any shape", points=0.5)
 def _(draw):
-    yield call(draw.integers(0, 7, 2, 5), draw.normal(7, 3))
-    yield call(draw.integers(0, 11, 2, 3, 4), draw.normal(11, 5))
+    # The last row is not among them: the largest id says nothing about the length of the table
+    yield call(draw.integers(0, 6, 2, 5), draw.normal(7, 3))
+    yield call(draw.integers(0, 10, 2, 3, 4), draw.normal(11, 5))
     yield call(torch.tensor(3), draw.normal(6, 4))
-    yield call(draw.integers(0, 6, 1, 4), draw.normal(6, 1))
-    yield call(draw.integers(0, 6, 3, 1), draw.normal(6, 2))
+    yield call(draw.integers(0, 5, 1, 4), draw.normal(6, 1))
+    yield call(draw.integers(0, 5, 3, 1), draw.normal(6, 2))
 
 
 @embed.criterion("gradients reach the rows, and add up", points=1)
 def _(draw):
-    yield call(draw.permutation(8)[:5], draw.normal(8, 3)).with_gradients()
+    yield call(torch.cat([draw.permutation(7)[:4], torch.tensor([7])]), draw.normal(8, 3)).with_gradients()
     yield call(torch.tensor([4, 0, 4, 1, 4, 0]), draw.normal(5, 6)).with_gradients()
 
 
 @embed.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
-    yield call(draw.integers(0, 5, 4), draw.normal(5, 3))
-    yield call(draw.integers(0, 5, 4), draw.normal(5, 3)).on_another_device()
+    yield call(ids(draw, 5, 4), draw.normal(5, 3))
+    yield call(ids(draw, 5, 4), draw.normal(5, 3)).on_another_device()
     # A look-up hands numbers over as they are: what float32 would round away is still there
-    yield call(draw.integers(0, 7, 5), draw.normal(7, 3, dtype=torch.float64)).within(1e-12, 1e-12)
+    yield call(ids(draw, 7, 5), draw.normal(7, 3, dtype=torch.float64)).within(1e-12, 1e-12)
 
 
 @embed.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.integers(0, 7, 5), draw.normal(7, 3)).unchanged()
+    yield call(ids(draw, 7, 5), draw.normal(7, 3)).unchanged()
     yield call(torch.tensor([6, 0, 3]), draw.normal(7, 4, scale=30.0)).unchanged()
-    yield call(draw.integers(0, 7, 4), non_contiguous(draw.normal(7, 5))).unchanged()
-    yield call(non_contiguous(draw.integers(0, 9, 4, 3)), draw.normal(9, 5)).unchanged()
+    yield call(ids(draw, 7, 4), non_contiguous(draw.normal(7, 5))).unchanged()
+    yield call(non_contiguous(ids(draw, 9, 4, 3)), draw.normal(9, 5)).unchanged()

@@ -149,20 +149,20 @@ def _(draw):
 @ScaledDotProductAttention.criterion("gradients while weights are dropped", points=0.5)
 def _(draw):
     p = draw.number(0.3, 0.5)
-    query, key, value = three(draw, T=1, S=20, K=4, V=1)
+    query, key, value = three(draw, T=1, S=20, K=4, V=40)
     s = Script(query=query, key=key, value=value)
     m = s.call(SUBJECT, dropout=p, name="module")
     for leaf in (s.query, s.key, s.value):
         s.call(method(leaf, "requires_grad_"))
     s.call(m, s.query, s.key, s.value, name="out")
-    s.call(helper("backward"), ref("out", 0))
+    s.call(helper("backward"), s.call(method(ref("out", 0), "sum")))
     found = [
         s.call(helper("attribute"), ref(name), "grad", name=f"gradient_{name}") for name in ("query", "key", "value")
     ]
     plain = (query.double() @ key.double().mT / 2).softmax(-1)
     given = {"p": p, "plain": plain, "query": query, "key": key, "value": value, "scale": 0.5}
     case = s.case(ref("out"), *found).holding("gradients_of_what_survived", **given)
-    yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.backward()")
+    yield case.described(f"ScaledDotProductAttention(dropout={p:.2f}) in training mode, then output.sum().backward()")
 
 
 @ScaledDotProductAttention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)

@@ -106,3 +106,11 @@ right.mistake(
     {"scores.std(correction=0)": "scores.flatten().std(0, correction=0, keepdim=True)"},
     shows="one set",
 ).says("The result has the shape `(1,)`: a list of one number. Asked for is the number itself, of shape `()`.")
+right.mistake(
+    "reshapes_the_keys_of_a_spread",
+    {"key.transpose(-2, -1)": "key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])"},
+    shows="one set",
+).says(
+    "`view` and `reshape` give the keys another shape, and their numbers stay in the order in which they lie: that "
+    "mixes the keys. Exchange two dimensions with `transpose`."
+)
