@@ -1,8 +1,8 @@
 """Attention, built and graded: what the course's notebooks import.
 
-`begin`, `check`, `hint`, `use`, `progress`, `printed` and `hand_in` are for the learner; `figures` and `interactive`
-draw, by `ready_made` functions until the learner's own pass. `__version__` is the one that a notebook's first cell asks
-for.
+`begin`, `check`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and `keepsake` are for the learner;
+`figures` and `interactive` draw, by `ready_made` functions until the learner's own pass. `__version__` is the one that
+a notebook's first cell asks for.
 """
 
 from importlib import import_module
@@ -11,11 +11,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .checking import begin, check, hint, printed
+    from .ending import keepsake
+    from .solving import solution
     from .standing import hand_in, progress
     from .using import use
 
-__all__ = ["begin", "check", "figures", "hand_in", "hint", "interactive", "printed", "progress", "use"]
-HOMES = {"hand_in": "standing", "progress": "standing", "use": "using"}
+__all__ = [
+    "begin",
+    "check",
+    "figures",
+    "hand_in",
+    "hint",
+    "interactive",
+    "keepsake",
+    "printed",
+    "progress",
+    "solution",
+    "use",
+]
+HOMES = {
+    "hand_in": "standing",
+    "keepsake": "ending",
+    "progress": "standing",
+    "solution": "solving",
+    "use": "using",
+}
 
 
 def __getattr__(name: str) -> Any:

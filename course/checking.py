@@ -23,6 +23,7 @@ from .asked import misnamed, mistaken
 from .attempts import Attempts, Endless
 from .guarding import guard
 from .hints import Hints
+from .memory import Known, Memory, code_of, opened
 from .practice import ENDING as PRACTICE
 from .practice import Asked, Criterion, Practice, case_of, read
 from .printing import Prints
@@ -36,7 +37,9 @@ from .waiting import Bar, waiting
 
 EXAMPLES = Path(__file__).parent / "examples"
 ENDING = ".examples"
+SOLUTIONS = ".solutions"  # published, or not (`solving.py`)
 LONG = 300  # characters of one value in a report
+KEPT_TRIES = 20  # are remembered of an exercise, the last ones
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Notebook:
     endless  answers that never ended
     prints   exercise -> what was printed in its last check
     last     exercise -> what was checked last, and the report on it
+    memory   what is known of all exercises, of other sessions too
     """
 
     lesson: str | None = None
@@ -57,6 +61,7 @@ class Notebook:
     endless: Endless = field(default_factory=Endless)
     prints: dict[str, Prints] = field(default_factory=dict)
     last: dict[str, tuple[Any, Report]] = field(default_factory=dict)
+    memory: Memory = field(default_factory=opened)
 
 
 notebook = Notebook()
@@ -123,14 +128,16 @@ def hint(f: Any) -> None:
     notebook runs again, the same one."""
     name = name_of(f)
     try:
-        hints = _find(name)["hints"]
+        lesson, hints = lesson_of(name), _find(name)["hints"]
     except (LookupError, OSError, PackingError) as error:
         print(error)
         return
     if not hints:
         print(f"There are no hints for {name}.")
         return
-    index = notebook.hints.next(name, len(hints))
+    known = notebook.memory.of(lesson, name)
+    index = notebook.hints.next(name, len(hints), after=known.hints)
+    notebook.memory.note(lesson, name, replace(known, hints=max(known.hints, index + 1)))
     again = " (the last one)" if index == len(hints) - 1 else ""
     display_markdown(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")
 
@@ -153,7 +160,20 @@ def checked(f: Any, bar: Bar | None = None) -> Report:
     notebook.last[name] = (f, shown)
     if told := notice(name, f) or (shown.status == "not started" and misnamed(name, notebook.names, exercises)):
         shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
+    _remember(name, f, shown)
+    if shown.status == "passes" and place_of(f"{lesson_of(name)}{SOLUTIONS}").is_file():
+        shown.notes.append(f"Other right answers: `from course import solution; solution({name})`.")
     return shown
+
+
+def _remember(name: str, f: Any, shown: Report) -> None:
+    """Note where the exercise stands, and which answer was tried. A placeholder says nothing of earlier sessions."""
+    if shown.status == "not started":
+        return
+    known, tried = notebook.memory.of(lesson := lesson_of(name), name), code_of(f)
+    tries = known.tries if tried is None or tried in known.tries else [*known.tries, tried][-KEPT_TRIES:]
+    passed = known.passed or shown.status == "passes"
+    notebook.memory.note(lesson, name, Known(shown.status, shown.earned, passed, known.hints, tries))
 
 
 @contextmanager
@@ -277,19 +297,22 @@ def _names_around(f: Any, name: str) -> dict[str, Any]:
     return {**(notebook.names or getattr(f, "__globals__", {})), name: f}
 
 
-def _find(name: str) -> dict[str, Any]:
+def lesson_of(name: str) -> str:
+    """The lesson whose exercise it is. Raises LookupError."""
     for lesson in _lessons_here():
-        found = exercises_of(lesson).get(name)
-        if found is not None:
-            return found
+        if name in exercises_of(lesson):
+            return lesson
     where = f"lesson {notebook.lesson}" if notebook.lesson else "any lesson"
     raise LookupError(f"{name!r} is not an exercise of {where}; pass the function itself, e.g. check(softmax)")
 
 
+def _find(name: str) -> dict[str, Any]:
+    return exercises_of(lesson_of(name))[name]
+
+
 def _practice(name: str) -> Practice:
     """The practice cases of the exercise. Raises PackingError, which says what to do, where they are missing."""
-    lesson = next(lesson for lesson in _lessons_here() if name in exercises_of(lesson))
-    path = _place_of(f"{lesson}/{name}{PRACTICE}")
+    path = place_of(f"{lesson_of(name)}/{name}{PRACTICE}")
     try:
         return read(path)
     except (OSError, PackingError) as error:
@@ -303,7 +326,7 @@ def _lessons_here() -> list[str]:
 @cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     """What is known of a lesson's exercises, by name: points, hints, visible examples."""
-    path = _place_of(f"{lesson}{ENDING}")
+    path = place_of(f"{lesson}{ENDING}")
     try:
         exercises: dict[str, dict[str, Any]] = unpack(path.read_bytes())["exercises"]
     except PackingError as error:
@@ -311,7 +334,7 @@ def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     return exercises
 
 
-def _place_of(file: str) -> Path:
+def place_of(file: str) -> Path:
     """A file beside the notebook, which came with it, before the package's."""
     beside = Path(file)
     return beside if beside.is_file() else EXAMPLES / file

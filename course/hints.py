@@ -17,9 +17,9 @@ class Hints:
         self.shown: dict[str, int] = {}  # exercise -> the place of the hint that was shown last
         self.cells: dict[str, int] = {}  # exercise -> the number of the cell in which that was
 
-    def next(self, exercise: str, count: int) -> int:
-        """The place, from 0, of the hint to show among `count`."""
-        place = self.shown.get(exercise, -1)
+    def next(self, exercise: str, count: int, after: int = 0) -> int:
+        """The place, from 0, of the hint to show among `count`; `after`: so many were shown in other sessions."""
+        place = self.shown.get(exercise, min(after, count) - 1)
         if place < 0 or self._asked_again(exercise):
             place = min(place + 1, count - 1)
         self.shown[exercise] = place
@@ -27,7 +27,7 @@ class Hints:
         return place
 
     def _asked_again(self, exercise: str) -> bool:
-        if shell() is None or self.cells[exercise] == _number():
+        if shell() is None or self.cells.get(exercise) == _number():
             return True
         cells = last_cells()
         next(cells, "")  # the one that runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import checking, handing_in
+from . import checking, handing_in, whole
 from .report import Report, Row, display, display_markdown, in_notebook
 
 NONE_BEGUN = 'No lesson has begun: call begin("02_softmax") first.'
@@ -13,8 +13,8 @@ READY = (
 
 
 def progress() -> None:
-    """Check every exercise of the lesson again, and show where each stands; in a notebook also whether it is ready to
-    hand in."""
+    """Check every exercise of the lesson again, and show where each stands, in a notebook also whether it is ready to
+    hand in; then how far the whole course is, where that is remembered."""
     lesson = checking.notebook.lesson
     if lesson is None:
         print(NONE_BEGUN)
@@ -23,6 +23,8 @@ def progress() -> None:
     if in_notebook():
         shown.notes = _readiness(lesson)
     display(shown)
+    if checking.notebook.memory.path:
+        whole.show()
 
 
 def hand_in() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from traitlets import Unicode
+from traitlets import List, Unicode
 from traitlets.config import Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -104,6 +104,11 @@ class Delivery(Configurable):
         "",
         help="Where `grading publish` is to be found by students, such as https://github.com/you/attention or "
         "https://github.com/you/attention/tree/autumn; badges lead there.",
+    ).tag(config=True)
+    solutions = List(
+        Unicode(),
+        help="Lessons whose solutions `grading publish` adds: ['*'] for all, as in an open course; in a graded one "
+        "those that are over, such as ['01_dot_products']. By default none.",
     ).tag(config=True)
 
 

@@ -1,4 +1,5 @@
-"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence.
+"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence, and the
+solutions of those lessons for which that is asked.
 
 Nothing else goes there, and nothing that lies there is deleted: notebooks that somebody opened last week still ask for
 last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), or what is released.
@@ -23,6 +24,7 @@ import course
 
 from .delivery import BADGE, PACKAGE, Origin, deliver, wheel_of
 from .root import CONFIG, CourseError
+from .solutions import solutions_of
 
 EXAMPLES = ("*.examples", "*/*.practice")  # of a lesson that is not in the package, beside its notebook
 OURS = "<!-- written by `grading publish`, which writes it again -->"
@@ -67,10 +69,12 @@ def built_since(root: Path, names: Iterable[str]) -> list[str]:
     return [name for name in names if when("source", name) > when("release", name)]
 
 
-def publish(root: Path, into: Path, where: Origin) -> Published:
-    """Write the repository to `into`, or what has changed of it. Raises CourseError."""
+def publish(root: Path, into: Path, where: Origin, solved: Iterable[str] = ()) -> Published:
+    """Write the repository to `into`, or what has changed of it, with the solutions of the lessons that are `solved`:
+    names, and "*" for all. Raises CourseError."""
     _hold_to_a_place_of_its_own(root, into)
     names, done = released(root), Published()
+    solutions = _solutions(root, names, list(solved))
     examples = {
         path.relative_to(folder).as_posix(): path
         for folder in (root / "release" / name for name in names)
@@ -87,17 +91,24 @@ def publish(root: Path, into: Path, where: Origin) -> Published:
         deliver(notebook, f"{name}.ipynb", where)
         titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
         _write(into, f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
-    for name, path in examples.items():
-        _write(into, name, path.read_bytes(), done)
+    beside = {name: path.read_bytes() for name, path in examples.items()} | solutions
+    for name, content in beside.items():
+        _write(into, name, content, done)
     if ships:
         with tempfile.TemporaryDirectory(prefix="grading-") as made:
-            wheel = make_wheel(Path(made), examples)
+            wheel = make_wheel(Path(made), beside)
             _write(into, wheel.name, wheel.read_bytes(), done)
     _write(into, "LICENSE", _licence(root), done)
     page = into / "README.md"
     if not page.exists() or OURS in page.read_text(encoding="utf-8"):
         told = PAGES.get_template("published.md.j2").render(
-            ours=OURS, badge=BADGE, titles=titles, where=where, ships=ships, wheel=wheel_of(where.version)
+            ours=OURS,
+            badge=BADGE,
+            titles=titles,
+            where=where,
+            ships=ships,
+            wheel=wheel_of(where.version),
+            solved=bool(solutions),
         )
         _write(into, page.name, told.encode(), done)
     known = {Path(name).parts[0] for name in (*done.written, *done.same)}
@@ -105,18 +116,25 @@ def publish(root: Path, into: Path, where: Origin) -> Published:
     return done
 
 
-def make_wheel(into: Path, examples: Mapping[str, Path]) -> Path:
-    """The student's wheel, of the package as it is installed here and of these examples, by their place among its own;
-    the same files, the same bytes."""
+def _solutions(root: Path, names: list[str], wanted: list[str]) -> dict[str, bytes]:
+    if unknown := sorted(set(wanted) - {"*", *names}):
+        raise CourseError(f"c.Delivery.solutions: {', '.join(unknown)} is not released; there are {', '.join(names)}")
+    solved = [solutions_of(root, name) for name in names if name in wanted or "*" in wanted]
+    return {file: content for made in solved for file, content in made.items()}
+
+
+def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
+    """The student's wheel, of the package as it is installed here and of these examples and solutions, by their place
+    among its examples; the same files, the same bytes."""
     found = distribution(PACKAGE)
     unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
     shutil.copytree(
         Path(course.__file__).parent, unpacked / "course", ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
     )
-    for name, path in examples.items():
+    for name, content in examples.items():
         place = unpacked / "course" / "examples" / name
         place.parent.mkdir(exist_ok=True)
-        shutil.copy(path, place)
+        place.write_bytes(content)
     about = unpacked / f"{unpacked.name}.dist-info"
     for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
         if text := found.read_text(file):

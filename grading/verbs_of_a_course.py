@@ -41,6 +41,11 @@ def declare(verb: Verb) -> None:
         metavar="URL",
         help="where students find DIR, https://github.com/OWNER/NAME[/tree/BRANCH]; c.Delivery.repository by default",
     )
+    publish.add_argument(
+        "--with-solutions",
+        action="store_true",
+        help="add the solutions of all lessons, which `solution(…)` shows; those of c.Delivery.solutions by default",
+    )
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -77,7 +82,9 @@ def _publish(options: argparse.Namespace) -> int:
     settings = delivery(options.root)
     if options.repository is not None:
         settings.repository = options.repository
-    done = publish(options.root, options.directory, origin(settings))
+    if options.with_solutions:
+        settings.solutions = ["*"]
+    done = publish(options.root, options.directory, origin(settings), settings.solutions)
     for name in done.written:
         print(f"{options.directory / name}: written")
     print(f"{len(done.written)} written, {len(done.same)} as before")

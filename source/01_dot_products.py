@@ -17,8 +17,8 @@
 # between queries and keys (the first half of every attention layer there is), and a lookup that finds the most similar
 # key for each query.
 #
-# **You need** Python and a first acquaintance with PyTorch tensors: making one, its `shape`, adding and multiplying.
-# No linear algebra is taken for granted.
+# **You need** Python and a first acquaintance with PyTorch tensors, as lesson 0 gives it: making one, its `shape`, adding
+# and multiplying. No linear algebra is taken for granted.
 #
 # **Time:** about 55 minutes
 #

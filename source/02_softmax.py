@@ -26,6 +26,40 @@ from course import begin, check, figures, hint, interactive, progress, use
 begin("02_softmax")
 
 # %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** A query is `[1, 0, 2]`, a key is `[3, 5, -1]`. What is their dot product, and what does its sign say?
+#
+# <details><summary>Answer</summary>
+#
+# $3 + 0 - 2 = 1$: above zero, so on the whole they point the same way, if only just. The 5 does not count, because
+# the query has a 0 there.
+#
+# </details>
+#
+# **2.** Queries are `(4, 8)`, keys are `(6, 8)`. What is the shape of the scores of every query with every key, and
+# how is it written?
+#
+# <details><summary>Answer</summary>
+#
+# `(4, 6)`, one row for each query: `queries @ keys.transpose(-2, -1)`. The 8 is summed over and gone.
+#
+# </details>
+#
+# **3.** A key is made ten times as long. What happens to its dot product with a query, and what to its cosine
+# similarity?
+#
+# <details><summary>Answer</summary>
+#
+# The dot product is ten times as large; the cosine similarity stays, since each vector is divided by its length
+# first.
+#
+# </details>
+
+# %% [markdown]
 # ## 1. Six scores, one unit of attention
 #
 # Take the sentence *The boat reached the river bank*. What does *bank* mean here? The other words decide it, and

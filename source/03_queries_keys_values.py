@@ -27,6 +27,37 @@ from course import begin, check, figures, hint, interactive, progress, ready_mad
 begin("03_queries_keys_values")
 
 # %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** Softmax of `[0, 0, 0, 0]`: which weights? And of `[100, 100, 100, 100]`?
+#
+# <details><summary>Answer</summary>
+#
+# A quarter each, both times: only differences of scores count.
+#
+# </details>
+#
+# **2.** Two scores differ by $\ln 3$. How do their weights compare?
+#
+# <details><summary>Answer</summary>
+#
+# As 3 to 1: the quotient of two weights is $e$ to the difference of their scores.
+#
+# </details>
+#
+# **3.** Scores have the shape `(T, S)`, a row for each query. Along which dimension does softmax run, and what sums
+# to 1?
+#
+# <details><summary>Answer</summary>
+#
+# Along the last, `dim=-1`: each row, so each query shares out one unit of attention among the $S$ keys.
+#
+# </details>
+
+# %% [markdown]
 # The letters of this lesson, for reference. Matrices are bold capitals, $\mathbf{X}$, and their rows bold small
 # letters, $\mathbf{x}_i$. The three widths have one name in formulas, as in papers, and another in shapes:
 #

@@ -36,6 +36,39 @@ from course import begin, check, figures, hint, interactive, progress, use
 
 begin("04_scaling")
 
+# %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** Three projections make queries, keys and values. Which two of them meet in a dot product, and what becomes of
+# the third?
+#
+# <details><summary>Answer</summary>
+#
+# Queries with keys: they give the scores, and softmax makes weights of them. The output is the sum of the *values* by
+# these weights.
+#
+# </details>
+#
+# **2.** Queries are `(2, 5, 8)`, keys `(2, 7, 8)`, values `(2, 7, 3)`. What are the shapes of the weights and of the
+# output?
+#
+# <details><summary>Answer</summary>
+#
+# Weights `(2, 5, 7)`, output `(2, 5, 3)`: one row for each query, as wide as the values.
+#
+# </details>
+#
+# **3.** All keys are equal. What are a query's weights, and what is its output?
+#
+# <details><summary>Answer</summary>
+#
+# The scores are equal, so the weights are $1/S$ each, and the output is the mean of the values.
+#
+# </details>
+
 # %%
 import torch.nn.functional as F
 from torch import nn

@@ -38,6 +38,38 @@ from course import begin, check, figures, hint, interactive, progress, ready_mad
 
 begin("05_causal_mask")
 
+# %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** Queries and keys have 64 independent numbers of mean 0 and variance 1. What is the standard deviation of
+# their scores, and by what are they divided?
+#
+# <details><summary>Answer</summary>
+#
+# $\sqrt{64} = 8$: variances add up. Divided by $\sqrt{d_k} = 8$, the scores have the standard deviation 1 again.
+#
+# </details>
+#
+# **2.** Why is it bad for learning when softmax gives one key nearly everything?
+#
+# <details><summary>Answer</summary>
+#
+# There its Jacobian $\operatorname{diag}(p) - p\,p^\top$ is nearly 0, so hardly any gradient comes back to queries
+# and keys.
+#
+# </details>
+#
+# **3.** With dropout of 0.5 on the weights, in training mode: what becomes of a weight of 0.3?
+#
+# <details><summary>Answer</summary>
+#
+# 0 half of the time, and 0.6 otherwise, so that its mean stays 0.3. In eval mode it is 0.3.
+#
+# </details>
+
 # %%
 import torch.nn.functional as F
 from course import specimens

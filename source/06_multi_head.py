@@ -37,6 +37,38 @@ from course import begin, check, figures, hint, interactive, progress, use
 
 begin("06_multi_head")
 
+# %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** Five tokens attend causally. How many of the 25 scores are blocked?
+#
+# <details><summary>Answer</summary>
+#
+# Ten: $0 + 1 + 2 + 3 + 4$ keys may be seen beside one's own place, so 15 are open.
+#
+# </details>
+#
+# **2.** Why is the mask applied to the scores, before softmax, and not to the weights afterwards?
+#
+# <details><summary>Answer</summary>
+#
+# Blocked scores of $-\infty$ get the weight 0, and what is open shares the whole. Zeros put in afterwards leave rows
+# that sum to less than 1, and the blocked scores have already had their say in the sum.
+#
+# </details>
+#
+# **3.** A row of a mask is blocked throughout. What are its weights and its output in this course, and what would
+# plain softmax give?
+#
+# <details><summary>Answer</summary>
+#
+# All 0, by agreement; softmax of nothing but $-\infty$ is NaN, and so is its gradient.
+#
+# </details>
+
 # %%
 import torch.nn.functional as F
 from torch import nn

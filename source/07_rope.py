@@ -39,6 +39,38 @@ from course import begin, check, figures, hint, interactive, progress, use
 
 begin("07_rope")
 
+# %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** `d_model` is 512 and there are 8 heads. How wide is a head, and by what are its scores divided?
+#
+# <details><summary>Answer</summary>
+#
+# 64 wide, so by $\sqrt{64} = 8$: the width of the head, not of the model.
+#
+# </details>
+#
+# **2.** How many weights do $W_q$, $W_k$, $W_v$ and $W_o$ have together, for `d_model` = 512? Does it matter how many
+# heads there are?
+#
+# <details><summary>Answer</summary>
+#
+# $4 \cdot 512^2$, about a million, whatever the number of heads: they share out the same matrices.
+#
+# </details>
+#
+# **3.** `x` is `(2, 10, 512)`. What is its shape after `split_heads(x, 8)`, and which step comes after `reshape`?
+#
+# <details><summary>Answer</summary>
+#
+# `(2, 8, 10, 64)`: reshaped to `(2, 10, 8, 64)` first, and then dimensions 1 and 2 change places. A `view` straight
+# to the last shape mixes tokens with heads.
+#
+# </details>
+
 # %%
 import math
 from functools import partial

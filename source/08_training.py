@@ -40,6 +40,37 @@ from course import begin, check, figures, hint, interactive, progress, use
 
 begin("08_training")
 
+# %% [markdown]
+# ## Review: three questions on what came before
+#
+# *Review* · about 3 minutes. Answer each in your head or on paper before you unfold its answer. Where one will not
+# come back, look at the summary of the lesson that it is from.
+#
+# **1.** A query stands at place 5 and a key at place 2; both move on by 100. What becomes of their score under RoPE?
+#
+# <details><summary>Answer</summary>
+#
+# It stays: both are turned by the same angles more, and the score depends on the gap alone.
+#
+# </details>
+#
+# **2.** Which of queries, keys and values does RoPE turn, and before or after heads are split?
+#
+# <details><summary>Answer</summary>
+#
+# Queries and keys, inside each head, so after the split. Values are left alone: what is fetched should not depend on
+# where it stood.
+#
+# </details>
+#
+# **3.** Self-attention without positions: the words of a sentence are shuffled. What becomes of the outputs?
+#
+# <details><summary>Answer</summary>
+#
+# They are shuffled in the same way and otherwise the same. Without a mask or positions, attention does not see order.
+#
+# </details>
+
 # %%
 import itertools
 import math
@@ -1586,6 +1617,19 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 # - **Look inside.** [A Mathematical Framework for Transformer
 #   Circuits](https://transformer-circuits.pub/2021/framework/index.html) takes models of two blocks apart, as you did
 #   in section 10.
+#
+# And a page to keep. It is written to `attention.html` beside this notebook as soon as an exercise passes, on a computer of
+# your own.
+
+# %% tags=["demo"]
+# @title A page to keep: what you built, and what your model looks at
+from course import keepsake
+
+keepsake(
+    figures.training.heads({"after training": maps_after[-1]}, phrase),
+    alt=f"The weights of the last block's heads over the letters of '{phrase}', each letter looking back.",
+    caption=f"Where the heads of the last block look in “{phrase}”. Trained by {learn.whose}.",
+)
 
 # %% tags=["demo"]
 progress()

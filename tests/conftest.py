@@ -29,6 +29,7 @@ SECRET = "5eed" * 8  # of courses that tests make: what fails once fails again
 
 # Two test processes and their kernels share two cores, and threads that wait for each other take ten times longer
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["ATTENTION_MEMORY"] = "off"  # the progress of whoever runs the tests is theirs
 torch.set_num_threads(1)
 
 

@@ -15,6 +15,7 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import determine_grade, is_grade
 
+from grading.build import read_lesson
 from grading.cells import grade_id
 from grading.judge.lesson import load_lesson
 from grading.sample import right, write_answers
@@ -93,3 +94,15 @@ def test_nbgrader_validate_passes_only_what_is_right(classroom, tmp_path, answer
     command = [Path(sys.executable).parent / "nbgrader", "validate", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert ("Success! Your notebook passes all the tests." in done.stdout) == passes, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("lesson", LESSONS[2:])
+def test_a_lesson_opens_with_three_questions_on_what_came_before(lesson):
+    text = read_lesson(ROOT / "source" / f"{lesson}.py")
+    begins = next(i for i, cell in enumerate(text.cells) if f'begin("{lesson}")' in cell.source)
+    review = text.cells[begins + 1].source
+    assert review.startswith("## Review: ")
+    assert "*Review* · about 3 minutes." in review
+    asked = re.split(r"^\*\*\d\.\*\* ", review, flags=re.M)[1:]
+    assert len(asked) == 3
+    assert all(one.count("<details><summary>Answer</summary>") == one.count("</details>") == 1 for one in asked)

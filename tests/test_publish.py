@@ -79,13 +79,11 @@ def test_a_courses_own_directory_is_no_place_for_it(classroom, tmp_path):
 
 
 def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(wheels, tmp_path):
-    examples = tmp_path / "09_mine.examples"
-    examples.write_bytes(b"mine")
     made = []
     for number in range(2):
         (tmp_path / str(number)).mkdir()
         made.append(
-            make_wheel(tmp_path / str(number), {"09_mine.examples": examples, "09_mine/twice.practice": examples})
+            make_wheel(tmp_path / str(number), {"09_mine.examples": b"mine", "09_mine/twice.practice": b"mine"})
         )
     assert made[0].read_bytes() == made[1].read_bytes()
     with zipfile.ZipFile(made[0]) as ours, zipfile.ZipFile(wheels["course"]) as theirs:
@@ -97,3 +95,19 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
     subprocess.run([*pip, str(tmp_path / "installed"), str(made[0])], check=True, capture_output=True)
     installed = tmp_path / "installed" / "course"
     assert (installed / "checking.py").read_bytes() == (ROOT / "course" / "checking.py").read_bytes()
+
+
+def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_are_added(classroom, tmp_path):
+    root, into, file = classroom(LESSON), tmp_path / "students", f"{LESSON}.solutions"
+    where = origin(Delivery())
+    publish(root, into, where)
+    assert not [name for name in contents(into) if name.endswith(".solutions")]
+    done = publish(root, into, where, solved=[LESSON])
+    assert file in done.written
+    (wheel,) = into.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        assert packed.read(f"course/examples/{file}") == (into / file).read_bytes()
+        assert [name for name in packed.namelist() if name.endswith(".solutions")] == [f"course/examples/{file}"]
+    assert publish(root, into, where, solved=["*"]).written == []
+    with pytest.raises(CourseError, match="99_none is not released"):
+        publish(root, into, where, solved=["99_none"])

@@ -43,6 +43,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "ATTENTION_MEMORY": "off",  # what a learner's own notebook remembers has no place in grading
 }
 _START = (
     "import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "

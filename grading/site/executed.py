@@ -82,7 +82,7 @@ def _run(root: Path, name: str, place: Path) -> None:
         ran = subprocess.run(
             [sys.executable, *RUN, f"{name}.ipynb"],
             cwd=folder,
-            env=os.environ | {ON_A_PAGE: "1"},
+            env=os.environ | {ON_A_PAGE: "1", "ATTENTION_MEMORY": "off"},
             capture_output=True,
             text=True,
         )

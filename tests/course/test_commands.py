@@ -83,7 +83,7 @@ def test_progress_tells_of_every_file_that_answers_something(attention):
         ("def softmax(x)\n    pass", (), "my_answers.py, line 1: Python cannot read it (expected ':')"),
         ("x = 1", (), "my_answers.py defines no function that is called like an exercise"),
         (RIGHT, ("--lesson", "03_queries_keys_values"), "called like an exercise of 03_queries_keys_values"),
-        (RIGHT, ("--lesson", "softmax"), "there is no lesson 'softmax'; there are 01_dot_products, 02_softmax"),
+        (RIGHT, ("--lesson", "softmax"), "there is no lesson 'softmax'; there are 00_start, 01_dot_products"),
         (RIGHT, ("entropy",), "my_answers.py does not define entropy"),
         (RIGHT, ("sofmax",), "sofmax: no exercise of 02_softmax; there are softmax, log_softmax"),
     ],

@@ -124,8 +124,9 @@ class Session:
             self._sockets = tempfile.TemporaryDirectory(prefix="k")
             manager.transport, manager.ip = "ipc", f"{self._sockets.name}/k"
         self._manager = manager
-        # One thread: those that wait for a busy machine take ten times longer
-        manager.start_kernel(cwd=str(self.cwd), env={**os.environ, "OMP_NUM_THREADS": "1"})
+        # One thread: those that wait for a busy machine take ten times longer. No memory: it is a learner's
+        settings = {"OMP_NUM_THREADS": "1", "ATTENTION_MEMORY": "off"}
+        manager.start_kernel(cwd=str(self.cwd), env={**os.environ, **settings})
         self.wait_until_ready()
 
     def stop(self) -> None:
