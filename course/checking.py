@@ -30,7 +30,7 @@ from .printing import Prints
 from .protocol.comparing import leaves
 from .protocol.errors import describe
 from .protocol.packing import Node, PackingError, unpack
-from .report import Points, Report, Row, display, display_markdown, shell
+from .report import POINTS, Points, Report, Row, display, display_markdown, shell
 from .slips import slip
 from .stale import notice
 from .waiting import Bar, waiting
@@ -79,7 +79,7 @@ def begin(lesson: str) -> None:
     if lesson not in lessons():
         there = f"there are {', '.join(lessons())}. One that came with {lesson}{ENDING} needs it beside the notebook"
         raise ValueError(f"there is no lesson {lesson!r}; {there}")
-    exercises = exercises_of(lesson)
+    exercises = known_of(lesson)
     ipython = shell()
     names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
     notebook.lesson, notebook.names = lesson, names
@@ -144,7 +144,7 @@ def hint(f: Any) -> None:
 
 def checked(f: Any, bar: Bar | None = None) -> Report:
     """The report on `f`, or on what was meant by it, with what this check saw beside the cases' outcomes."""
-    name, exercises = name_of(f), exercises_of(notebook.lesson) if notebook.lesson else {}
+    name, exercises = name_of(f), known_of(notebook.lesson) if notebook.lesson else {}
     if type(f) is str and f in exercises and callable(bound := notebook.names.get(f)):
         shown = checked(bound, bar)
         shown.notes.append(f"`check` takes the function itself: write `check({f})`, without quotation marks.")
@@ -204,20 +204,26 @@ def _report(f: Any, name: str, attempts: Attempts, bar: Bar | None) -> Report:
     if asked.untouched:
         blank = [replace(row, status="not started", points="", details=[]) for row in _rows(asked, len(examples), ())]
         headline = "Write it in the cell above, then run this one."
-        return Report(name, "not started", 0.0, points, blank, headline=headline)
+        return Report(name, "not started", 0.0, points, blank, headline=headline, unit=_unit(data))
     practice = _practice(name)
     if bar:
         bar.total = len(examples) + len(practice.cases)
     asked.ask(practice.cases, names, bar or (lambda _: None))
-    shown = Report(name, "wrong", 0.0, points, _rows(asked, len(examples), practice.criteria), see=data["see"])
+    rows = _rows(asked, len(examples), practice.criteria)
+    shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
     return _told(shown, asked, len(examples), practice)
+
+
+def _unit(data: dict[str, Any]) -> str:
+    """What an exercise earns, and a challenge."""
+    return "stars" if data.get("stars") else POINTS
 
 
 def _told(shown: Report, asked: Asked, examples: int, practice: Practice) -> Report:
     """The report with what was found, said in one sentence where that is known, and the points that it earns."""
     if asked.right:
         headline = f"It passes the examples and {len(practice.cases)} practice cases."
-        footnote = "The grade draws other numbers."
+        footnote = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
         return replace(shown, status="passes", earned=shown.points, see="", headline=headline, footnote=footnote)
     if asked.used:
         headline = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
@@ -300,14 +306,14 @@ def _names_around(f: Any, name: str) -> dict[str, Any]:
 def lesson_of(name: str) -> str:
     """The lesson whose exercise it is. Raises LookupError."""
     for lesson in _lessons_here():
-        if name in exercises_of(lesson):
+        if name in known_of(lesson):
             return lesson
     where = f"lesson {notebook.lesson}" if notebook.lesson else "any lesson"
     raise LookupError(f"{name!r} is not an exercise of {where}; pass the function itself, e.g. check(softmax)")
 
 
 def _find(name: str) -> dict[str, Any]:
-    return exercises_of(lesson_of(name))[name]
+    return known_of(lesson_of(name))[name]
 
 
 def _practice(name: str) -> Practice:
@@ -326,12 +332,27 @@ def _lessons_here() -> list[str]:
 @cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
     """What is known of a lesson's exercises, by name: points, hints, visible examples."""
+    return _examples(lesson)["exercises"]
+
+
+@cache
+def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """What is known of its challenges, which are not graded, by name: stars for points, hints, visible examples."""
+    return _examples(lesson).get("challenges", {})
+
+
+def known_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """Exercises and challenges."""
+    return exercises_of(lesson) | challenges_of(lesson)
+
+
+def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
     path = place_of(f"{lesson}{ENDING}")
     try:
-        exercises: dict[str, dict[str, Any]] = unpack(path.read_bytes())["exercises"]
+        found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
     except PackingError as error:
         raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
-    return exercises
+    return found
 
 
 def place_of(file: str) -> Path:
@@ -346,7 +367,7 @@ def name_of(f: Any) -> str:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
         own = type(f).__name__
-    exercises = exercises_of(notebook.lesson) if notebook.lesson else {}
+    exercises = known_of(notebook.lesson) if notebook.lesson else {}
     bound = [name for name in exercises if name in notebook.names and notebook.names[name] is f]
     return own if own in bound or not bound else bound[0]
 

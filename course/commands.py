@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
     lesson = _begun(options.file, names, options.lesson)
-    known = checking.exercises_of(lesson)
+    known = checking.known_of(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
         raise Unusable(f"{', '.join(unknown)}: no exercise of {lesson}; there are {', '.join(known)}")
     if absent := [name for name in options.exercises if name not in names]:

@@ -48,7 +48,7 @@ def saved(lesson: str, names: Mapping[str, Any]) -> Saved:
     paths = [Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")]
     for path in [*paths, *_copies(lesson)]:
         if path.is_file():
-            return Saved(path.name, _read(path))
+            return Saved(path.name, read(path))
     raise NotFound(f"no notebook file is known here. Save the notebook as {lesson}.ipynb beside where it runs.")
 
 
@@ -102,7 +102,8 @@ def _copies(lesson: str) -> list[Path]:
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
+    """A notebook's content, as far as it is read here. Raises NotFound."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -134,13 +135,14 @@ def _called(grade_id: str) -> str:
     return f"the cell `check({name})`" if name != grade_id else f"the cell of `{name}`"
 
 
-def _source(cell: Mapping[str, Any]) -> str:
-    source = cell.get("source", "")
-    return "".join(source) if isinstance(source, list) else str(source)
+def source(cell: Mapping[str, Any]) -> str:
+    """The text of a cell, which files have in one piece or in lines."""
+    text = cell.get("source", "")
+    return "".join(text) if isinstance(text, list) else str(text)
 
 
 def _begins(cell: Mapping[str, Any]) -> str:
-    return f"the cell that begins `{_source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
+    return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
 
 
 def _failed(cell: Mapping[str, Any]) -> bool:
@@ -151,7 +153,7 @@ def _ran_otherwise(notebook: Saved, name: str) -> bool:
     """Whether the last cell that ran and defines `name` is none of the file's."""
     defines = re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
     ran = next((cell for cell in last_cells() if defines.search(cell)), None)
-    return ran is not None and ran.strip() not in {_source(cell).strip() for cell in notebook.cells}
+    return ran is not None and ran.strip() not in {source(cell).strip() for cell in notebook.cells}
 
 
 def _listed(parts: list[str]) -> str:

@@ -22,6 +22,7 @@ MARKS = {
     "not reached": ("–", "not reached", GREY),
     "needs a person": ("!", "needs a person", "#5b2a91"),
 }
+POINTS = "points"
 PLAIN = str.maketrans({"✓": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})  # where those are none
 FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
 
@@ -76,6 +77,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     footnote: str = ""
     asides: list[Aside] = field(default_factory=list)
+    unit: str = POINTS
 
     def to_html(self) -> str:
         mark, word, colour = MARKS[self.status]
@@ -120,7 +122,7 @@ class Report:
     def _points(self) -> str:
         """What needs a person has neither points nor none of them yet."""
         earned = "open," if self.status == "needs a person" else f"{self.earned:g}"
-        return f"{earned} of {self.points:g} points"
+        return f"{earned} of {self.points:g} {self.unit}"
 
     def _repr_html_(self) -> str:
         return self.to_html()

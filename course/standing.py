@@ -61,11 +61,21 @@ def standing() -> Report:
         status, points = _status(name)
         earned, total = earned + points, total + data["points"]
         rows.append(Row(f"`{name}`", status, f"{data['points']:g} points"))
+    stars = _challenges()
     done = sum(row.status == "passes" for row in rows)
     begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
     status = "passes" if done == len(rows) else begun
     headline = f"{done} of {len(rows)} exercises pass."
-    return Report(checking.notebook.lesson or "", status, earned, total, rows, headline=headline)
+    return Report(checking.notebook.lesson or "", status, earned, total, rows + stars, headline=headline)
+
+
+def _challenges() -> list[Row]:
+    """Where the lesson's challenges stand, which count for nothing but themselves; their stars are full where won."""
+    rows = []
+    for name, data in checking.challenges_of(checking.notebook.lesson or "").items():
+        status, won = _status(name)
+        rows.append(Row(f"Challenge `{name}`", status, "★" * int(won) + "☆" * (data["stars"] - int(won))))
+    return rows
 
 
 def _status(name: str) -> tuple[str, float]:

@@ -13,7 +13,7 @@ from . import checking, limits, ready_made
 CALL = 60.0  # seconds of the processor's time for one call, which may be a training (see `following`)
 
 
-class _Used:
+class Used:
     """A function of the learner's, or PyTorch's in its place; `whose` says which."""
 
     def __init__(self, mine: Any, otherwise: Callable[..., Any], passes: bool) -> None:
@@ -48,7 +48,7 @@ class _Used:
         return self.otherwise(*args, **kwargs)
 
 
-def use(f: Any, otherwise: Callable[..., Any]) -> _Used:
+def use(f: Any, otherwise: Callable[..., Any]) -> Used:
     """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises or
     returns nothing.
 
@@ -58,4 +58,4 @@ def use(f: Any, otherwise: Callable[..., Any]) -> _Used:
         passes = f not in checking.notebook.endless and checking.passes_examples(f)
     except Exception:
         passes = False
-    return _Used(f, otherwise, passes)
+    return Used(f, otherwise, passes)

@@ -26,12 +26,11 @@ from nbformat import NotebookNode
 
 from course import checking
 
-from .cells import check_of, grade_id
+from .cells import check_call, check_of, defines, grade_id
 from .contents import Ledger, digest, sources
 from .delivery import deliver, delivery, origin
 from .export import export_lesson, same_examples
-from .judge.exercise import Exercise
-from .judge.lesson import load_lesson
+from .judge.lesson import Lesson, load_lesson
 from .root import CourseError
 
 EXPORTED = "exported.json"  # beside the graders, and committed with them: a fresh clone need not make them anew
@@ -80,7 +79,7 @@ def build_lesson(root: Path, name: str) -> bool:
     text = root / "source" / f"{name}.py"
     notebook = read_lesson(text)
     tests = root / "grader_tests" / name
-    _hold_to_the_rules(notebook, text, list(load_lesson(tests).exercises.values()))
+    hold_to_the_rules(notebook, text, load_lesson(tests))
     deliver(notebook, f"{name}.ipynb", origin(delivery(root)))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
@@ -148,7 +147,9 @@ def _ids(notebook: NotebookNode) -> Iterator[str]:
         yield name[:64]
 
 
-def _hold_to_the_rules(notebook: NotebookNode, text: Path, exercises: list[Exercise]) -> None:
+def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
+    """See that a lesson's text and its exercises agree. Raises BuildError."""
+    exercises = list(lesson.exercises.values())
     cells = {grade_id(c): c for c in notebook.cells if grade_id(c)}
     order = [g for g in cells if cells[g].metadata.nbgrader.get("solution")]
     if order != [e.name for e in exercises]:
@@ -167,10 +168,23 @@ def _hold_to_the_rules(notebook: NotebookNode, text: Path, exercises: list[Exerc
             title = cell.source.splitlines()[0]
             raise BuildError(f"{text.name}: the cell {title!r} is folded, and is no demo: what is taught is seen")
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
-    for exercise in exercises:
+    _hold_challenges_to_the_rules(notebook, text, lesson)
+    for exercise in lesson.known.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:
                 raise BuildError(f"{text.name}: {exercise.name} points to the heading {see!r}, which is not there")
+
+
+def _hold_challenges_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
+    """Below all that is graded, so that nothing of theirs runs before a grade is made; without marks of nbgrader's."""
+    graded = [place for place, cell in enumerate(notebook.cells) if grade_id(cell)]
+    below = [cell for cell in notebook.cells[max(graded, default=-1) + 1 :] if cell.cell_type == "code"]
+    for name in lesson.challenges:
+        if not any(defines(cell.source, name) for cell in below):
+            raise BuildError(f"{text.name}: the challenge {name} needs a cell that defines it, below all graded cells")
+        checks = [cell for cell in below if cell.source.startswith(check_call(name))]
+        if not any("demo" in cell.metadata.get("tags", []) for cell in checks):
+            raise BuildError(f"{text.name}: the challenge {name} needs a cell `{check_call(name)}`, tagged demo")
 
 
 def _write(path: Path, content: bytes) -> bool:

@@ -44,14 +44,17 @@ class ExportError(CourseError):
 
 
 def export_lesson(tests: Path) -> dict[str, bytes]:
-    """Files under course/examples, by name. Their numbers are this machine's, to the last digit; see `build.py`.
+    """Files under course/examples, by name, of exercises and challenges. Their numbers are this machine's, to the last
+    digit; see `build.py`.
 
     Raises ExportError.
     """
     lesson = load_lesson(tests)
     examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
+    if lesson.challenges:
+        examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
-    for name, exercise in lesson.exercises.items():
+    for name, exercise in lesson.known.items():
         made[f"{lesson.name}/{name}.practice"] = zlib.compress(pack(exported_practice(exercise)), 9)
     return made
 
@@ -60,6 +63,7 @@ def exported_examples(exercise: Exercise) -> dict[str, Any]:
     """What a lesson's file of examples holds of this exercise. Raises ExportError."""
     return {
         "points": exercise.points,
+        **({"stars": exercise.stars} if exercise.stars else {}),
         "hints": list(exercise.hints),
         "see": exercise.see,
         "cases": [

@@ -792,5 +792,41 @@ print("entropy:", covered_up.item(), "  gradient:", logp.grad.tolist())
 #
 # In lesson 3 the scores come from queries and keys, and the weights that you can now compute fetch the values.
 
+# %% [markdown]
+# ## Challenge: `top_p(probs, share)`
+#
+# *Challenge ★★ · not graded · about 10 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# A language model gives every token some probability, nonsense included, and nonsense in large numbers adds up. So when
+# it writes, one often draws only among the likeliest: from the smallest set of tokens that together have at least a
+# `share`, say 0.9. It is called **nucleus sampling**, or top-p. Sort the probabilities from the greatest down, and keep
+# each one before which the sum is still below the share: so the first is always kept, and the one that reaches the share
+# is the last. All others become 0, and what is left is divided by its sum.
+#
+# `probs` is `(..., N)`, each row sums to 1, and no two probabilities of a row are equal; the result has the same shape.
+# Raise a `ValueError` that names `share` unless it is above 0 and at most 1.
+#
+# **On paper.** $(0.125,\; 0.5,\; 0.375)$ and a share of 0.75: first 0.5, which is not enough; then 0.375, and the sum is
+# 0.875. The third is dropped: $(0,\; \tfrac{4}{7},\; \tfrac{3}{7})$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(top_p)
+
+
+# %%
+def top_p(probs: torch.Tensor, share: float) -> torch.Tensor:
+    """The smallest set of likeliest tokens that has the share, renormalised; all others 0.
+
+    probs: (..., N), rows that sum to 1, without ties. Returns the same shape. ValueError unless 0 < share <= 1.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(top_p)
+
 # %% tags=["demo"]
 progress()

@@ -1056,6 +1056,33 @@ figures.show(
 )
 
 # %% [markdown]
+# ## One model, from here to lesson 8
+#
+# From here on one model grows, lesson by lesson, until lesson 8 trains it to write. It reads letters, not words. So far
+# it has three parts, all of this lesson: a table that gives each letter a vector, three matrices that make queries, keys
+# and values of it, and the attention that puts them together. Each part is **yours once it passes**; until then PyTorch
+# stands in, and the picture says so.
+#
+# Later lessons look for what you wrote in earlier ones in two places: in the notebook that is open, and in the saved
+# notebooks of those lessons beside it. In Colab, which opens each notebook alone, drag your earlier notebooks into the
+# *Files* panel at the left, or paste an answer into a cell of its own.
+
+# %% tags=["demo"]
+# @title The model so far, and where its letters look
+from course import growing
+
+so_far = growing.grown()
+figures.show(
+    figures.growing.so_far(so_far, "then the hen"),
+    caption=f"Its numbers are random, and queries and keys share one matrix: each letter looks for what is like itself. {so_far.whose}",
+)
+
+# %% [markdown]
+# A letter finds itself and its doubles, wherever they stand, and hardly anything else: the scores are large, and the
+# softmax makes all or nothing of them. It sees the letters that come after it as well as those before. Lessons 4 and 5
+# are about these two.
+
+# %% [markdown]
 # ## Summary
 #
 # 1. A sentence is a list of ids, and an embedding table turns it into vectors; each row learns from the places where

@@ -933,6 +933,26 @@ figures.show(
 # </details>
 
 # %% [markdown]
+# ## The model so far
+#
+# The model that grows from lesson 3 to lesson 8, with your scaled attention in the place of the plain one. The text, the
+# random numbers and the matrices are those of lesson 3.
+
+# %% tags=["demo"]
+# @title The model so far, and where its letters look
+from course import growing
+
+so_far = growing.grown()
+figures.show(
+    figures.growing.so_far(so_far, "then the hen"),
+    caption=f"The same letters and numbers as in lesson 3, with scaled scores. {so_far.whose}",
+)
+
+# %% [markdown]
+# Compare with the end of lesson 3: the same cells are the lightest, but others have got a share, too. Something can be
+# learned from them now. What is left is that a letter sees its future.
+
+# %% [markdown]
 # ## Summary
 #
 # 1. A score is a sum of $d_k$ products. For independent numbers of variance 1 its variance is $d_k$, its spread

@@ -1019,7 +1019,28 @@ figures.show(
 # model scored three times better than it is. The other routine had the mask, which is how it came out
 # ([transformers#48748](https://github.com/huggingface/transformers/issues/48748)). Your detector would have said so at
 # once.
+
+# %% [markdown]
+# ## The model so far
 #
+# The model that grows from lesson 3 to lesson 8 gets two parts of this lesson: the mask, and the attention that heeds
+# it. A model that is to predict the next letter may not be shown it.
+
+# %% tags=["demo"]
+# @title The model so far, and where its letters look
+from course import growing
+
+so_far = growing.grown()
+figures.show(
+    figures.growing.so_far(so_far, "then the hen"),
+    caption=f"The letters and numbers of lessons 3 and 4. Hatched: blocked. {so_far.whose}",
+)
+
+# %% [markdown]
+# The first letter has nobody but itself to look at, and each later one has one more. Rows are as they were, up to the
+# diagonal, and what was blocked is shared out among the rest. This is a decoder's attention.
+
+# %% [markdown]
 # ## Summary
 #
 # 1. A causal mask blocks every key that lies after its query; the queries are the *last* $T$ of $S$ places.
@@ -1036,6 +1057,40 @@ figures.show(
 # [PyTorch's `scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
 # whose documentation contains the whole computation in a dozen lines;
 # [the discussion of fully blocked rows](https://github.com/pytorch/pytorch/pull/131060) that led to PyTorch's zeros.
+
+# %% [markdown]
+# ## Challenge: `sliding_window(T, width, device=None)`
+#
+# *Challenge ★ · not graded · about 5 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# In a long text nearly all that matters is near. Many models therefore let most of their layers see only the last few
+# keys: a **sliding window**. Its cost grows with $T$ times the width instead of with $T^2$; what is further back comes
+# through the layers, a window at a time.
+#
+# Return the mask `(T, T)`, boolean, True = blocked: query $i$ sees the `width` keys that end with its own, $i - width +
+# 1, \dots, i$, as far as they exist, and nothing after itself. Raise a `ValueError` that names `width` if it is below 1.
+#
+# **On paper.** Five letters, width 2. The first letter sees itself, every other one itself and the letter before: how
+# many cells are open? (Nine.)
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(sliding_window)
+
+
+# %%
+def sliding_window(T: int, width: int, device: torch.device | str | None = None) -> torch.Tensor:
+    """A causal mask (T, T), bool, True = blocked, through which each query sees the last `width` keys, its own included.
+
+    ValueError if width < 1.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(sliding_window)
 
 # %% tags=["demo"]
 progress()

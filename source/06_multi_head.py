@@ -1238,6 +1238,26 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # (`BuiltIn` above does it by `expand` and `flatten`, which cannot get the order wrong.)
 
 # %% [markdown]
+# ## The model so far
+#
+# In the model that grows from lesson 3 to lesson 8 your `MultiHeadAttention` takes the place of the projections and of
+# the one attention. The matrices are the same; two heads share their columns.
+
+# %% tags=["demo"]
+# @title The model so far, and where its letters look
+from course import growing
+
+so_far = growing.grown()
+figures.show(
+    figures.growing.so_far(so_far, "then the hen"),
+    caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched: blocked. {so_far.whose}",
+)
+
+# %% [markdown]
+# Both heads still look for like letters, but each judges by its own half of the numbers, and they do not always agree
+# on what is alike. With trained matrices they would ask different questions altogether.
+
+# %% [markdown]
 # ## Summary
 #
 # $$ \operatorname{MultiHead}(\mathbf{X}) = [\, \text{head}_0, \dots, \text{head}_{H-1} \,]\; \mathbf{W}_o, \qquad

@@ -1069,6 +1069,27 @@ print("in float32       ", whole.float().long().tolist())
 print("in bfloat16      ", whole.bfloat16().long().tolist())
 
 # %% [markdown]
+# ## The model so far
+#
+# The last part that lesson 8 needs: in the model that has grown since lesson 3 your `RotarySelfAttention` takes the
+# place of the heads without places.
+
+# %% tags=["demo"]
+# @title The model so far, and where its letters look
+from course import growing
+
+so_far = growing.grown()
+figures.show(
+    figures.growing.so_far(so_far, "then the hen"),
+    caption=f"The letters and numbers of lessons 3 to 6, now with places. Hatched: blocked. {so_far.whose}",
+)
+
+# %% [markdown]
+# The same two heads as in lesson 6, and other weights: two letters that are alike are on the whole the less alike the further
+# apart they stand, since their vectors have been turned by different angles. In lesson 8 this layer, with the mask of lesson 5
+# and the block that you write there, learns to write.
+
+# %% [markdown]
 # ## Summary
 #
 # 1. Attention without positions is order-blind: scramble the input, and the same outputs come out, scrambled.
@@ -1086,6 +1107,42 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 # - Biderman et al., [Rotary Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/), with
 #   experiments and code
 # - Touvron et al., [LLaMA](https://arxiv.org/abs/2302.13971), section 2.2: RoPE in a model that everybody built on
+
+# %% [markdown]
+# ## Challenge: `alibi_bias(n_heads, T)`
+#
+# *Challenge ★★ · not graded · about 10 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# There is a way to tell attention about places that turns nothing: add to every score a number that depends on the
+# distance alone. **Attention with linear biases**, ALiBi ([Press et al. 2021](https://arxiv.org/abs/2108.12409)),
+# takes off the more the further a key is away, and every head has a slope of its own:
+#
+# $$ b_{hij} = - m_h \, |i - j|, \qquad m_h = 2^{-8h/H}, \qquad h = 1, \dots, H $$
+#
+# A head with a large slope sees its neighbours only, one with a small slope nearly everything. A model that was trained
+# with it on short texts can read longer ones, since no distance is entirely new to it.
+#
+# Return the biases of all heads, float32 `(H, T, T)`, to be added to scores before the softmax. (The future is the
+# mask's business.)
+#
+# **On paper.** Eight heads: the slopes are $\tfrac12, \tfrac14, \dots, \tfrac1{256}$. In the second head a query and a key
+# that stand three places apart get $-\tfrac34$.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(alibi_bias)
+
+
+# %%
+def alibi_bias(n_heads: int, T: int) -> torch.Tensor:
+    """The biases of attention with linear biases, float32 (H, T, T): minus the slope of each head times the distance."""
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(alibi_bias)
 
 # %% tags=["demo"]
 progress()

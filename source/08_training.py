@@ -19,9 +19,9 @@
 # lines that it must beat. After that you watch a head form that learns to look back, and you meet nine bugs by their
 # curves.
 #
-# **Time:** about 115 minutes. **You need:** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads
+# **Time:** about 120 minutes. **You need:** log-softmax and temperature (lesson 2), the causal mask (lesson 5), heads
 # (lesson 6), and from lesson 7 why attention has to be told about positions. Nothing from your earlier notebooks has to
-# be copied.
+# be copied; where they lie beside this one, section 9 trains the attention that you wrote there, too.
 #
 # | letter | meaning |
 # |---|---|
@@ -1168,6 +1168,121 @@ figures.show(
 )
 
 # %% [markdown]
+# ### With your own attention
+#
+# Your blocks have PyTorch's attention inside. You have written your own since lesson 3, so let it stand in its place:
+# the `RotarySelfAttention` of lesson 7, with the `causal_mask` of lesson 5. Both are looked for in this notebook, and in
+# the saved notebooks of those lessons beside it; what is not found, or does not pass there, PyTorch does. The sine waves
+# are switched off: turning queries and keys tells the places.
+#
+# To know whether yours is right, train its **twin** beside it: the same blocks, the same random numbers to begin with,
+# the same batches, and inside, instead of your code, PyTorch's operations.
+#
+# Both get another text, with more in it than the story: tales from the same harbour, made up by a small program, as many
+# as you like.
+#
+# ### Predict first
+#
+# Sixty steps each. How far apart will the two curves be: a tenth of a nat, a hundredth, less than a thousandth?
+
+# %% tags=["demo"]
+from course import growing, ready_made
+from course.tales import tales
+
+rotary = growing.earlier("RotarySelfAttention", otherwise=ready_made.RotarySelfAttention)
+mask_for = growing.earlier("causal_mask", otherwise=ready_made.causal_mask)
+
+
+def rotating(attention):
+    """A new model with this attention in its blocks, and without sine waves."""
+    made = growing.refitted(make_model(block_size=32), attention)
+    made.places.zero_()
+    made.mask.copy_(mask_for(32))
+    return made
+
+
+told = encode(tales(400_000))
+told_ids, told_unseen = told[:396_000], all_windows(told[396_000:], 32)
+own, twin = rotating(rotary), rotating(ready_made.RotarySelfAttention)
+twin.load_state_dict(own.state_dict())
+own_losses, twin_losses = (
+    [float(loss) for loss in learn(each, told_ids, 60, 16, torch.Generator().manual_seed(0), 6e-3)]
+    for each in (own, twin)
+)
+apart = max(abs(a - b) for a, b in zip(own_losses, twin_losses, strict=True))
+
+# %% tags=["demo"]
+# @title The two curves
+figures.show(
+    figures.losses({"with your attention" if rotary.passes else "yours to come": own_losses, "the twin": twin_losses}),
+    caption=f"Inside the blocks: {rotary.whose}, and for the twin PyTorch. Mask: {mask_for.whose}. "
+    f"The curves are nowhere more than {apart:.6f} nats apart.",
+)
+
+# %% [markdown]
+# <details><summary>Answer, once you have decided</summary>
+#
+# A few hundred thousandths at the most, and all of it rounding: sums in another order, which each step hands on to the
+# next. (Where PyTorch stands in for yours, the two are the same, and nothing separates them.) Two computations of the
+# same thing with the same weights *must* agree, not in their shape but in their digits. A curve that merely looks like
+# the other would have proved nothing, as lesson 6 has shown.
+#
+# </details>
+#
+# ### How much text?
+#
+# The story is short, and what the model wrote from it were words at best. Now the same model, with the attention from
+# above, learns from 2,000 letters of the tales, from 20,000, and from 396,000: each time with three hundred steps.
+#
+# ### Predict first
+#
+# Which of the three has the lowest loss on its *training* text? Which on pages that none of them has seen?
+
+
+# %% tags=["demo"]
+def learnt_from(n_letters, steps=300):
+    """The model that so many letters of the tales make, its loss in the last steps, and on pages it has not seen."""
+    made = rotating(rotary)
+    found = learn(made, told_ids[:n_letters], steps, 16, torch.Generator().manual_seed(0), 6e-3)
+    return made, sum(map(float, found[-20:])) / 20, float(measure(made, *told_unseen))
+
+
+lengths = [2_000, 20_000, 396_000]
+of_length = {n_letters: learnt_from(n_letters) for n_letters in lengths}
+for n_letters, (_, seen, unseen_loss) in of_length.items():
+    print(f"{n_letters:7,} letters: training {seen:.2f}, held out {unseen_loss:.2f} nats a letter")
+
+# %% tags=["demo"]
+# @title The loss against the length of the text
+figures.show(
+    figures.curves(
+        lengths,
+        {"training": [of_length[n][1] for n in lengths], "held out": [of_length[n][2] for n in lengths]},
+        xlabel="letters to train on",
+        ylabel="loss in nats",
+        limits=(0, 1.2 * max(of_length[n][2] for n in lengths)),
+        log="x",
+    ),
+    alt="Two losses against the length of the training text. "
+    + " ".join(f"{n:,} letters: training {of_length[n][1]:.2f}, held out {of_length[n][2]:.2f}." for n in lengths),
+    caption=f"Three hundred steps each, by {learn.whose}.",
+)
+
+# %% [markdown]
+# The least text gives the lowest training loss and by far the highest loss on unseen pages: it was learned by heart. The
+# more text there is, the closer the two come to each other. From 20,000 letters on they are hardly apart here, since
+# the tales repeat themselves more than people do; what is left of the loss is what nobody can know, which thing is
+# found and what is said about it.
+#
+# And this is what the model of the longest text writes. It sees no more than 32 letters at once: so with your `generate`
+# most of its sentences are whole, but who found what is forgotten a sentence later.
+
+# %% tags=["demo"]
+# @title A page by the model of 396,000 letters
+begun = "One morning Mara walked to the "
+figures.show(page(of_length[lengths[-1]][0], 0.5, begun), caption=f"It went on from: {begun}…")
+
+# %% [markdown]
 # ### Where it looks
 #
 # The weights of all heads, before and after. A block gets $x$; your lessons 3 to 6 tell what its attention does with
@@ -1609,8 +1724,8 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 # A large language model is made of these parts. What it has beyond them is size, data, and much engineering to keep
 # thousands of machines busy. Three ways on from here:
 #
-# - **Make this one better.** Put your `RotarySelfAttention` from lesson 7 into the block; give it a longer story; try
-#   dropout against knowing by heart. The lines of section 3 tell you whether it helped.
+# - **Make this one better.** Show it more letters at once, give it more blocks, a longer story of your own; try dropout
+#   against knowing by heart. The lines of section 3 tell you whether it helped.
 # - **Read a real one.** [nanoGPT](https://github.com/karpathy/nanoGPT) is your section 9 on a whole GPU, in two short
 #   files; [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) walks through the paper line
 #   by line.

@@ -5,3 +5,4 @@ precision of the scores themselves, is a known mistake there. With a temperature
 a few hundred."""
 
 EXERCISES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
+CHALLENGES = ("top_p",)

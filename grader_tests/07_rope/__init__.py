@@ -6,3 +6,4 @@ positions up to p an entry of the result may thus be off by 1e-6 * p times the l
 """
 
 EXERCISES = ("is_order_blind", "rope_frequencies", "apply_rope", "to_half_split", "RotarySelfAttention")
+CHALLENGES = ("alibi_bias",)

@@ -46,6 +46,7 @@ __all__ = [
     "Right",
     "Script",
     "call",
+    "challenge",
     "device",
     "exercise",
     "generator",
@@ -162,13 +163,14 @@ class Right(Answer):
 
 @dataclass(eq=False)
 class Exercise:
-    """One exercise of a lesson; see `exercise`."""
+    """One exercise of a lesson; see `exercise`. With `stars` it is a challenge, and no grade has its points."""
 
     name: str
     points: int
     forbidden: tuple[str, ...] = ()
     see: str = ""
     hints: tuple[str, ...] = ()
+    stars: int = 0
     answer: Any = None
     criteria: list[Criterion] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
@@ -292,6 +294,16 @@ def exercise(
     hints      in stages: a question, then the idea, then the shape of the code; never the solution
     """
     return Exercise(name, points, tuple(forbidden), see, tuple(hints))
+
+
+def challenge(
+    name: str, *, stars: int, forbidden: Iterable[str] = (), see: str = "", hints: Iterable[str] = ()
+) -> Exercise:
+    """Declare a challenge: an exercise at the lesson's end that is checked and proved like any other, and not graded.
+
+    stars  one to three, how hard it is; its criteria's points sum to them. The rest is as for `exercise`.
+    """
+    return Exercise(name, stars, tuple(forbidden), see, tuple(hints), stars)
 
 
 def mix(*parts: object) -> int:

@@ -3,7 +3,7 @@
 grader_tests/
     shared/                 what exercises of several lessons say
     NN_lesson/
-        __init__.py         EXERCISES, their names in the lesson's order
+        __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, where it has any
         common.py           what several exercises of the lesson say
         <exercise>/
             contract.py     points, forbidden names, oracle, hints, examples and criteria
@@ -19,7 +19,7 @@ import traceback
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -35,10 +35,16 @@ class GraderError(CourseError):
 
 @dataclass(eq=False)
 class Lesson:
-    """The exercises of one lesson, in their order."""
+    """The exercises of one lesson, in their order, and its challenges, of which no grade knows."""
 
     name: str
     exercises: dict[str, Exercise]
+    challenges: dict[str, Exercise] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, Exercise]:
+        """All that `check` knows and `grading check` proves."""
+        return self.exercises | self.challenges
 
 
 @lru_cache(maxsize=64)
@@ -48,12 +54,15 @@ def load_lesson(path: Path) -> Lesson:
         raise FileNotFoundError(f"no grader tests at {path}")
     package = f"{package_of(path.parent)}.{path.name}"
     with _faults_told(path.parent.resolve(), path):
-        names = importlib.import_module(package).EXERCISES
-    exercises = {}
-    for name in names:
+        described = importlib.import_module(package)
+        graded, free = described.EXERCISES, getattr(described, "CHALLENGES", ())
+    made = {}
+    for name in (*graded, *free):
         with _faults_told(path.parent.resolve(), path / name):
-            exercises[name] = _load_exercise(path / name, f"{package}.{name}")
-    return Lesson(path.name, exercises)
+            made[name] = _load_exercise(path / name, f"{package}.{name}")
+            if (made[name].stars > 0) != (name in free):
+                raise ValueError(f"{name} is declared by `challenge` or listed in CHALLENGES, and not both")
+    return Lesson(path.name, {name: made[name] for name in graded}, {name: made[name] for name in free})
 
 
 @contextmanager

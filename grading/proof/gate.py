@@ -89,7 +89,7 @@ def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
 def surviving(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, under the name of the file that they belong to."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
-    exercise = made.lesson.exercises[name]
+    exercise = made.lesson.known[name]
     found = map(str, made.tried(exercise, made.mutants(exercise)).survivors)
     listed = written(found, read_equivalents(root / folder))
     return f"# {folder}/{LIST}\n{listed}\n" if listed else ""
@@ -120,7 +120,7 @@ def _missing(name: str) -> Problem:
 
 def _exercises(root: Path, names: Iterable[str], only: str) -> list[tuple[Path, str, str]]:
     """(root, lesson, exercise) of all; the last lessons take longest, and are begun first."""
-    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).exercises)
+    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).known)
     return [(root, name, e) for name, e in every if only in ("", e)]
 
 
@@ -132,7 +132,7 @@ def prover(root: Path, name: str) -> Prover:
 def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
     """Prove one exercise. What is raised is an error of ours."""
     made = prover(root, lesson)
-    proof = made.prove(made.lesson.exercises[name], mutate=mutate)
+    proof = made.prove(made.lesson.known[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
     return Found(lesson, name, told, proof.problems, figures(proof))
 

@@ -605,6 +605,7 @@ def test_progress_follows_the_checks(softmax_lesson):
         "  ○ `log_softmax`",
         "  ○ `softmax_with_temperature`",
         "  ✗ `entropy`",
+        "  ○ Challenge `top_p`",
     ]
 
 

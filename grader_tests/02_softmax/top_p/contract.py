@@ -1,0 +1,65 @@
+"""`top_p`, a challenge: the smallest set of likeliest tokens that has so large a share, and the rest at 0."""
+
+import torch
+
+from grading.judge.exercise import call, challenge
+
+top_p = challenge(
+    "top_p",
+    stars=2,
+    see="Challenge: `top_p(probs, share)`",
+    hints=(
+        "In (0.1, 0.5, 0.4) and with a share of 0.6: which do you take first, which second, and when do you stop?",
+        "Sort from the likeliest down and add up as you go. One is kept if what was added up *before* it is still "
+        "short of the share. The likeliest is always kept.",
+        "`torch.sort` with `descending=True` gives values and places; `cumsum` minus the values themselves is the sum "
+        "before each one. Set the others to 0, put all back with `scatter`, divide by the new sum.",
+    ),
+)
+
+
+@top_p.oracle
+def top_p_oracle(probs, share):
+    if not 0 < share <= 1:
+        raise ValueError(f"share is {share}, and must be above 0 and at most 1")
+    ordered, places = probs.sort(dim=-1, descending=True)
+    kept = torch.where(ordered.cumsum(-1) - ordered < share, ordered, 0.0)
+    back = torch.zeros_like(probs).scatter(-1, places, kept)
+    return back / back.sum(-1, keepdim=True)
+
+
+def drawn(draw, *shape):
+    """Probabilities of which no partial sum comes near a share of tenths: multiples of 1/64."""
+    rows = [[32.0, 17.0, 9.0, 4.0, 2.0][: shape[-1]] for _ in range(torch.Size(shape[:-1]).numel())]
+    mixed = torch.stack([torch.tensor(row)[draw.permutation(len(row))] for row in rows])
+    return (mixed / mixed.sum(-1, keepdim=True)).reshape(shape)
+
+
+top_p.example("two of three", call(torch.tensor([0.125, 0.5, 0.375]), 0.75))
+top_p.example("only the likeliest", call(torch.tensor([0.25, 0.625, 0.125]), 0.1))
+top_p.example("all of them", call(torch.tensor([0.25, 0.75]), 1.0))
+top_p.example("no share", call(torch.tensor([0.25, 0.75]), 0.0).raising("share"))
+
+
+@top_p.criterion("which are kept", points=1)
+def _(draw):
+    for share in (0.3, 0.6, 0.85, 0.95):
+        yield call(drawn(draw, 5), share)
+    yield call(drawn(draw, 5), 1.0)
+    yield call(torch.tensor([0.1875, 0.5, 0.3125]), 0.5)  # the first reaches it, to the bit
+
+
+@top_p.criterion("row by row", points=0.5)
+def _(draw):
+    yield call(drawn(draw, 3, 5), 0.6)
+    yield call(drawn(draw, 2, 3, 4), share=0.9).with_gradients()
+    yield call(drawn(draw, 4, 5).double(), share=0.6)
+
+
+@top_p.criterion("ValueError unless 0 < share <= 1", points=0.5)
+def _(draw):
+    yield call(drawn(draw, 4), 0.0).raising("share")
+    yield call(drawn(draw, 4), -0.5).raising("share")
+    yield call(drawn(draw, 4), 1.5).raising("share")
+    yield call(drawn(draw, 4), 1.0).accepted()
+    yield call(drawn(draw, 4), 0.2).accepted()

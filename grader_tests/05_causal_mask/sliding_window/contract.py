@@ -1,0 +1,57 @@
+"""`sliding_window`, a challenge: a causal mask through which each query sees the last few keys alone."""
+
+import torch
+
+from grading.judge.exercise import Script, call, challenge, device, helper, student
+
+sliding_window = challenge(
+    "sliding_window",
+    stars=1,
+    see="Challenge: `sliding_window(T, width, device=None)`",
+    hints=(
+        "How far back may query `i` look, if it sees `width` keys, itself among them? Try T = 5, width = 2 on paper.",
+        "A cell is blocked for one of two reasons: its key comes after the query, or too long before it. Both are "
+        "questions about one number, the distance from query to key.",
+        "Refuse a `width` below 1. Take the places as a column and as a row, subtract, and join two comparisons by "
+        "`|`.",
+    ),
+)
+
+
+@sliding_window.oracle
+def sliding_window_oracle(T, width, device=None):
+    if width < 1:
+        raise ValueError(f"width is {width}, and must be at least 1")
+    square = torch.ones(T, T, dtype=torch.bool, device=device)
+    return square.triu(1) | square.tril(-width)
+
+
+sliding_window.example("five letters, each sees two", call(5, 2))
+sliding_window.example("nobody but oneself", call(3, 1))
+sliding_window.example("wider than the text: only causal", call(3, width=8))
+sliding_window.example("no window at all", call(4, 0).raising("width"))
+
+
+@sliding_window.criterion("who sees whom", points=0.5)
+def _(draw):
+    T = draw.integer(7, 12)
+    yield call(T, draw.integer(2, 5), device=device())
+    yield call(T, 1, device())
+    yield call(6, 6, device=device())
+    yield call(5, T + 3, device=device())
+
+
+@sliding_window.criterion("ValueError if width < 1", points=0.25)
+def _(draw):
+    yield call(4, 0).raising("width")
+    yield call(draw.integer(2, 6), width=-draw.integer(1, 4)).raising("width")
+    yield call(4, 1).accepted()
+
+
+@sliding_window.criterion("boolean", points=0.25, form=True)
+def _(draw):
+    yield call(5, 3, device=device())
+    script = Script()  # "meta" shows a part that is made on another device than the one asked for
+    script.call(helper("elsewhere"), student("sliding_window"), 5, 3, device="cpu")
+    made = script.case().holding("lies_where_asked")
+    yield made.described("sliding_window(5, 3, device=...), while another device is PyTorch's default")

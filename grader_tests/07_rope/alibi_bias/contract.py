@@ -1,0 +1,49 @@
+"""`alibi_bias`, a challenge: attention with linear biases, a number added to each score by its distance."""
+
+import torch
+
+from grading.judge.exercise import call, challenge
+
+alibi_bias = challenge(
+    "alibi_bias",
+    stars=2,
+    see="Challenge: `alibi_bias(n_heads, T)`",
+    hints=(
+        "What is added to the score of a query and a key that stand 3 places apart, in a head with the slope 1/4?",
+        "Two things are multiplied: a slope for each head, and the distance of each query from each key. One is "
+        "(H,), the other (T, T).",
+        "Make the slopes from the numbers of the heads, counted from 1, and the distances from a column and a row of "
+        "places; `slopes[:, None, None]` times the distances broadcasts. Mind the sign.",
+    ),
+)
+
+
+@alibi_bias.oracle
+def alibi_bias_oracle(n_heads, T):
+    slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
+    places = torch.arange(T, dtype=torch.float32)
+    return -slopes[:, None, None] * (places[:, None] - places).abs()
+
+
+alibi_bias.example("one head, three places", call(1, 3))
+alibi_bias.example("two heads, two places", call(2, 2))
+alibi_bias.example("eight heads: slopes 1/2, 1/4, ...", call(8, T=2), form=True)
+
+
+@alibi_bias.criterion("the slope of each head", points=1)
+def _(draw):
+    yield call(8, 2)
+    yield call(4, 3)
+    yield call(draw.integer(5, 8), T=2)
+
+
+@alibi_bias.criterion("every distance", points=0.5)
+def _(draw):
+    yield call(2, draw.integer(5, 9))
+    yield call(3, 1)
+    yield call(1, 6)
+
+
+@alibi_bias.criterion("float32", points=0.5, form=True)
+def _(draw):
+    yield call(2, 4)
