@@ -90,7 +90,7 @@ def new_lesson(root: Path, name: str) -> list[Path]:
     """Write a lesson that passes `grading check`; the files. Raises CourseError."""
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 09_positions")
-    given = {"name": name, "title": name[3:].replace("_", " ").capitalize()}
+    given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}
     tests = root / "grader_tests" / name
     texts = {root / "source" / f"{name}.py": "lesson.py", tests / "__init__.py": "__init__.py"}
     texts |= {tests / "mean" / file: file for file in ("contract.py", "alternatives.py", "mistakes.py")}

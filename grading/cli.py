@@ -277,7 +277,6 @@ def _fill(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from .handback.export import ExportError, fill, lines
-    from .run.pardons import excused
     from .run.records import class_of, people_of
 
     given, lesson = Path(options.file), options.lesson
@@ -286,11 +285,17 @@ def _fill(options: argparse.Namespace) -> int:
     if not graded:
         print(f"grading: nothing was written. {lesson} has no grades that are whole yet", file=sys.stderr)
         return 1
-    free = sorted(student for student, name in excused(options.root) if name == lesson)
-    points = {one.student: one.points for one in graded if one.student not in free}
+    points = {one.student: one.points for one in graded}
     try:
         done = fill(
-            given.read_bytes(), lesson, people_of(options.root), points, graded[0].most, options.column, options.by
+            given.read_bytes(),
+            lesson,
+            people_of(options.root),
+            points,
+            graded[0].most,
+            options.column,
+            options.by,
+            excused=[student for student, name in course.excused if name == lesson],
         )
     except ExportError as error:
         print(f"grading: nothing was written. {given}: {error}", file=sys.stderr)
@@ -298,8 +303,6 @@ def _fill(options: argparse.Namespace) -> int:
     print("\n".join(lines(done)))
     if waiting:
         print(f"left as they are, since an exercise needs a person: {', '.join(sorted(waiting))}")
-    if free:
-        print(f"left as they are, since they are excused: {', '.join(free)}")
     out = Path(options.out) if options.out else given.with_name(f"{given.stem}-filled.csv")
     out.write_bytes(done.text.encode("utf-8-sig" if given.read_bytes()[:3] == b"\xef\xbb\xbf" else "utf-8"))
     print(f"{out}: written, to be imported into your LMS")

@@ -224,12 +224,11 @@ def _push(options: argparse.Namespace) -> int:
         from .handback.canvas import CanvasAssignment
     except ImportError as error:
         raise GradingError(f'{error}: it takes `pip install "attention-course-teach[canvas]"`') from error
-    from .run.pardons import excused
     from .run.records import class_of, people_of
 
     course, lesson, root = class_of(options.root), options.lesson, options.root
-    free = {student for student, name in excused(root) if name == lesson}
-    graded = [one for one in course.whole(lesson) if one.student not in free]
+    free = {student for student, name in course.excused if name == lesson}
+    graded = course.whole(lesson)
     if not graded:
         print(f"grading: nothing was sent. {lesson} has no grades that are whole yet", file=sys.stderr)
         return 1

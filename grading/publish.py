@@ -1,8 +1,9 @@
-"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence, and the
-solutions of those lessons for which that is asked.
+"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence; and, where
+they are asked for, the solutions and a web site.
 
 Nothing else goes there, and nothing that lies there is deleted: notebooks that somebody opened last week still ask for
-last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), or what is released.
+last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), what is released, or how the site is
+made (`site/`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .root import CONFIG, CourseError
 from .solutions import solutions_of
 
 EXAMPLES = ("*.examples", "*/*.practice")  # of a lesson that is not in the package, beside its notebook
+SITE = "docs"  # the folder of a repository that GitHub shows as a web site
 OURS = "<!-- written by `grading publish`, which writes it again -->"
 SINCE_1980 = (
     "315532800"  # in seconds: the earliest time that a zip can hold, so that the same files give the same bytes
@@ -57,6 +59,11 @@ def released(root: Path) -> list[str]:
     if not found:
         raise CourseError(f"nothing is released in {root} yet: run `grading release` first")
     return found
+
+
+def has_site(into: Path) -> bool:
+    """Whether what was published there has a web site in it."""
+    return (into / SITE / "objects.inv").is_file()
 
 
 def built_since(root: Path, names: Iterable[str]) -> list[str]:
@@ -111,8 +118,9 @@ def publish(root: Path, into: Path, where: Origin, solved: Iterable[str] = ()) -
             solved=bool(solutions),
         )
         _write(into, page.name, told.encode(), done)
-    known = {Path(name).parts[0] for name in (*done.written, *done.same)}
-    done.left = sorted(path.name for path in into.iterdir() if path.name not in known and path.name != ".git")
+    known = {".git", *(Path(name).parts[0] for name in (*done.written, *done.same))}
+    known |= {SITE} if has_site(into) else set()
+    done.left = sorted(path.name for path in into.iterdir() if path.name not in known)
     return done
 
 

@@ -46,6 +46,11 @@ def declare(verb: Verb) -> None:
         action="store_true",
         help="add the solutions of all lessons, which `solution(…)` shows; those of c.Delivery.solutions by default",
     )
+    publish.add_argument(
+        "--site",
+        action="store_true",
+        help="the lessons as a web site, too, in DIR/docs; once there it is kept up to date",
+    )
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -72,7 +77,7 @@ def _new_lesson(options: argparse.Namespace) -> int:
 def _publish(options: argparse.Namespace) -> int:
     from .delivery import delivery, origin
     from .proof.gate import unproved
-    from .publish import built_since, publish, released
+    from .publish import SITE, built_since, has_site, publish, released
     from .root import CourseError
 
     names = released(options.root)
@@ -90,4 +95,11 @@ def _publish(options: argparse.Namespace) -> int:
     print(f"{len(done.written)} written, {len(done.same)} as before")
     if done.left:
         print(f"also there, and left as they are: {', '.join(done.left)}")
+    if options.site or has_site(options.directory):
+        from rich.console import Console
+
+        from .run.classroom import cores
+        from .site.build import build_site
+
+        build_site(options.root, options.directory / SITE, Console(), workers=cores(), named=names)
     return 0

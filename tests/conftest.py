@@ -36,7 +36,15 @@ torch.set_num_threads(1)
 imports.leave_out()
 
 # Longest first, so that no core waits for another at the end. These take a minute and more
-LONGEST = ("test_hostile", "test_formgrader", "08_training", "test_wheels", "test_cluster", "test_postgresql")
+LONGEST = (
+    "test_hostile",
+    "test_formgrader",
+    "08_training",
+    "test_wheels",
+    "test_cluster",
+    "test_postgresql",
+    "test_term",
+)
 LESSON_IN_ID = re.compile(r"\[.*?(\d\d_[a-z_]+)")
 
 

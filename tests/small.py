@@ -1,10 +1,10 @@
-"""A course of two tiny lessons, for tests of what happens to a class rather than of what is taught."""
+"""A course of tiny lessons, for tests of what happens to a class rather than of what is taught."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -84,15 +84,19 @@ right.mistake("loses_the_gradient", {{"return result": "return result.detach()"}
     "The gradient is lost."
 )
 """
-RIGHT = {"double": ("(2 * x)", "x + x"), "halve": ("(x / 2)", "x - x * 0.5")}
+RIGHT = {
+    "double": ("(2 * x)", "x + x"),
+    "halve": ("(x / 2)", "x - x * 0.5"),
+    "softmax": ("x.softmax(-1)", "x.exp() / x.exp().sum(-1, keepdim=True)"),
+}
 
 
-def make_course(root: Path) -> Path:
-    """A course directory with the two lessons as texts: nothing built, nothing released, no gradebook."""
+def make_course(root: Path, lessons: Sequence[str] = LESSONS) -> Path:
+    """A course directory with lessons as texts, two or those named: nothing built, nothing released, no gradebook."""
     (root / "source").mkdir(parents=True)
     (root / "grader_tests").mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", root)
-    for lesson in LESSONS:
+    for lesson in lessons:
         name = lesson[3:]
         right, other = RIGHT[name]
         marks = {"schema_version": 3, "task": False}

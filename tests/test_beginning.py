@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,12 +14,14 @@ import pytest
 
 from grading import cli
 from grading.beginning import begin_course, new_lesson
+from grading.build import FOLDED, read_lesson
 from grading.judge.lesson import GraderError, load_lesson
 from grading.root import CourseError
 from grading.run.nbgrader import scores
 from grading.sample import hand_in, right, write_answers
 from grading.seeds import FILE
 
+from .pages import Elements
 from .small import LESSONS, ROOT, make_course
 
 pytestmark = pytest.mark.slow
@@ -100,6 +103,28 @@ def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_l
     assert "all: 20.0" in done.stdout
 
 
+def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
+    """What stands around an exercise in every lesson: under its heading, above its hint, beside its check."""
+    lines = [line for cell in cells for line in cell.source.splitlines()]
+    lines = [line.replace(name, "…") for line in lines if re.match(r"# Stuck|# hint|check\(|\*Difficulty", line)]
+    return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
+
+
+def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
+    made = read_lesson(course / "source" / f"{MINE}.py").cells
+    ours = read_lesson(ROOT / "source" / "02_softmax.py").cells
+    place = next(i for i, cell in enumerate(ours) if cell.source.startswith("check(softmax)"))
+    assert told_around(made, "mean") == told_around(ours[: place + 1], "softmax")
+    opening = re.compile(
+        r"^# Lesson \d: .*\*\*You will build\*\*.*\*\*You need\*\*.*\*\*Time:\*\* about \d+ minutes", re.S
+    )
+    assert opening.match(made[0].source) and opening.match(ours[0].source)
+    drawn = [cell for cell in made if "figures.show(" in cell.source]
+    assert drawn and all(FOLDED.match(cell.source) and "alt=" in cell.source for cell in drawn)
+    headings = [cell.source.splitlines()[0] for cell in made if cell.cell_type == "markdown"]
+    assert "## Summary" in headings and made[-1].source == ours[-1].source == "progress()"
+
+
 @pytest.mark.long
 def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
@@ -128,6 +153,27 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     finally:
         source.write_text(text)
     assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
+
+
+def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_then_kept_up_to_date(
+    course, tmp_path, capsys
+):
+    students = tmp_path / "students"
+    publish = ["publish", "--course", str(course), str(students)]
+    new_lesson(course, "10_not_released")
+    try:
+        assert cli.main([*publish, "--site"]) == 0
+        (students / "docs" / "10_gone.html").touch()
+        assert cli.main(publish) == 0
+        told = capsys.readouterr().out
+        assert told.count("1 lessons") == 2 and "left as they are" not in told
+    finally:
+        for written in ((course / "source" / "10_not_released.py"), course / "grader_tests" / "10_not_released"):
+            shutil.rmtree(written) if written.is_dir() else written.unlink()
+    pages = {path.stem for path in (students / "docs").glob("*.html")}
+    assert {"index", MINE} <= pages and not {"10_not_released", "10_gone"} & pages
+    text = Elements((students / "docs" / f"{MINE}.html").read_text(encoding="utf-8")).text
+    assert "Lesson 9: Means" in text and "sum(dim=-1) / x.shape[-1]" not in text
 
 
 def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monkeypatch, capsys):

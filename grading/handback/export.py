@@ -13,11 +13,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 WORKSHEET = ("Grade", "Maximum Grade")  # of Moodle's offline grading worksheet
 POINTS_POSSIBLE = "points possible"
+CANVAS = ["Student", "ID"]  # its first columns
+EXCUSED = "EX"  # in a cell of Canvas's; Moodle's files take numbers alone
 
 
 class ExportError(ValueError):
@@ -39,6 +41,7 @@ class Filled:
     column    that was filled; by: that tells whose a line is
     changed   student -> what stood there, and what stands there now
     unmatched students with points who are in no line; left: lines of people without points
+    excused   who is excused, and cannot be in a file of this kind
     """
 
     text: str
@@ -48,6 +51,7 @@ class Filled:
     same: int = 0
     unmatched: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    excused: list[str] = field(default_factory=list)
 
 
 def fill(
@@ -58,11 +62,13 @@ def fill(
     most: float,
     column: str = "",
     by: str = "",
+    excused: Collection[str] = (),
 ) -> Filled:
     """Fill the column of a lesson.
 
     points  by student, of at most `most`; who has none keeps what stands there
     column  the column to fill, where the lesson's name does not tell it; by: the one with ids, likewise
+    excused students whose cell says so, where the LMS takes that
 
     Raises ExportError.
     """
@@ -79,18 +85,23 @@ def fill(
     known = _known(people)
     comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
     done = Filled("", heads[place], heads[whose_place])
+    cells = {student: _number(value).replace(".", "," if comma else ".") for student, value in points.items()}
+    if heads[:2] == CANVAS:
+        cells |= dict.fromkeys(excused, EXCUSED)
+    else:
+        done.excused = sorted(excused)
     seen: set[str] = set()
     for row in rows[1:]:
         key = _key(row[whose_place]) if len(row) > max(place, whose_place) else ""
         student = known.get(key)
-        if student is None or student not in points:
-            done.left += [row[whose_place].strip()] if key and _is_person(row) else []
+        if student is None or student not in cells:
+            nobodys = not key or not _is_person(row) or student in excused
+            done.left += [] if nobodys else [row[whose_place].strip()]
             continue
         if student in seen:
             raise ExportError(f"{student} stands in two lines of column {done.by!r}: name another with --by")
         seen.add(student)
-        now = _number(points[student])
-        _write(row, place, now.replace(".", ",") if comma else now, student, done)
+        _write(row, place, cells[student], student, done)
     done.unmatched = sorted(points.keys() - seen)
     out = io.StringIO(newline="")
     csv.writer(out, dialect, lineterminator=ending).writerows(rows)
@@ -175,7 +186,7 @@ def _same_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: in
 
 
 def _write(row: list[str], place: int, now: str, student: str, done: Filled) -> None:
-    if _value(row[place]) == _value(now):
+    if row[place].strip() == now or (_value(now) is not None and _value(row[place]) == _value(now)):
         done.same += 1
         return
     done.changed[student] = row[place], now
@@ -220,5 +231,7 @@ def lines(done: Filled) -> Iterator[str]:
         yield f"    {student}: {before.strip() or '–'} -> {now}"
     if done.unmatched:
         yield f"graded, and not in the file: {', '.join(done.unmatched)}"
+    if done.excused:
+        yield f"left as they are, since they are excused, which such a file cannot say: {', '.join(done.excused)}"
     if done.left:
         yield f"in the file, and without points, so left as they are: {', '.join(done.left)}"

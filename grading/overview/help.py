@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
@@ -28,9 +29,9 @@ def concerns(course: Course) -> list[Concern]:
 
 
 def _why(course: Course, student: str) -> Iterator[str]:
-    handed_in = {s.lesson for s in course.submissions if s.student == student}
-    handed_in |= {lesson for who, lesson in course.ungraded if who == student}
-    missing = [lesson for lesson in _usual(course) if lesson not in handed_in]
+    settled = {s.lesson for s in course.submissions if s.student == student}
+    settled |= {lesson for who, lesson in (*course.ungraded, *course.excused) if who == student}
+    missing = [lesson for lesson in _usual(course) if lesson not in settled]
     if missing:
         yield f"has not handed in {', '.join(missing)}"
     own = [s for lesson in course.lessons for s in course.whole(lesson) if s.student == student][-LATEST:]
@@ -39,9 +40,10 @@ def _why(course: Course, student: str) -> Iterator[str]:
 
 
 def _usual(course: Course) -> list[str]:
-    """Lessons that half of the class or more has handed in."""
-    enough = HALF * len(course.students)
-    return [one for one in course.lessons if sum(s.lesson == one for s in course.submissions) >= enough]
+    """Lessons that half of the class or more has handed in, of those who are not excused."""
+    free = Counter(lesson for _, lesson in course.excused)
+    came, students = Counter(s.lesson for s in course.submissions), len(course.students)
+    return [one for one in course.lessons if came[one] >= HALF * (students - free[one])]
 
 
 def _median(course: Course, lesson: str) -> float:

@@ -16,7 +16,7 @@ from .help import concerns
 from .items import FEWEST, Item, items
 from .mistakes import named, unnamed
 from .pictures import in_words, spread
-from .records import Course
+from .records import EXCUSED, Course
 from .spread import quartiles
 from .texts import Graders
 
@@ -58,6 +58,7 @@ def _context(course: Course, title: str, graders: Graders) -> dict[str, Any]:
         "pairs": pairs(course.answers, graders.answers),
         "common": COMMON,
         "points": {(s.student, s.lesson): s for s in course.submissions},
+        "excused": EXCUSED,
         "folded": len(course.students) > MOST_SHOWN,
     }
 

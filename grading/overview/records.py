@@ -9,6 +9,8 @@ from datetime import datetime
 
 from ..judge.verdict import ExerciseVerdict
 
+EXCUSED = "excused"  # what tables say in the place of points
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -67,15 +69,17 @@ class Submission:
 
 @dataclass(frozen=True)
 class Course:
-    """A class. ungraded: student and lesson of what was handed in and has no grade."""
+    """A class. ungraded: student and lesson of what was handed in and has no grade; excused: of what does not count, of
+    which nothing else is here, so that it is in no mean."""
 
     answers: Sequence[Answer]
     submissions: Sequence[Submission]
     ungraded: Sequence[tuple[str, str]] = ()
+    excused: Sequence[tuple[str, str]] = ()
 
     @property
     def students(self) -> list[str]:
-        return sorted({s.student for s in self.submissions} | {student for student, _ in self.ungraded})
+        return sorted({s.student for s in self.submissions} | {who for who, _ in (*self.ungraded, *self.excused)})
 
     def whole(self, lesson: str) -> list[Submission]:
         """Those of a lesson that have all their points."""
@@ -97,5 +101,5 @@ class Course:
         return Course(
             [replace(one, student=names[one.student]) for one in self.answers],
             [replace(one, student=names[one.student]) for one in self.submissions],
-            [(names[student], lesson) for student, lesson in self.ungraded],
+            *([(names[who], lesson) for who, lesson in those] for those in (self.ungraded, self.excused)),
         )

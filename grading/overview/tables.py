@@ -10,7 +10,7 @@ from typing import Any
 from ..spreadsheet import write_rows
 from .items import items
 from .mistakes import named, unnamed
-from .records import Course
+from .records import EXCUSED, Course
 from .texts import Graders
 
 Rows = list[dict[str, Any]]
@@ -36,8 +36,11 @@ def _tables(course: Course, graders: Graders) -> dict[str, tuple[list[str], Rows
         "without-a-name.csv": (["lesson", "exercise", "criteria", "finding", "count", "example"], without),
         "points.csv": (["student", *course.lessons], [_points(course, student) for student in course.students]),
         "students.csv": (
-            ["student", "lesson", "points", "most", "open", "handed_in"],
-            [asdict(one) for one in course.submissions],
+            ["student", "lesson", "points", "most", "open", "handed_in", "excused"],
+            [
+                *(asdict(one) for one in course.submissions),
+                *({"student": who, "lesson": lesson, "excused": True} for who, lesson in course.excused),
+            ],
         ),
     }
 
@@ -45,4 +48,5 @@ def _tables(course: Course, graders: Graders) -> dict[str, tuple[list[str], Rows
 def _points(course: Course, student: str) -> dict[str, Any]:
     """A line with everything of one student; empty: not handed in, not graded, or without all points yet."""
     own = (s for lesson in course.lessons for s in course.whole(lesson) if s.student == student)
-    return dict.fromkeys(course.lessons, "") | {"student": student} | {s.lesson: s.points for s in own}
+    free = {lesson: EXCUSED for who, lesson in course.excused if who == student and lesson in course.lessons}
+    return dict.fromkeys(course.lessons, "") | {"student": student} | {s.lesson: s.points for s in own} | free

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from .mistakes import named
 from .names import shortened
-from .records import Course
+from .records import EXCUSED, Course
 from .spread import quartiles
 from .texts import Graders
 
@@ -32,6 +32,7 @@ def show_class(course: Course, graders: Graders, console: Console, *, students: 
         )
         return
     _say_open(course, console)
+    _say("Excused, and in no mean:", _by_student(course.excused), console)
     for one in named(course.answers)[:MOST]:
         head = (f"{one.count} × ", (one.name.replace("_", " "), "bold"), f" in {one.exercise} ({one.lesson}")
         console.print(Text.assemble(*head, f"; see “{one.see}”)" if one.see else ")"))
@@ -52,9 +53,13 @@ def _say_open(course: Course, console: Console) -> None:
     whose = groupby(waiting, key=lambda one: one[:2])
     lines = [f"{student}, {lesson}: {', '.join(one[2] for one in those)}" for (student, lesson), those in whose]
     _say("Needs a person, in the formgrader:", lines, console)
-    left = groupby(sorted(course.ungraded), key=lambda one: one[0])
-    lines = [f"{student}: {', '.join(lesson for _, lesson in those)}" for student, those in left]
-    _say("Handed in and not graded (`grading grade`):", lines, console)
+    _say("Handed in and not graded (`grading grade`):", _by_student(course.ungraded), console)
+
+
+def _by_student(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """A line for each student, with the lessons."""
+    whose = groupby(sorted(pairs), key=lambda one: one[0])
+    return [f"{student}: {', '.join(lesson for _, lesson in those)}" for student, those in whose]
 
 
 def _say(head: str, lines: Sequence[str], console: Console) -> None:
@@ -93,6 +98,7 @@ def _place(percent: float) -> int:
 def _students(course: Course, width: int) -> Table:
     """A row for a student, a column for a lesson, under its number where that tells it from the others."""
     points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
+    points |= dict.fromkeys(course.excused, EXCUSED)
     starred = {(a.student, a.lesson) for a in course.answers if a.waiting}
     students, lessons = sorted({student for student, _ in points}), course.lessons
     columns = [

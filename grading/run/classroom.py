@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
@@ -27,7 +29,7 @@ from ..overview.names import shortened
 from ..root import lessons
 from ..sandbox import require
 from .grading import Plan, carry_out, plan
-from .nbgrader import GradingError, configuration, feedback, handed_in, knows, release
+from .nbgrader import GradingError, configuration, feedback, handed_in, knows, release, waiting
 from .workers import ClusterLost, Workers, pool, threads
 
 DISK = (errno.ENOSPC, errno.EDQUOT)
@@ -140,10 +142,27 @@ def grade_class(
                     _say(made, progress.console)
                 else:
                     _grade_lesson(made, config, judges, progress, outcome)
+    if not dry and (outcome.graded or outcome.failed):
+        console.print(_in_rows(outcome, {(lesson, student) for student, lesson, _ in waiting(root)}))
     for (name, student), why in outcome.failed.items():
         told = f"{name}, {student}: {why}" if student else f"{name} {why}"
         console.print(Text.assemble(("✗ ", "red"), told), soft_wrap=True)
     return outcome
+
+
+def _in_rows(outcome: Outcome, unsettled: Container[tuple[str, str]]) -> Table:
+    """A row for each lesson: how many have a grade, made now or before, how many of those need a person, and how many
+    have none."""
+    table = Table("lesson", box=SIMPLE_HEAD)
+    for head in ("graded now", "as before", "needs a person", "not graded"):
+        table.add_column(head, justify="right")
+    whole = [*outcome.graded, *outcome.stands]
+    for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
+        open_ = [whose for whose in whole if whose in unsettled]
+        counts = (sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.stands, open_))
+        left = [student for name, student in outcome.failed if name == lesson]
+        table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")
+    return table
 
 
 def _say(made: Plan, console: Console) -> None:

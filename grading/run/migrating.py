@@ -16,19 +16,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Base, Gradebook
 from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
+from sqlalchemy import create_engine, insert, select
 
 from ..cells import grade_id
 from ..root import CONFIG, lessons
 from ..seeds import FILE
 from .classroom import release_lessons
-from .nbgrader import GradingError, configuration, knows
+from .nbgrader import GradingError, configuration, knows, opened
 from .revising import Revised, revise
 
 TRIAL = ".migrating-"  # a folder in the course's directory: the copy that the new version is tried on
 PARTS = ("source", "grader_tests")
+AT_ONCE = 1000  # rows of the gradebook in memory
 
 
 @dataclass(frozen=True)
@@ -115,19 +117,15 @@ def _counts(path: Path) -> bool:
 
 @contextmanager
 def _trial(root: Path) -> Iterator[Path]:
-    """A copy of the course as far as grades are made of it."""
-    if "db_url" in configuration(root).CourseDirectory:
-        raise GradingError(
-            "nothing was migrated. What a new version does to grades is tried on a copy of the course's own "
-            "gradebook.db, and this course has another gradebook (c.CourseDirectory.db_url)"
-        )
+    """A copy of the course as far as grades are made of it; its gradebook is a file, whatever the course's own is."""
     for left in root.glob(f"{TRIAL}*"):  # by one that was killed
         shutil.rmtree(left)
     with tempfile.TemporaryDirectory(prefix=TRIAL, dir=root) as made:
         trial = Path(made)
-        for path in (root / CONFIG, root / "gradebook.db", *root.glob("*.py"), *root.glob(f"{FILE}*")):
-            if path.is_file():
-                shutil.copy2(path, trial)
+        for path in (*root.glob("*.py"), *root.glob(f"{FILE}*")):
+            shutil.copy2(path, trial)
+        with (trial / CONFIG).open("a", encoding="utf-8") as settings:
+            settings.write(f"\nc.CourseDirectory.db_url = {_copy_gradebook(root, trial / 'gradebook.db')!r}\n")
         for part in (*PARTS, "release"):
             if (root / part).is_dir():
                 shutil.copytree(root / part, trial / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -135,6 +133,19 @@ def _trial(root: Path) -> Iterator[Path]:
             if (root / part).is_dir():
                 shutil.copytree(root / part, trial / part, symlinks=True, copy_function=_linked)
         yield trial
+
+
+def _copy_gradebook(root: Path, target: Path) -> str:
+    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises GradingError."""
+    engine = create_engine(f"sqlite:///{target}")
+    Base.metadata.create_all(engine)
+    with opened(root) as gradebook, engine.begin() as copy:
+        for table in Base.metadata.sorted_tables:
+            rows = gradebook.db.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings()
+            for some in rows.partitions():
+                copy.execute(insert(table), [dict(row) for row in some])
+    engine.dispose()
+    return str(engine.url)
 
 
 def _linked(source: str, target: str) -> None:

@@ -22,12 +22,6 @@ def history(root: Path) -> list[Was]:
         return list(past(gradebook))
 
 
-def excused(root: Path) -> set[tuple[str, str]]:
-    """(student, lesson) of all that does not count."""
-    with opened(root) as gradebook:
-        return {(one.student, one.lesson) for one in leaves(gradebook) if one.excused}
-
-
 def extend(
     root: Path, lesson: str, students: Sequence[str], seconds: float | None, until: str | None = None, why: str = ""
 ) -> Iterator[str]:

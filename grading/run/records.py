@@ -13,22 +13,26 @@ from ..cells import exercise_named, grade_id
 from ..handback.export import Person, person
 from ..nbgrader_plugins.content import digest_of_text
 from ..nbgrader_plugins.grades import Kept, kept
+from ..nbgrader_plugins.leave import leaves
 from ..overview.records import Answer, Course, Submission
 from .nbgrader import configuration, knows, ungraded
 
 
 def class_of(root: Path) -> Course:
-    """All that is graded in the course in `root`, and what was handed in and is not."""
+    """All that is graded in the course in `root`, what was handed in and is not, and who is excused from what."""
     directory = CourseDirectory(config=configuration(root))
-    answers, submissions = list[Answer](), list[Submission]()
+    answers, submissions, free = list[Answer](), list[Submission](), list[tuple[str, str]]()
     if any(knows(root, path.name) for path in (root / "release").glob("*")):
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
+            free += [(one.student, one.lesson) for one in leaves(gradebook) if one.excused]
             for one in kept(gradebook):
+                if (one.student, one.lesson) in free:
+                    continue
                 submitted = gradebook.find_submission(one.lesson, one.student)
                 found = list(_answers(directory, one, submitted))
                 answers += found
                 submissions.append(_submission(one, submitted, any(a.points is None for a in found)))
-    return Course(answers, submissions, ungraded(root))
+    return Course(answers, submissions, [one for one in ungraded(root) if one not in free], free)
 
 
 def people_of(root: Path) -> list[Person]:

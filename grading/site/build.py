@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -55,15 +56,15 @@ class SiteError(CourseError):
     """The site cannot be made; the message says what is wrong."""
 
 
-def build_site(root: Path, out: Path, console: Console, *, workers: int) -> Path:
-    """Make the site of a course's released lessons in `out`, which is replaced; returns its first page.
+def build_site(root: Path, out: Path, console: Console, *, workers: int, named: Iterable[str] = ()) -> Path:
+    """Make the site of a course's released lessons, or of those named, in `out`, which is replaced; its first page.
 
     Raises CourseError where a lesson is not released or does not run, SiteError for what Sphinx complains of and for
     an `out` that holds something else.
     """
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
-    names = lessons(root)
+    names = lessons(root, named)
     with _progress(console) as progress:
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ PEOPLE = [
 ]
 
 
-def filled(text: str, points: dict[str, float], most: float = 20, **more: str) -> Filled:
+def filled(text: str, points: dict[str, float], most: float = 20, **more: Any) -> Filled:
     return fill(text.encode(), LESSON, PEOPLE, points, most, **more)
 
 
@@ -109,6 +110,19 @@ def test_what_cannot_be_filled_is_told_with_the_remedy(text, more, said):
 def test_an_id_that_two_people_have_is_nobodys():
     with pytest.raises(ExportError, match="belongs to two in the gradebook, ada and eve"):
         fill(CANVAS.encode(), LESSON, [person("ada", "U-7"), person("eve", "U-7")], {"ada": 5}, 20)
+
+
+def test_who_is_excused_is_so_in_canvas_and_stays_as_they_are_in_moodle():
+    done = filled(CANVAS, {"ada": 17.5, "cem": 20}, excused=["ada_l", "dan"])
+    assert changes(CANVAS, done.text) == {(2, 6): ("", "17.5"), (3, 6): ("3", "EX")}
+    assert (done.left, done.excused) == ([], [])
+    again = filled(done.text, {"ada": 17.5, "cem": 20}, excused=["ada_l"])
+    assert (again.changed, again.same) == ({}, 3)
+    assert filled(done.text, {"ada_l": 0}).changed == {"ada_l": ("EX", "0")}  # the excuse was taken back
+    done = filled(REPORT, {"4711": 17.5}, excused=["4712"])
+    assert changes(REPORT, done.text) == {(1, 5): ("-", "17,5")}
+    assert "4712" not in done.left
+    assert "left as they are, since they are excused, which such a file cannot say: 4712" in list(lines(done))
 
 
 def test_another_column_may_be_named():

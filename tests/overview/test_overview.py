@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,14 @@ def test_who_may_need_help_is_told_with_the_reason():
         ("ada", (f"under half of the points in {EIGHT[1]} and {EIGHT[2]}",)),
         ("bob", (f"has not handed in {EIGHT[2]}",)),
     ]
+
+
+def test_who_is_excused_misses_nothing_and_counts_as_no_one_who_could_have_handed_in():
+    both = [answer(name, verdict(), lesson) for name in ("ada", "bob") for lesson in EIGHT[:2]]
+    few = [answer(name, verdict(), EIGHT[1]) for name in ("cem", "dan", "eve")]
+    free = [("cem", EIGHT[0]), ("dan", EIGHT[0])]
+    assert concerns(course(*both, *few)) == []  # two of five handed it in
+    assert [one.student for one in concerns(replace(course(*both, *few), excused=free))] == ["eve"]  # two of three
 
 
 def test_a_copy_with_other_names_and_comments_is_alike_and_what_is_common_is_not():

@@ -46,6 +46,14 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
     assert "released to" in console.text
 
 
+def test_lessons_built_side_by_side_are_those_built_in_turn(tmp_path):
+    roots = [make_course(tmp_path / str(workers)) for workers in (1, 2)]
+    for workers, root in enumerate(roots, 1):
+        release_lessons(root, [], Heard(), workers=workers)
+    one, other = (files_of(root / "release") for root in roots)
+    assert one == other and len(one) == len(LESSONS)
+
+
 @pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
 def test_an_unknown_lesson_is_told_with_those_there_are(course, act):
     with pytest.raises(CourseError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
@@ -152,6 +160,9 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
         f"✗ {ONE}, ben: no {ONE}.ipynb was handed in, but notes [draft].txt",
         f"✗ {ONE}, cem: no {ONE}.ipynb was handed in, but homework.ipynb",
         f"✗ {ONE}, dan: no {ONE}.ipynb was handed in, but nothing",
+    ]
+    assert [line.split() for line in console.text.splitlines() if line.split()[:1] == [ONE]] == [
+        [ONE, "3", "0", "1", "3"]
     ]
     assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
     assert {g.verdict.status for g in grades(course) if g.student == "eve"} == {"needs a person"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from grading import cli
 from grading.run.nbgrader import configuration
 
 from ..canvas import TOKEN, FakeCanvas, canvas
+from ..pages import Elements
 from ..small import LESSONS
 
 pytestmark = [
@@ -183,9 +185,31 @@ def test_a_wide_table_has_a_row_for_each_student_and_tells_who_is_excused(course
     assert (rows["eve"]["total"], rows["eve"]["out_of"]) == ("0", "0")
 
 
-def test_who_is_excused_keeps_what_stands_in_the_file_of_the_lms(course, capsys):
+def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_reports(course, capsys):
+    assert cli.main(["excuse", ONE, "bob"]) == 0  # who is graded
     export = course / "canvas.csv"
-    export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"E, Eve",505,EX\n')
+    export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"B",502,0\n"E, Eve",505,\n')
     assert cli.main(["fill", str(export), ONE]) == 0
-    assert "left as they are, since they are excused: eve" in capsys.readouterr().out
-    assert (course / "canvas-filled.csv").read_text().splitlines()[-2:] == ['"A, Ada",501,5', '"E, Eve",505,EX']
+    filled = ['"A, Ada",501,5', "B,502,EX", '"E, Eve",505,EX']
+    assert (course / "canvas-filled.csv").read_text().splitlines()[-3:] == filled
+
+    capsys.readouterr()
+    assert cli.main(["report", "--students", "--html", "class.html", "--csv", "tables"]) == 0
+    assert cli.main(["report", "--students"]) == 0
+    told = capsys.readouterr().out
+    assert f"Excused, and in no mean:\n    bob: {ONE}\n    eve: {ONE}" in told
+    assert "squares" not in told and "70–90 %" in told  # of ada's 5 and cem's 3 points
+    assert [line.split() for line in told.splitlines() if re.match("(ada|bob|eve) ", line)] == [
+        ["ada", "5/5"],
+        ["bob", "excused"],
+        ["eve", "excused"],
+    ]
+    page = Elements((course / "class.html").read_text()).text
+    assert "median 80 %" in page and re.search(r"eve\s+excused", page) and "squares" not in page
+    with (course / "tables" / "points.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert {row["student"]: row[ONE] for row in csv.DictReader(file)}["bob"] == "excused"
+    with (course / "tables" / "students.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [row["student"] for row in csv.DictReader(file) if row["excused"]] == ["bob", "eve"]
+    assert cli.main(["excuse", ONE, "bob", "--none"]) == 0
+    assert cli.main(["report", "--students"]) == 0
+    assert re.search(r"bob +0/5", capsys.readouterr().out)

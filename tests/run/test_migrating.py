@@ -19,8 +19,12 @@ ONE = LESSONS[0]
 
 @pytest.fixture
 def new_version(tmp_path: Path) -> Path:
+    return make_new_version(tmp_path / "new")
+
+
+def make_new_version(root: Path) -> Path:
     """Its first lesson has another text, gives 6 points for what gave 5, and there is a third lesson."""
-    new = make_course(tmp_path / "new")
+    new = make_course(root)
     text, contract = new / "source" / f"{ONE}.py", new / "grader_tests" / ONE / "double" / "contract.py"
     text.write_text(
         text.read_text().replace("# # To double", "# # To double, and why").replace('"points": 5', '"points": 6')

@@ -25,6 +25,7 @@ from grading.sample import hand_in
 from ..classes import SLOW, Heard, everything, solved, start, url_of
 from ..postgres import Server, server
 from ..small import LESSONS, make_course
+from .test_migrating import make_new_version
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -179,6 +180,21 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
         assert points[student] == verdict.earned
         assert one.digest == digest_of_file(root / "autograded" / student / ONE / f"{ONE}.ipynb")
         assert one.made_of["submission"] == digest_of_file(root / "submitted" / student / ONE / f"{ONE}.ipynb")
+
+
+@pytest.mark.long
+def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agreed_to(course, tmp_path):
+    new = make_new_version(tmp_path / "new")
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    hand_in(course, ONE, "bob", solved(course, ONE, double=LOSES))
+    assert not grade_class(course, [ONE], Heard()).failed
+    told = command(course, "grading", "migrate", str(new))
+    assert "2 grades do not stand as things are now: 1 gain, 0 lose, 1 keep their points." in told
+    assert "Nothing is done yet" in told
+    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (3, 5)}
+    assert "2 grades written" in command(course, "grading", "migrate", str(new), "--yes")
+    assert scores(course) == {("ada", ONE): (6, 6), ("bob", ONE): (3, 6)}
+    assert not list(course.glob("**/gradebook.db"))
 
 
 @pytest.mark.long
