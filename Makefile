@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser road fuzz chaos coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser pictures road fuzz chaos coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary 
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser
+
+pictures: setup  ## what students and teachers see, for the README, into docs/images
+	$(BIN)/python -m tests.browser.pictures docs/images
 
 road: setup  ## all lessons from their link, in an environment like Colab's, or SHAPE=lowest: of the lowest versions declared
 	$(BIN)/python -m tests.road $(SHAPE) build/$(SHAPE) $(LESSONS)

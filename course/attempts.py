@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from . import limits
-from .explained import explained
+from .explained import WHERE, explained
 from .practice import Case
 from .printing import Kept, Prints
 from .protocol.errors import not_written
 from .protocol.program import Observation, Program
 from .protocol.running import Witness, observe
 from .report import Aside, Report
+from .slips import slip
 
 INTERRUPTED = "it had not ended when it was interrupted"
 NOT_TRIED = "not tried, since a call before it never ended"
@@ -60,6 +62,7 @@ class Attempts:
         self.prints = Prints()
         self.stopped = ""
         self.error: Aside | None = None
+        self.failed = Observation()  # what the error ended
 
     def ask(self, case: Case, names: Mapping[str, Any]) -> Observation:
         """The observation of a case."""
@@ -80,7 +83,7 @@ class Attempts:
             line = f", at the line `{seen.raised['line']}`" if seen.raised["line"] else ""
             self.stopped = f"`{' '.join(call.split())}`: {seen.raised['message']}{line}."
         elif witness.error and not (self.error or must_raise or not_written(seen.raised)):
-            self.error = explained(witness.error)
+            self.error, self.failed = explained(witness.error), seen
         return seen
 
     def tell(self, shown: Report) -> None:
@@ -88,6 +91,8 @@ class Attempts:
         if self.stopped:
             shown.headline = f"{self.stopped} The calls after it were not tried."
         elif self.error and shown.status not in ("right", "passes", "not started"):
-            shown.asides.append(self.error)
+            said = slip(shown.exercise, [self.failed])
+            told = bool(said) and said in shown.headline  # one word of help is enough
+            shown.asides.append(replace(self.error, title=WHERE) if told else self.error)
         failed = [text for row in shown.rows if row.status == "wrong" for text in row.details]
         shown.asides += self.prints.asides(shown.exercise, failed)

@@ -15,6 +15,7 @@ from .advice import help_with
 from .protocol.errors import is_theirs
 from .report import Aside
 
+WHERE = "Where it was raised:"
 LINES = 6  # of the learner's that are shown, the last ones
 
 
@@ -30,7 +31,7 @@ def explained(error: BaseException) -> Aside | None:
     cut = ["…", *lines[-LINES:]] if len(lines) > LINES else lines
     found = [f"    {name} is {what}" for name, what in _standing_in(*passed[-1])]
     helping = help_with(str(error))
-    return Aside(helping or "Where it was raised:", "\n".join([*cut, *found]))
+    return Aside(helping or WHERE, "\n".join([*cut, *found]))
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:

@@ -17,6 +17,24 @@ from .stepped import on_a_page, stepped
 
 # In a strip a picture may shrink to half its size before the strip is broken into two lines.
 IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
+# A slider of ipywidgets has no name for a screen reader, and says the place of a value in its list instead of the value
+NAMES = """
+(() => {
+  const here = document.currentScript.closest(".jp-OutputArea") || document.body;
+  const say = (handle, what, words) => handle.getAttribute(what) === words || handle.setAttribute(what, words);
+  const name = () => {
+    for (const handle of here.querySelectorAll(".noUi-handle, .ui-slider-handle")) {
+      const slider = handle.closest(".widget-inline-hbox");
+      say(handle, "role", "slider");
+      say(handle, "aria-label", slider.querySelector("label").textContent);
+      say(handle, "aria-valuetext", slider.querySelector(".widget-readout").textContent);
+    }
+  };
+  const seen = {subtree: true, childList: true, characterData: true, attributeFilter: ["aria-valuetext"]};
+  new MutationObserver(name).observe(here, seen);
+  name();
+})();
+"""
 Range = tuple[float, float, float] | list[Any]
 Draw = Callable[..., Any]  # returns a figure, or its axes, with its description
 
@@ -52,8 +70,9 @@ def slider(
     page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
     if on_a_page():
         page = f"<noscript>{page}</noscript>{stepped(choices, first, lambda values: _picture(draw, values))}"
-    display_html(page, "\n".join(map(_caption, shown)))
-    if in_notebook() and not on_a_page():
+    moving = in_notebook() and not on_a_page()
+    display_html(f"{page}<script>{NAMES}</script>" if moving else page, "\n".join(map(_caption, shown)))
+    if moving:
         from IPython.display import display
 
         display(_sliders(draw, choices, first))

@@ -148,6 +148,7 @@ def case_of(record: Mapping[str, Any]) -> Case:
         Property(*record["holds"]) if record["holds"] else None,
         record["accepts"],
         record["elsewhere"],
+        tuple(record.get("parts", ())),
     )
     return Case(record["name"], record["text"], Program(**record["program"]), reference)
 

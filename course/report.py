@@ -14,7 +14,7 @@ from typing import Any
 INK, GREY, RED = "#1a202c", "#4a5568", "#a3182f"
 MARKS = {
     "right": ("✓", "right", "#0b6b3a"),
-    "passes": ("✓", "passes", "#0b6b3a"),
+    "passes": ("☑", "passes", "#0b6b3a"),  # the notebook's word; "right" is the grade's
     "partly right": ("◐", "partly right", "#8a5300"),
     "wrong": ("✗", "not right yet", RED),
     "not started": ("○", "not started", GREY),
@@ -23,7 +23,8 @@ MARKS = {
     "needs a person": ("!", "needs a person", "#5b2a91"),
 }
 POINTS = "points"
-PLAIN = str.maketrans({"✓": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})  # where those are none
+# For a console that has none of these
+PLAIN = str.maketrans({"✓": "+", "☑": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})
 FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
 
 
@@ -188,8 +189,10 @@ def _row_html(row: Row) -> str:
 
 
 def _code(text: str) -> str:
+    """Lines that wrap between words: JupyterLab would break numbers."""
     return (
-        f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;font-size:13px;background:#f7fafc;color:{INK};'
+        f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;word-break:normal;'
+        f"overflow-wrap:anywhere;font-size:13px;background:#f7fafc;color:{INK};"
         f'padding:4px 8px;border-radius:3px">{escape(text)}</pre>'
     )
 

@@ -123,6 +123,7 @@ def _case(exercise: Exercise, name: str, text: str, p: Prepared) -> dict[str, An
         "holds": [holds.name, holds.given] if holds else None,
         "accepts": r.accepts,
         "elsewhere": r.elsewhere,
+        "parts": list(r.parts),
     }
 
 

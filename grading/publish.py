@@ -1,5 +1,6 @@
-"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence; and, where
-they are asked for, the solutions and a web site.
+"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence.
+
+Where they are asked for, the solutions and a web site go there, too.
 
 Nothing else goes there, and nothing that lies there is deleted: notebooks that somebody opened last week still ask for
 last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), what is released, or how the site is

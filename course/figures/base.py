@@ -106,9 +106,11 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
     width = round(figure.get_figwidth() * PIXELS_PER_INCH)
     plt.close(figure)
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    least = f"min-width:{LEAST_WIDTH}px;" if width > LEAST_WIDTH else ""
+    wide = width > LEAST_WIDTH
+    least, scrolls = (f"min-width:{LEAST_WIDTH}px;", "overflow-x:auto;") if wide else ("", "")
+    focus = ' tabindex="0"' if wide else ""  # what scrolls is reached by keyboard, too
     return (
-        f'<figure style="margin:0.5em 0;max-width:100%;overflow-x:auto;{style.format(width=width)}">'
+        f'<figure{focus} style="margin:0.5em 0;max-width:100%;{scrolls}{style.format(width=width)}">'
         f'<img alt="{escape(alt)}" src="data:image/png;base64,{picture}" '
         f'style="width:{width}px;{least}max-width:100%;height:auto">{below}</figure>'
     )

@@ -8,7 +8,7 @@ Comparisons are written so that NaN loses, nothing is broadcast and nothing is c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,6 +45,7 @@ class Reference:
     holds      instead of comparing numbers: `holds(seen, exact)` says what is wrong, None if nothing is
     accepts    nothing is asked but that there is no ValueError
     elsewhere  nothing is judged but on which device the result lies (see `places.py`)
+    parts      what the contract calls the items of a result of several
     """
 
     exact: Observation
@@ -59,6 +60,7 @@ class Reference:
     holds: Callable[[Observation, Observation], str | Finding | None] | None = None
     accepts: bool = False
     elsewhere: bool = False
+    parts: tuple[str, ...] = ()
 
 
 def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
@@ -72,12 +74,11 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         seen = in_form(seen, reference.native)
     pairs = []
     for name, expected in reference.native.values.items():
-        finding = _compare_structure(seen.values.get(name), expected, "the result")
+        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.parts)
         if finding:
             return finding
-        pairs += list(
-            zip(leaves(seen.values[name]), leaves(expected), leaves(reference.exact.values[name]), strict=True)
-        )
+        three = (seen.values[name], expected, reference.exact.values[name])
+        pairs += list(zip(*(leaves(value, parts=reference.parts) for value in three), strict=True))
     if elsewhere := wrong_device(seen, device):
         return elsewhere
     for (where, found), (_, native), (_, exact) in pairs:
@@ -109,17 +110,23 @@ def wrong_device(seen: Observation, device: str) -> Finding | None:
     return None
 
 
-def leaves(value: Any, where: str = "the result") -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, where: str = "the result", parts: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
     """Every value inside nested lists, tuples and dicts, with the place where it stands; dicts in the order of their
-    keys, since the order in which they were filled says nothing."""
+    keys, since the order in which they were filled says nothing. `parts`: see `_places`."""
     if isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from leaves(item, f"{where}[{index}]")
+        for place, item in zip(_places(value, where, parts), value, strict=True):
+            yield from leaves(item, place)
     elif isinstance(value, dict):
         for key in sorted(value, key=str):
             yield from leaves(value[key], f"{where}[{key!r}]")
     else:
         yield where, value
+
+
+def _places(items: Sequence[Any], where: str, parts: Sequence[str]) -> list[str]:
+    """What each item of a list or tuple is called: by `parts` where they are as many, else by its number."""
+    named = len(parts) == len(items) > 0
+    return [f"`{part}`" for part in parts] if named else [f"{where}[{index}]" for index in range(len(items))]
 
 
 def kind(value: Any) -> str:
@@ -135,15 +142,17 @@ def kind(value: Any) -> str:
     return f"a{'n' if isinstance(value, int) and not isinstance(value, bool) else ''} {type(value).__name__}"
 
 
-def _compare_structure(found: Any, expected: Any, where: str) -> Finding | None:
+def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[str] = ()) -> Finding | None:
     if isinstance(expected, (list, tuple)):
+        places = _places(expected, where, parts)
+        named = f": {', '.join(places)}" if len(parts) == len(expected) > 0 else ""
         if not isinstance(found, (list, tuple)):
             hint = "; is the `return` missing?" if found is None else ""
-            return Finding("structure", f"{where} is {kind(found)}, and must be {kind(expected)}{hint}")
+            return Finding("structure", f"{where} is {kind(found)}, and must be {kind(expected)}{named}{hint}")
         if len(found) != len(expected):
-            return Finding("structure", f"{where} has {len(found)} items, and must have {len(expected)}")
-        for index, (a, b) in enumerate(zip(found, expected, strict=True)):
-            finding = _compare_structure(a, b, f"{where}[{index}]")
+            return Finding("structure", f"{where} has {len(found)} items, and must have {len(expected)}{named}")
+        for a, b, place in zip(found, expected, places, strict=True):
+            finding = _compare_structure(a, b, place)
             if finding:
                 return finding
         return None

@@ -49,7 +49,7 @@ def _without_numbers(value: Any) -> Any:
 
 def _judged(seen: Observation, reference: Reference, device: str) -> Finding | None:
     if reference.elsewhere:
-        return compare_place(seen)
+        return compare_place(seen, reference.parts)
     if reference.accepts:
         refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
         return Finding("raised", f"these arguments are right: {in_words(seen.raised or {})}") if refused else None

@@ -11,6 +11,8 @@ Does not cover: whether the result is right otherwise (`comparing.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from .comparing import Finding, leaves
@@ -20,14 +22,15 @@ from .program import Observation
 META = "meta"
 
 
-def compare_place(seen: Observation) -> Finding | None:
-    """What lies elsewhere than the inputs, which are on "meta"; None too where that cannot be told."""
+def compare_place(seen: Observation, parts: Sequence[str] = ()) -> Finding | None:
+    """What lies elsewhere than the inputs, which are on "meta"; None too where that cannot be told. `parts`: what the
+    items of a result of several are called."""
     if seen.raised is not None:
         if not mixes_devices(seen.raised["message"]):
             return None
         line = f", at the line `{seen.raised['line']}`" if seen.raised["line"] else ""
         return Finding("device", f"a tensor on PyTorch's default device meets one on that of the inputs{line}")
-    for where, found in (leaf for value in seen.values.values() for leaf in leaves(value)):
+    for where, found in (leaf for value in seen.values.values() for leaf in leaves(value, parts=parts)):
         if isinstance(found, torch.Tensor):  # what is on "meta" comes out as a record of its kind
             return Finding("device", f"{where} is on PyTorch's default device, the inputs are on another")
     return None

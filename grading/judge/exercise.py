@@ -170,6 +170,7 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     see: str = ""
     hints: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     stars: int = 0
     answer: Any = None
     criteria: list[Criterion] = field(default_factory=list)
@@ -282,18 +283,25 @@ class Exercise:
 
 
 def exercise(
-    name: str, *, points: int, forbidden: Iterable[str] = (), see: str = "", hints: Iterable[str] = ()
+    name: str,
+    *,
+    points: int,
+    parts: Iterable[str] = (),
+    forbidden: Iterable[str] = (),
+    see: str = "",
+    hints: Iterable[str] = (),
 ) -> Exercise:
     """Declare an exercise.
 
     points     integer, over all its criteria
+    parts      what the contract calls the items of a result of several, ("output", "weights"): reports speak of them so
     forbidden  regular expressions for names of torch functions that an answer must not use, in any spelling:
                each is matched against whole names without underscores and case (`log_softmax` also stops
                `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*)
     see        heading in the lesson that a report points to
     hints      in stages: a question, then the idea, then the shape of the code; never the solution
     """
-    return Exercise(name, points, tuple(forbidden), see, tuple(hints))
+    return Exercise(name, points, tuple(forbidden), see, tuple(hints), tuple(parts))
 
 
 def challenge(
@@ -303,7 +311,7 @@ def challenge(
 
     stars  one to three, how hard it is; its criteria's points sum to them. The rest is as for `exercise`.
     """
-    return Exercise(name, stars, tuple(forbidden), see, tuple(hints), stars)
+    return Exercise(name, stars, tuple(forbidden), see, tuple(hints), stars=stars)
 
 
 def mix(*parts: object) -> int:

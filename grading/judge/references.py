@@ -92,6 +92,7 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
         case.holds,
         case.accepts,
         case.elsewhere,
+        exercise.parts,
     )
     if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")

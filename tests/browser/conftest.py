@@ -1,16 +1,20 @@
-"""A real browser, and a real JupyterLab server: over copies of the committed releases, or over a teacher's course.
+"""A real browser, and a real JupyterLab server: over what is published of the releases, or over a teacher's course.
 
 These tests skip where there is no Chromium, and only there.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from grading.delivery import Origin, wheel_of
+from grading.publish import publish
 
 from .serving import TOKEN, serving
 
@@ -33,10 +37,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab server over a copy of release/, to which "?token=" was added already."""
-    home = tmp_path_factory.mktemp("home")
-    course = home / "course"
-    shutil.copytree(ROOT / "release", course)
+    """The address of a JupyterLab server over the published repository, to which "?token=" was added already."""
+    with a_students_lab(tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@contextmanager
+def a_students_lab(home: Path) -> Iterator[str]:
+    """As `lab`, with its files in `home`."""
+    course, number = home / "course", version("attention-course")
+    publish(ROOT, course, Origin(number, wheel_of(number)))
     (home / ASKED).parent.mkdir(parents=True)
     (home / ASKED).write_text(ANSWERED)
     with serving(course, home) as address:

@@ -1,4 +1,5 @@
-"""A learner's first hour in JupyterLab: open the release, run it, answer, see it become right, move a slider."""
+"""A learner's first hour in JupyterLab: open what is published, run it, answer, see it become right, move a slider,
+meet an endless loop, restart, validate."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, expect
 
 from grading.judge.lesson import load_lesson
 
-from .conftest import ROOT
-from .serving import foreign_requests
+from .axe import violations
+from .conftest import ROOT, overflow
+from .notebook import Notebook
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -22,49 +24,11 @@ WRONG = """def softmax(x, dim=-1):
 RIGHT = WRONG.replace("(0,", "(dim,")
 
 
-class Notebook:
-    """The notebook in JupyterLab, used as a person does: by menu, mouse and keyboard."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.foreign = page, foreign_requests(page)
-        self.progress_at_first = ""  # tests run in any order, and an answer changes it
-
-    def run_all(self) -> None:
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        number = re.compile(r"^\[\d+\]:$")
-        expect(self.cells.last.locator(".jp-InputPrompt")).to_have_text(number, timeout=120_000)
-
-    @property
-    def cells(self) -> Locator:
-        return self.page.locator(".jp-Notebook .jp-Cell")
-
-    def cell(self, text: str) -> Locator:
-        """The code cell whose code holds a text."""
-        code = self.page.locator(".jp-InputArea-editor", has_text=text)
-        found = self.page.locator(".jp-CodeCell", has=code).first
-        found.scroll_into_view_if_needed()
-        return found
-
-    def write_and_run(self, text: str, code: str) -> None:
-        """Replace the code of a cell and run it, and the one below it."""
-        self.cell(text).locator(".cm-content").click()
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.insert_text(code)
-        self.page.keyboard.press("Shift+Enter")
-        self.page.keyboard.press("Shift+Enter")
-
-    def report(self, exercise: str) -> Locator:
-        return self.cell(f"check({exercise})").locator(f"[role=group][aria-label^='{exercise}:']")
-
-
 @pytest.fixture(scope="module")
 def notebook(browser: Browser, lab: str) -> Iterator[Notebook]:
     """The untouched release, after Run All. Tests change the answer to `softmax` only."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    opened = Notebook(context.new_page())
-    opened.page.goto(lab.format(path=f"{LESSON}/{LESSON}.ipynb"))
-    expect(opened.page.locator("#jp-bottom-panel")).to_contain_text("Python 3 (ipykernel) | Idle", timeout=120_000)
+    opened = Notebook.opened(context.new_page(), lab.format(path=f"{LESSON}.ipynb"))
     opened.run_all()
     opened.progress_at_first = opened.cell("progress()").inner_text()
     yield opened
@@ -93,7 +57,7 @@ def test_an_answer_that_is_typed_becomes_right(notebook):
     named = next(m for m in exercise.mistakes if m.name == "normalises_the_first_dimension")
     expect(notebook.report("softmax")).to_contain_text(re.sub("[`*]", "", named.text))
     notebook.write_and_run("def softmax(", RIGHT)
-    expect(notebook.report("softmax")).to_contain_text("✓ passes", timeout=30_000)
+    expect(notebook.report("softmax")).to_contain_text("☑ passes", timeout=30_000)
     expect(notebook.report("softmax")).to_contain_text("7 of 7 points")
     notebook.write_and_run("hint(softmax)", "hint(softmax)")
     expect(notebook.cell("hint(softmax)")).to_contain_text("Hint 1 of 3")
@@ -102,7 +66,7 @@ def test_an_answer_that_is_typed_becomes_right(notebook):
 def test_a_notebook_that_was_saved_as_it_ran_is_told_to_be_ready(notebook):
     """By the file that JupyterLab's server names to the kernel."""
     notebook.write_and_run("def softmax(", RIGHT)
-    expect(notebook.report("softmax")).to_contain_text("✓ passes", timeout=30_000)
+    expect(notebook.report("softmax")).to_contain_text("☑ passes", timeout=30_000)
     notebook.page.keyboard.press("Control+s")
     expect(notebook.page.locator(".jp-mod-dirty")).to_have_count(0, timeout=30_000)
     notebook.write_and_run("progress()", "progress()")
@@ -122,9 +86,56 @@ def test_a_slider_moves_its_picture_under_a_strip_that_stands_without_it(noteboo
         assert picture.evaluate("image => image.complete && image.naturalWidth > 100")
     assert strip.first.bounding_box()["y"] < moving.bounding_box()["y"], "the strip comes first"
     before = moving.get_attribute("src")
-    handle = cell.get_by_role("slider")
+    handle, value = cell.get_by_role("slider", name="temperature", exact=True), cell.locator(".widget-readout")
+    expect(handle).to_have_attribute("aria-valuetext", at_first := value.inner_text())
     handle.focus()
     handle.press("ArrowRight")
     expect(moving).not_to_have_attribute("src", before, timeout=20_000)
+    expect(value).not_to_have_text(at_first)
+    expect(handle).to_have_attribute("aria-valuetext", value.inner_text())
     handle.press("ArrowLeft")
     expect(moving).to_have_attribute("src", before, timeout=20_000)
+    expect(handle).to_have_attribute("aria-valuetext", at_first)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_what_a_lesson_shows_has_no_violation_of_accessibility(notebook, theme, width):
+    notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+    notebook.write_and_run("def softmax(", WRONG)
+    expect(notebook.report("softmax")).to_contain_text("◐ partly right", timeout=30_000)
+    notebook.theme(theme)
+    sidebar = notebook.page.locator("#jp-left-stack")
+    if sidebar.is_visible():
+        notebook.page.keyboard.press("Control+b")
+        expect(sidebar).to_be_hidden()
+    notebook.page.set_viewport_size({"width": width, "height": 1000})
+    expect(notebook.report("softmax").locator("pre").first).to_have_css("word-break", "normal")  # numbers stay whole
+    notebook.page.add_style_tag(content=".jp-Cell { content-visibility: visible !important; }")  # axe skips what is not
+    expect(notebook.page.locator(".jp-OutputArea-output").first).to_be_attached()
+    assert violations(notebook.page, ".jp-OutputArea-output") == []
+    assert overflow(notebook.page) == []
+    notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def test_an_endless_loop_ends_by_one_interrupt_and_after_a_restart_all_is_as_before(notebook):
+    notebook.write_and_run("def softmax(", "def softmax(x, dim=-1):\n    while True:\n        x = x + 1")
+    expect(notebook.page.locator("#jp-bottom-panel")).to_contain_text("| Busy", timeout=30_000)
+    notebook.menu("Kernel", "Interrupt Kernel")
+    expect(notebook.report("softmax")).to_contain_text("The calls after it were not tried.", timeout=120_000)
+    expect(notebook.page.locator("#jp-bottom-panel")).to_contain_text("| Idle", timeout=60_000)
+    notebook.menu("Kernel", "Restart Kernel…")
+    notebook.page.get_by_role("button", name="Confirm Kernel Restart").click()
+    notebook.write_and_run("check(softmax)", "check(softmax)  # NameError? Run the notebook's first cell")
+    expect(notebook.cell("check(softmax)")).to_contain_text("NameError: name 'check' is not defined", timeout=60_000)
+    notebook.write_and_run("def softmax(", RIGHT)
+    notebook.run_all()
+    expect(notebook.report("softmax")).to_contain_text("☑ passes")
+
+
+def test_validate_says_what_was_never_begun(notebook):
+    notebook.page.get_by_role("button", name="Validate").first.click()  # which saves
+    dialog = notebook.page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("not started: log_softmax", timeout=180_000)
+    expect(dialog).not_to_contain_text("Partial credit")
+    dialog.get_by_role("button").last.click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from grading.judge.lesson import load_lesson
 from grading.run.nbgrader import autograde, feedback
 from grading.sample import hand_in, right, write_answers
 
+from .axe import violations
 from .conftest import ROOT, overflow
 from .serving import foreign_requests
 
@@ -31,11 +33,17 @@ def softmax(x, dim=-1):
     return a_name_that_is_long.exp() / a_name_that_is_long.exp().sum(0, keepdim=True)
 
 print("{WIDE}")
+from course import figures
+figures.show(figures.row(3)[0], alt="three panels")
 display(HTML("<table><tr>" + "<td>a cell</td>" * 40 + "</tr></table><div style='width:2000px'>wide</div>"))
 """,
     "entropy": f"def entropy(p, dim=-1):\n    raise ValueError('{WIDE}')",
 }
-SIZES = {"telephone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 900}}
+SIZES = {  # a page at 200 % has half the pixels
+    "telephone": {"width": 390, "height": 844},
+    "200 %": {"width": 640, "height": 450},
+    "desk": {"width": 1280, "height": 900},
+}
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +112,22 @@ def test_points_are_seen_without_scrolling_sideways(page):
         assert box["x"] + box["width"] <= page.viewport_size["width"]
 
 
+def test_the_advice_stands_in_the_table_of_points_at_any_size(page):
+    advice = page.locator(".points tbody tr", has_text="entropy").locator("td").last
+    expect(advice).to_contain_text("Exercise 4")
+    box, room = advice.bounding_box(), page.locator(".points").bounding_box()
+    assert box["width"] > 150
+    assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
+    assert room["x"] + room["width"] <= page.viewport_size["width"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_feedback_has_no_violation_of_accessibility(page, theme):
+    page.emulate_media(color_scheme=theme)
+    assert violations(page) == []
+    assert page.locator("th", has_not_text=re.compile(r"\S")).count() == 0
+
+
 def test_a_link_in_the_table_of_points_leads_to_the_report(page):
     page.locator(".points a", has_text="entropy").first.click()
     expect(page.locator("[role=group][aria-label^='entropy: ']")).to_be_in_viewport()
@@ -135,7 +159,7 @@ def test_nothing_sticks_out_of_the_feedback_page(page):
     assert overflow(page) == []
 
 
-def test_nothing_sticks_out_of_a_report(screen):
+def test_nothing_sticks_out_of_a_report_and_it_is_for_everyone(screen):
     rows = [
         Row("an example with a name that takes more than one line of a narrow screen", "wrong", "0.5 of 2", [WIDE]),
         Row(f"`{WIDE}`", "right", "2 of 2"),
@@ -146,6 +170,7 @@ def test_nothing_sticks_out_of_a_report(screen):
     ]
     page = screen.new_page()
     page.set_content("".join(report.to_html() for report in reports))
+    assert [one for one in violations(page) if not one.startswith(("document-title", "html-has-lang"))] == []
     for report, status in zip(page.get_by_role("group").all(), MARKS, strict=True):
         assert report.inner_text().startswith(f"{MARKS[status][0]} {MARKS[status][1]}")
     assert overflow(page) == []

@@ -39,7 +39,7 @@ def test_the_answers_of_a_file_are_checked(attention):
     Path("my_answers.py").write_text(f"import torch\n{RIGHT}\ndef entropy(p, dim=-1):\n    return p.sum(dim)\n")
     status, out, err = attention("check", "my_answers.py")
     assert status == 1
-    assert out.startswith("✓ passes: softmax, 7 of 7 points\n")
+    assert out.startswith("☑ passes: softmax, 7 of 7 points\n")
     assert "\n✗ not right yet: entropy, " in out
     assert "log_softmax" not in out
     assert err == ""
@@ -53,7 +53,7 @@ def test_a_file_may_begin_its_lesson_and_import_what_lies_beside_it(attention):
         f"from helpers_of_mine import exp\nfrom course import begin, check\nbegin('02_softmax')\n{RIGHT}"
     )
     status, out, _ = attention("check", "course/answers.py")
-    assert (status, out.splitlines()[0]) == (1, "✓ passes: softmax, 7 of 7 points")
+    assert (status, out.splitlines()[0]) == (1, "☑ passes: softmax, 7 of 7 points")
     assert "○ not started: entropy" in out, "begin has put a placeholder there"
 
 
@@ -106,7 +106,7 @@ def test_what_stands_above_an_error_is_checked_all_the_same(attention):
     Path("my_answers.py").write_text(f"{RIGHT}\nprint(undefined)\ndef entropy(p): return 0\n")
     status, out, err = attention("check", "my_answers.py")
     assert status == 1
-    assert out.startswith("✓ passes: softmax")
+    assert out.startswith("☑ passes: softmax")
     assert err.startswith("my_answers.py, line 6: NameError: name 'undefined' is not defined. What stands below did")
 
 

@@ -39,6 +39,15 @@ def right(x):
     return torch.softmax(x, -1)
 
 
+def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many():
+    def both(x):
+        return right(x), x.sum()
+
+    wrong = seen(lambda x: (right(x), x.sum() + 1), X)
+    for parts, told in {("weights", "total"): "`total`: ", (): "the result[1]: ", ("a",): "the result[1]: "}.items():
+        assert compare(wrong, reference(both, X, parts=parts)).text.startswith(told)
+
+
 @pytest.mark.parametrize(
     ("rung", "wrong"),
     [

@@ -72,7 +72,7 @@ def test_a_cell_that_failed_before_it_came_to_the_function_is_told_of(kernel):
     kernel.run(RIGHT)
     assert kernel.run(f"import nunpy\n{WRONG}").error
     text = said(kernel, "check(softmax)")
-    assert text.startswith("✓ passes")
+    assert text.startswith("☑ passes")
     assert "The last cell with softmax failed before it came to it. Run it again and read its error" in text
 
 
@@ -101,7 +101,7 @@ def test_of_what_ran_nothing_is_said(kernel, code):
     kernel.run(WRONG)
     assert kernel.run(code).error is None
     text = said(kernel, "check(softmax)")
-    assert text.startswith("✓ passes")
+    assert text.startswith("☑ passes")
     assert "cell with" not in text
 
 
@@ -122,7 +122,7 @@ def test_what_is_no_function_is_told_of(kernel):
 def test_a_name_in_quotation_marks_is_checked_and_told_of(kernel):
     kernel.run(RIGHT)
     text = said(kernel, "check('softmax')")
-    assert text.startswith("✓ passes")
+    assert text.startswith("☑ passes")
     assert "write check(softmax), without quotation marks" in text
 
 
@@ -175,7 +175,7 @@ def test_no_cell_before_a_hint_speaks_of_the_exercise(lesson):
 
 def test_progress_knows_what_was_broken_since(kernel):
     kernel.run(f"{RIGHT}\ncheck(softmax)")
-    assert "✓ softmax" in said(kernel, "progress()")
+    assert "☑ softmax" in said(kernel, "progress()")
     kernel.run(WRONG)
     assert "✓ softmax" not in said(kernel, "progress()")
 

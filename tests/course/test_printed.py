@@ -35,7 +35,7 @@ def checked(monkeypatch, capsys):
 
 def test_what_an_answer_prints_is_shown_with_the_call_that_printed_it(checked):
     text, _ = checked("print('the shape is', tuple(x.shape)); print('and', x.dtype, file=sys.stderr)")
-    assert text.startswith("✓ passes: softmax")
+    assert text.startswith("☑ passes: softmax")
     assert (
         "\n  Printed by `softmax(torch.tensor([0.0, 0.6931472, 1.609438]))`:\n"
         "      the shape is (3,)\n      and torch.float32\n" in text

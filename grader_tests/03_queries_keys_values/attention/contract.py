@@ -11,6 +11,7 @@ from ...shared.repeating import after
 attention = exercise(
     "attention",
     points=5,
+    parts=("output", "weights"),
     see="Attention",
     hints=(
         "It is `simple_attention` with three roles instead of one. Where did `x` stand for the one who asks, where for "

@@ -10,6 +10,7 @@ from .cases import words_and_matrices
 project_qkv = exercise(
     "project_qkv",
     points=3,
+    parts=("query", "key", "value"),
     see="Three roles for one word",
     hints=(
         "The equations stand right above the exercise. What is the shape of $X W_v$, if $X$ has the shape $(T, D)$?",

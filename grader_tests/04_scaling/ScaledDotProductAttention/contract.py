@@ -22,6 +22,7 @@ ROWS = "Is it a bug? The rows no longer sum to 1"
 ScaledDotProductAttention = exercise(
     "ScaledDotProductAttention",
     points=5,
+    parts=("output", "weights"),
     see="8. A module, and dropout",
     forbidden=BUILT_IN,
     hints=(

@@ -11,6 +11,7 @@ BATCHES = "2. A batch of windows"
 get_batch = exercise(
     "get_batch",
     points=2,
+    parts=("inputs", "targets"),
     see=BATCHES,
     hints=(
         "A window of block_size inputs and its targets together cover how many tokens? Where may it begin, first and "
