@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from grading.delivery import SET_UP, Delivery, origin
-from grading.publish import make_wheel, publish
+from grading.publish import make_wheel, publish, released
 from grading.root import CourseError
 
 from .conftest import LESSONS, ROOT
@@ -108,6 +108,8 @@ def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_a
     with zipfile.ZipFile(wheel) as packed:
         assert packed.read(f"course/examples/{file}") == (into / file).read_bytes()
         assert [name for name in packed.namelist() if name.endswith(".solutions")] == [f"course/examples/{file}"]
+    publish(root, into, where, solved=["*"])
+    assert {f"{name}.solutions" for name in released(root)} <= set(contents(into))
     assert publish(root, into, where, solved=["*"]).written == []
     with pytest.raises(CourseError, match="99_none is not released"):
         publish(root, into, where, solved=["99_none"])

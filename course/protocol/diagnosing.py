@@ -108,7 +108,7 @@ class _Search:
         if names := self._one(exact):
             return Diagnosis(names, True, explains)
         if self._yes_or_no():  # every wrong yes is like every other: it tells something only with what was right
-            names = self._nearest()
+            names = self._nearest(likely)
             return Diagnosis(names, not names, explains)
         if names := self._two(exact) or self._one(likely) or self._one_each(explains):
             return Diagnosis(names, True, explains)
@@ -123,16 +123,22 @@ class _Search:
         given = [list(self.seen[i].values.values()) for i in self.all]
         return all(values and all(isinstance(value, bool) for value in values) for values in given)
 
-    def _nearest(self) -> tuple[str, ...]:
+    def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
         """The mistake that is wrong in the same cases, but for a quarter of those where either is; no other comes as
-        near."""
+        near. What is wrong both ways, a yes here and a no there, is like none that is wrong one way only."""
+        ways = self._ways(self.seen, self.all)
         near: dict[str, float] = {}
-        for k, one in enumerate(self.known):
-            both = sum(self._fits(k, i, False) for i in self.all)
-            near[one.name] = max(near.get(one.name, 0.0), both / max(1, len(one.misses.union(self.all))))
+        for one, both in ((self.known[k], sum(self._fits(k, i, False) for i in self.all)) for k in among):
+            if self._ways(one.outcomes, one.misses) == ways:
+                near[one.name] = max(near.get(one.name, 0.0), both / max(1, len(one.misses.union(self.all))))
         best = max(near.values(), default=0.0)
         names = tuple(name for name, share in near.items() if share == best)
         return names if best >= 3 / 4 and len(names) == 1 else ()
+
+    @staticmethod
+    def _ways(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:
+        """What was answered in these cases."""
+        return {repr(list(outcomes[i].values.values())) for i in cases}
 
     def _one(self, among: Iterable[int]) -> tuple[str, ...]:
         """The mistake that explains all that is wrong."""
