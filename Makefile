@@ -62,8 +62,8 @@ test: setup  ## every test but the longest, of slow ones the first case: five mi
 test-all: setup  ## the whole test suite, every lesson and hostile submission: half an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
 
-test-fast: setup  ## what answers within a minute, while one works
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not (slow or long or browser)"
+test-fast: setup  ## what answers in about a minute, while one works
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 -m "not (slow or long or browser)"
 
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
 	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py

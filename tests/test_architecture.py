@@ -24,6 +24,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", CHECKS)
 def test_the_tree_is_clean(command):
     program, *arguments = command.split()

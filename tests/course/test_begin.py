@@ -71,6 +71,7 @@ def test_damaged_examples_are_told_of(learner, monkeypatch, tmp_path):
         learner.run("begin('02_softmax')")
 
 
+@pytest.mark.slow
 def test_importing_course_brings_little_beyond_torch_and_later_matplotlib():
     steps = ("torch, safetensors.torch", "course", "matplotlib.pyplot", "course.figures, course.interactive")
     code = "import sys\n" + "\n".join(f"import {step}\nprint(*sys.modules)" for step in steps)
@@ -82,6 +83,7 @@ def test_importing_course_brings_little_beyond_torch_and_later_matplotlib():
     assert drawing - plain <= ours, "widgets wait until there is a kernel"
 
 
+@pytest.mark.slow
 def test_a_plain_process_gets_the_report_as_text():
     code = f"{BEGIN}{RIGHT}\nprint(check(softmax))\nprogress()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/")

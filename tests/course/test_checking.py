@@ -66,6 +66,7 @@ def test_an_untouched_exercise_is_told_where_to_write_and_shows_no_error(softmax
     assert softmax_lesson.names["points"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stub", ["raise NotImplementedError()", "raise NotImplementedError", ""])
 def test_a_stub_is_not_started_and_a_gap_in_torch_is_an_error(kernel, stub):
     shown = kernel.run(f"def softmax(x, dim=-1):\n    {stub or 'return (x > 0).softmax(dim)'}\n\ncheck(softmax)")
@@ -208,6 +209,7 @@ def test_a_call_in_a_report_can_be_typed():
     assert typed > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons())
 def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner, lesson):
     """Of the mistakes one of each exercise, drawn for each run of the tests: tests/test_graders.py has all."""

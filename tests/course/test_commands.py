@@ -102,6 +102,7 @@ def test_a_notebook_and_an_empty_folder_are_told_of(attention):
     assert "no Python file here answers an exercise" in attention("progress")[2]
 
 
+@pytest.mark.slow
 def test_what_stands_above_an_error_is_checked_all_the_same(attention):
     Path("my_answers.py").write_text(f"{RIGHT}\nprint(undefined)\ndef entropy(p): return 0\n")
     status, out, err = attention("check", "my_answers.py")

@@ -14,6 +14,8 @@ from course.checking import exercises_of, lessons
 from ..conftest import ROOT
 from .kernels import Kernel, a_running_kernel
 
+pytestmark = pytest.mark.slow
+
 BEGIN = "import course\nfrom course import begin, check, figures, hint, interactive, progress, use\nbegin('02_softmax')"
 RIGHT = """
 def softmax(x, dim=-1):
@@ -84,7 +86,6 @@ def test_an_answer_that_never_ran_is_told_so_and_not_that_nothing_was_written(ke
     assert "Write it in the cell above" not in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -183,7 +184,6 @@ def test_progress_knows_what_was_broken_since(kernel):
 # --------------------------------------------------------------------------------------------------------- a restart
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", lessons())
 def test_after_a_restart_the_traceback_of_a_check_or_a_hint_says_to_run_the_first_cell(kernel, lesson):
     cells = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8").split("\n# %%")

@@ -17,6 +17,8 @@ from course import handing_in
 from ..conftest import ROOT
 from .kernels import Kernel, a_running_kernel
 
+pytestmark = pytest.mark.slow
+
 LESSON = "02_softmax"
 NAMES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
 RELEASED = json.loads((ROOT / "release" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
@@ -117,7 +119,6 @@ def test_the_notebook_that_runs_is_known_from_what_started_its_kernel(monkeypatc
     assert handing_in.saved(LESSON, names).name == "my work.ipynb"
 
 
-@pytest.mark.slow
 def test_without_a_file_it_is_said_what_to_do(kernel, desk):
     assert f"That cannot be told: no notebook file is known here. Save the notebook as {LESSON}.ipynb" in said(kernel)
     assert "Nothing was written: no notebook file is known here." in said(kernel, "hand_in()")

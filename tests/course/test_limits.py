@@ -18,6 +18,8 @@ from course.protocol.watching import Watch
 
 from .kernels import Kernel, a_running_kernel
 
+pytestmark = pytest.mark.slow
+
 RIGHT = """
 def softmax(x, dim=-1):
     e = (x - x.amax(dim, keepdim=True)).exp()
@@ -230,7 +232,6 @@ def test_what_use_gave_falls_back_where_a_later_call_never_ends(kernel):
     )
 
 
-@pytest.mark.slow
 def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
     kernel.run("import course.limits\ncourse.limits.CALL = 3600\nimport _thread")
     shown = kernel.run("""

@@ -186,6 +186,7 @@ def test_a_mistake_that_nobody_knows_is_not_named(lesson):
     assert verdict.see == "Doubling"
 
 
+@pytest.mark.slow
 def test_what_cannot_pass_over_the_wire_is_no_answer(lesson):
     code = """
         kind = ValueError

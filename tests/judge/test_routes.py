@@ -138,6 +138,7 @@ ROUTES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "exercise", "function"), [(a, b, d) for a, b, _, d in ROUTES], ids=[f"{b}: {c}" for _, b, c, _ in ROUTES]
 )

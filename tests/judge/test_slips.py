@@ -84,6 +84,7 @@ def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
     assert points <= 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_an_answer_without_batches_earns_half_at_least(lesson, name):
     plain = NO_BATCHES.get(name, 2)

@@ -17,6 +17,8 @@ from grading.seeds import name_of
 from ..conftest import SECRET
 from ..halves import CLASS, LESSON, course_config
 
+pytestmark = pytest.mark.slow
+
 EXPORTER = "grading.nbgrader_plugins.export.ExercisesCsvExporter"
 
 

@@ -23,6 +23,8 @@ from grading.judging.page import in_order
 from ..halves import CLASS, LESSON, answered, converted, course_config, hand_in
 from ..pages import Elements, assert_harmless
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def course_after_feedback(graded: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
@@ -110,7 +112,6 @@ def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: 
     assert "Look at: Doubling" not in Elements(whole_page).text
 
 
-@pytest.mark.slow
 def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
     written = answered(course.release, begin="def check(f):\n    return 'mine'")
     written["cells"] = [*written["cells"], nbformat.v4.new_code_cell("a_helper_of_mine = 1", id="mine")]
@@ -123,7 +124,6 @@ def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
     assert "a slow picture" not in text
 
 
-@pytest.mark.slow
 def test_a_heading_of_a_students_own_is_not_the_lessons_title(course: Any) -> None:
     written = answered(course.release)
     written["cells"] = [nbformat.v4.new_markdown_cell("# My own title", id="mine"), *written["cells"]]
@@ -205,7 +205,6 @@ def test_headings_are_in_order_and_links_lead_somewhere(student: str, page_of: A
     assert all(image.get("alt") for image in elements.named("img"))
 
 
-@pytest.mark.slow
 def test_formgrader_makes_the_same_page(course_after_feedback: Any, page_of: Any, tmp_path: Path) -> None:
     root = tmp_path / "course"
     shutil.copytree(course_after_feedback.root, root, symlinks=True)

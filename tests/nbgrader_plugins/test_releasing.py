@@ -54,6 +54,7 @@ def test_what_is_refused_leaves_the_release_as_it_was_and_says_what_can_be_done(
     assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_release_takes_the_place_of_the_old_one_whole(course: Any) -> None:
     (course.root / "release" / LESSON / "old.txt").write_text("of the release before")
     (course.root / "source" / LESSON / "data.csv").write_text("1,2")

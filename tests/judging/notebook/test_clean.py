@@ -229,6 +229,7 @@ def test_a_notebook_has_a_size_in_all() -> None:
 # Through nbgrader's own converters
 
 
+@pytest.mark.slow
 def test_the_lessons_own_text_is_kept_and_the_students_is_not(course: Any, sanitize: Any) -> None:
     lesson = "<details open>\n<summary><b>Predict</b></summary>\n\nAn <i>answer</i>.\n\n</details>"
     source = course.root / "source" / LESSON / f"{LESSON}.ipynb"

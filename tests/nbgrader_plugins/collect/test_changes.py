@@ -76,6 +76,7 @@ def test_one_persons_two_downloads_are_one_where_the_platform_tells_the_later(co
     assert collect.anew({"a.zip": same, "b.zip": same})["bo"] == "bo"
 
 
+@pytest.mark.slow
 def test_an_environment_that_was_handed_in_is_one_line_and_the_notebook_counts(collect: Any) -> None:
     files = {moodle("Jane", 1, f"venv/lib/site-packages/{n}/x.py"): b"" for n in range(20_000)}
     files |= {moodle("Jane", 1): notebook("jane"), moodle("Bo", 2, "a/site-packages/02_halves.ipynb"): notebook("bo")}

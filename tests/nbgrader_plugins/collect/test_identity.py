@@ -62,6 +62,7 @@ def test_folders_inside_a_submission_never_decide_whose_it_is(collect: Any, as_z
     assert found == {"jane_smith": "jane", "mallory": "mallory"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "second",
     [
