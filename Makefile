@@ -56,7 +56,7 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
 	$(BIN)/grading strength $(LESSONS)
 
-test: setup  ## every test but the longest, of slow ones the first case: five minutes on two cores
+test: setup  ## every test but the longest, of slow ones the first case
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases
 
 test-all: setup  ## the whole test suite, every lesson and hostile submission: half an hour on two cores

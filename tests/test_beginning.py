@@ -138,20 +138,17 @@ def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
 
 
 def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
+    course = shutil.copytree(course, tmp_path / "autumn")  # which is proved anew here
     assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0
     (wheel,) = (tmp_path / "students").glob("*.whl")
     for name in (f"{MINE}.examples", f"{MINE}/mean.practice"):
         assert f"course/examples/{name}" in zipfile.ZipFile(wheel).namelist()
         assert (tmp_path / "students" / name).is_file()
     source = course / "source" / f"{MINE}.py"
-    text = source.read_text()
-    source.write_text(text.replace("One idea", "Another idea"))
-    try:
-        assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-        assert cli.main(["check", "--course", str(course)]) == 0  # proved, and not released
-        assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    finally:
-        source.write_text(text)
+    source.write_text(source.read_text().replace("One idea", "Another idea"))
+    assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert cli.main(["check", "--course", str(course)]) == 0  # proved, and not released
+    assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
     assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
 
 
