@@ -15,7 +15,6 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from grading.build import build_lesson
 from grading.run.nbgrader import scores
 from grading.sample import hand_in
-from grading.sandbox import SandboxUnavailable, require
 
 from ..classes import solved
 from ..small import LESSONS, make_course
@@ -28,12 +27,8 @@ LONG = 240_000  # milliseconds; each step takes a few seconds
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Path:
+def course(sandboxed: None, tmp_path: Path) -> Path:
     """A lesson that is built, and nothing else."""
-    try:
-        require()
-    except SandboxUnavailable as problem:
-        pytest.skip(problem.missing)
     root = make_course(tmp_path / "course", [LESSON])
     build_lesson(root, LESSON)
     return root

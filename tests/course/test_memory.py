@@ -14,7 +14,6 @@ from course import checking, whole
 from course.commands import main
 from course.memory import Known, Memory, code_of, place
 from grading.judging.kernel.session import Limits, Session
-from grading.sandbox import SandboxUnavailable, require
 from grading.sandbox.launch import ENVIRONMENT
 
 LESSON = "02_softmax"
@@ -185,7 +184,7 @@ def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provisioner", ["attention-sandbox", "local-provisioner"])
-def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisioner, tmp_path, monkeypatch):
+def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisioner, tmp_path, monkeypatch, request):
     (tmp_path / "work").mkdir()
     path = tmp_path / "progress.json"
     Memory(path).note(LESSON, "softmax", Known("passes", 7.0, True))
@@ -193,10 +192,7 @@ def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisi
     monkeypatch.setenv("ATTENTION_MEMORY", str(path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     if provisioner == "attention-sandbox":
-        try:
-            require()
-        except SandboxUnavailable as problem:
-            pytest.skip(problem.missing)
+        request.getfixturevalue("sandboxed")
     with Session("python3", {"provisioner_name": provisioner, "config": {}}, tmp_path / "work", Limits()) as session:
         session.run("from course import begin, check, checking, hint\nbegin('02_softmax')\nhint(softmax)")
         session.run("def softmax(x, dim=-1):\n    return x")
