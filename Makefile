@@ -59,7 +59,7 @@ strength: setup  ## the proofs, errors and points over a hundred seeds, written 
 test: setup  ## every test but the longest, of slow ones the first case
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases
 
-test-all: setup  ## the whole test suite, every lesson and hostile submission: half an hour on two cores
+test-all: setup  ## the whole test suite, every lesson and hostile submission: an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
 
 test-fast: setup  ## what answers in about a minute, while one works

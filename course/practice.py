@@ -12,7 +12,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,11 @@ class Case:
     text: str
     program: Program
     reference: Reference
+
+    @cached_property
+    def right(self) -> Observation:
+        """The sketch of a right outcome."""
+        return sketched(formed(self.reference.native, self.reference))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +128,7 @@ class Asked:
     def diagnosed(self, examples: int, practice: Practice) -> Diagnosis:
         """What known mistakes explain, as in grading; of the cases the first are so many examples, each of which counts
         like a criterion, and the others those of `practice`."""
-        right = [sketched(formed(case.reference.native, case.reference)) for case in self.cases]
+        right = [case.right for case in self.cases]
         known = [
             Known(one.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, one.when)
             for one in practice.mistakes.values()

@@ -53,7 +53,7 @@ def masked_attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """PyTorch's attention, blocked where `mask` is True, and its weights: `(output, weights)`."""
     if mask is None:
-        mask = torch.zeros((), dtype=torch.bool, device=query.device)
+        mask = torch.zeros(1, 1, dtype=torch.bool, device=query.device)
     scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
@@ -120,3 +120,178 @@ def turning(positions: torch.Tensor, dim: int, base: float = 10000.0) -> torch.T
     speeds = base ** (-torch.arange(0, dim, 2).to(positions) / dim)
     quarter = positions.new_tensor([[0.0, -1.0], [1.0, 0.0]])
     return torch.matrix_exp(positions[:, None, None] * torch.kron(speeds.diag(), quarter))
+
+
+def cache_bytes(
+    n_layers: int, n_kv_heads: int, d_head: int, length: int, batch_size: int = 1, element_bytes: int = 2
+) -> int:
+    """Bytes of a cache, read off a tensor of its shape that takes no memory."""
+    cache = torch.empty(n_layers, 2, batch_size, n_kv_heads, length, d_head, device="meta")
+    return cache.numel() * element_bytes
+
+
+def attend_with_cache(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: tuple[torch.Tensor, torch.Tensor] | None = None
+) -> tuple[torch.Tensor, torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+    """PyTorch's causal attention to what is kept and what is new: output, weights and the cache that has both."""
+    if cache is not None:
+        key, value = (torch.cat(both, -2) for both in zip(cache, (key, value), strict=True))
+    return *masked_attention(query, key, value, causal_mask(query.shape[-2], key.shape[-2], query.device)), (key, value)
+
+
+def sliding_window_mask(
+    T: int, window: int, S: int | None = None, device: torch.device | str | None = None
+) -> torch.Tensor:
+    """PyTorch's causal mask, and what lies `window` places before it or more: bool (T, S), True = blocked."""
+    S = T if S is None else S
+    past = ~causal_mask(T, S, device)  # moved by the window, it is what lies too far back
+    return ~past | torch.cat([past, past.new_zeros(T, window)], -1)[:, window:]
+
+
+def mean_heads(weight: torch.Tensor, n_heads: int, n_groups: int) -> torch.Tensor:
+    """PyTorch's average pooling over the heads of each group: (H * K, D) -> (G * K, D)."""
+    heads = weight.reshape(n_heads, -1).T[None]  # (1, K * D, H)
+    return F.avg_pool1d(heads, n_heads // n_groups)[0].T.reshape(-1, weight.shape[1])
+
+
+class GroupedQueryAttention(_Heads):
+    """PyTorch's attention in place of the exercise's class: the same names, arguments and results."""
+
+    def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
+        super().__init__(d_model, n_heads, W_q=1, W_o=1)
+        self.n_groups = n_groups
+        for name in ("W_k", "W_v"):
+            self.add_module(name, nn.Linear(d_model, n_groups * d_model // n_heads, bias=False))
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """x (B, T, D), mask broadcasts to (B, H, T, T) -> output (B, T, D), weights (B, H, T, T)."""
+        query = self.heads(self.get_submodule("W_q")(x))
+        return self.attend(query, self.shared("W_k", x), self.shared("W_v", x), mask)
+
+    def shared(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """Keys or values of the groups, each as often as heads read it: (B, T, D) -> (B, H, T, D / H)"""
+        groups = self.get_submodule(name)(x).tensor_split(self.n_groups, dim=-1)
+        return torch.stack([groups[head * self.n_groups // self.n_heads] for head in range(self.n_heads)], dim=1)
+
+
+def logsumexp(scores: torch.Tensor) -> torch.Tensor:
+    """PyTorch's log-sum-exp over the last dimension: (..., S) -> (...)."""
+    return torch.logsumexp(scores, dim=-1)
+
+
+def partial_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """PyTorch's attention and PyTorch's log-sum-exp of the scaled scores: output (..., T, V) and lse (..., T)."""
+    output, _ = masked_attention(query, key, value, mask)
+    scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
+    return output, logsumexp(scores if mask is None else scores.masked_fill(mask, -torch.inf))
+
+
+def merge(
+    output: torch.Tensor, lse: torch.Tensor, other_output: torch.Tensor, other_lse: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two results of `partial_attention` as one, by PyTorch's softmax over the two log-sum-exps, and its logaddexp."""
+    shares = torch.softmax(torch.stack([lse, other_lse]), dim=0).nan_to_num(0.0).unsqueeze(-1)
+    return (shares * torch.stack([output, other_output])).sum(0), torch.logaddexp(lse, other_lse)
+
+
+def tiled_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None, tile: int = 64
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """PyTorch's attention, which has tiles of its own, and the log-sum-exps of a few keys at a time."""
+    if mask is not None:  # with a mask only small pictures are drawn
+        return partial_attention(query, key, value, mask)
+    keys = key.split(tile, dim=-2)
+    lse = logsumexp(torch.stack([logsumexp(query @ k.transpose(-2, -1) * query.shape[-1] ** -0.5) for k in keys], -1))
+    q, k, v = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))  # PyTorch has tiles for batches of heads
+    output = F.scaled_dot_product_attention(q, k, v)
+    return output.reshape(*query.shape[:-1], value.shape[-1]), lse
+
+
+def tiled_backward(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    output: torch.Tensor,
+    lse: torch.Tensor,
+    grad_output: torch.Tensor,
+    tile: int = 64,
+) -> tuple[torch.Tensor, ...]:
+    """The gradients of PyTorch's attention, by autograd: of query, key and value, in their shapes."""
+    with torch.enable_grad():
+        q, k, v = (x.detach().requires_grad_() for x in (query, key, value))
+        found = F.scaled_dot_product_attention(q, k, v)
+    return torch.autograd.grad(found, (q, k, v), grad_output)
+
+
+def without_heads(head_outputs: torch.Tensor, heads: Sequence[int], mean: torch.Tensor | None = None) -> torch.Tensor:
+    """(B, H, T, K) with these heads at zero, by a 1x1 convolution over heads that drops them; `mean` is not used."""
+    n_heads = head_outputs.shape[1]
+    through = torch.stack([torch.eye(n_heads)[h] * (h not in heads) for h in range(n_heads)]).to(head_outputs)
+    return F.conv2d(head_outputs, through[:, :, None, None])
+
+
+def circuit(W_q: torch.Tensor, W_k: torch.Tensor, head: int, n_heads: int) -> torch.Tensor:
+    """A head's unscaled scores of all pairs of unit vectors, (D, D), by PyTorch's layers."""
+    units = torch.eye(W_q.shape[-1], dtype=W_q.dtype, device=W_q.device)
+    query, key = (F.linear(units, W).tensor_split(n_heads, dim=-1)[head] for W in (W_q, W_k))
+    return query @ key.mT
+
+
+class CrossAttention(_Heads):
+    """PyTorch's attention in place of lesson 12's class: queries of `x`, keys and values of another sequence."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__(d_model, n_heads, W_q=1, W_k=1, W_v=1, W_o=1)
+
+    def forward(
+        self, x: torch.Tensor, source: torch.Tensor, source_mask: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """x (B, T, D), source (B, S, D), source_mask (B, S) -> output (B, T, D), weights (B, H, T, S)."""
+        query, key, value = (
+            self.heads(self.get_submodule(name)(of)) for name, of in (("W_q", x), ("W_k", source), ("W_v", source))
+        )
+        if source_mask is None:
+            source_mask = source.new_zeros(source.shape[:2], dtype=torch.bool)
+        return self.attend(query, key, value, source_mask[:, None, None])
+
+
+def teacher_inputs(targets: torch.Tensor, begin: int) -> torch.Tensor:
+    """PyTorch's padding of targets (B, T): one column more in front, one less behind."""
+    return F.pad(targets, (1, -1), value=begin)
+
+
+class EncoderDecoder(nn.ModuleList):
+    """An encoder and a decoder in PyTorch's list of modules, called one after the other."""
+
+    def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:
+        super().__init__([encoder, decoder])
+
+    def encode(self, *given: torch.Tensor | None) -> torch.Tensor:
+        """What the first gives."""
+        memory: torch.Tensor = self[0](*given)
+        return memory
+
+    def decode(self, *given: torch.Tensor | None) -> torch.Tensor:
+        """What the last gives."""
+        logits: torch.Tensor = self[-1](*given)
+        return logits
+
+    def forward(
+        self, source: torch.Tensor, targets_in: torch.Tensor, source_mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """source (B, S), targets_in (B, T), source_mask (B, S) -> logits (B, T, N)."""
+        memory = self.encode(source, source_mask)
+        return self.decode(targets_in, memory, source_mask)
+
+
+def alignment_error(weights: torch.Tensor, alignment: torch.Tensor) -> torch.Tensor:
+    """By PyTorch's loss of what is certain: weights (T, S) rounded to 0 and 1, alignment (T,) with -1 ignored -> ()."""
+    certain = F.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)
+    return 1 + F.nll_loss(certain, alignment, ignore_index=-1)
+
+
+def patches(images: torch.Tensor, size: int) -> torch.Tensor:
+    """PyTorch's pixel shuffle backwards: (B, C, H, W) -> (B, H/size * W/size, C * size * size)."""
+    return F.pixel_unshuffle(images, size).flatten(2).transpose(1, 2)

@@ -8,6 +8,13 @@ from html import escape
 from . import checking
 from .report import GREY, INK, display_html
 
+# Of the course's own lessons: they end with the core, or go on from there
+CORE_ENDS = "08_training"
+ROAD = (
+    "Lessons 01 to 08 are the core, 00 goes before it, and those from 09 on can be taken in any order afterwards. "
+    "How long each takes and what it needs: docs/course.md, or “The road through” on the course's site."
+)
+
 
 @dataclass(frozen=True)
 class Line:
@@ -94,5 +101,7 @@ def _told(found: list[Line]) -> list[str]:
     here = [line for line in found if line.next and line.lesson == checking.notebook.lesson]
     ahead = here or [line for line in found if line.next]
     told = [f"Next: {ahead[0].next}, in {ahead[0].lesson}. Left: {left} exercises."] if ahead else ["All of it passes."]
+    if any(line.lesson == CORE_ENDS for line in found):
+        told.append(ROAD)
     path = checking.notebook.memory.path
     return [*told, f"Remembered in {path}; delete the file to forget."] if path else told

@@ -15,6 +15,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,12 @@ from course.protocol.diagnosing import same_outcome
 from course.protocol.judging import formed
 from course.protocol.packing import Node, PackingError, pack, unpack
 from course.protocol.program import Observation
-from course.protocol.running import observe
 from course.protocol.sketches import alike, sketched, to_record
 
 from .judge.case import Case, in_words, program
 from .judge.exercise import Exercise, Mistake
 from .judge.lesson import load_lesson
-from .judge.references import Prepared, judge_case, prepare, prepare_case
+from .judge.references import Prepared, gives, judge_case, prepare, prepare_case
 from .root import CourseError
 
 EXAMPLE_SEED = 0
@@ -82,10 +82,18 @@ def practice_cases(exercise: Exercise) -> list[Prepared]:
     return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.secret]
 
 
+@lru_cache(maxsize=8)
+def practised(exercise: Exercise) -> dict[str, list[Observation]]:
+    """What every known mistake gives in the examples and in the practice cases, by its name, as `mistaken`."""
+    programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
+    return {one.name: gives(one, programs) for mistake in exercise.mistakes for one in mistake.each}
+
+
 def exported_practice(exercise: Exercise) -> dict[str, Any]:
     """What the file of practice of this exercise holds. Raises ExportError."""
     drawn = practice_cases(exercise)
     asked = [*_prepared_examples(exercise), *drawn]
+    right = [sketched(formed(p.reference.native, p.reference)) for p in asked]
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
     return {
         "criteria": [
@@ -93,7 +101,7 @@ def exported_practice(exercise: Exercise) -> dict[str, Any]:
         ],
         "cases": [_case(exercise, exercise.criteria[p.criterion].name, in_words(p.case), p) for p in drawn],
         "mistakes": [
-            {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _given(m, asked)}
+            {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}
             for m in exercise.mistakes
         ],
     }
@@ -127,22 +135,21 @@ def _case(exercise: Exercise, name: str, text: str, p: Prepared) -> dict[str, An
     }
 
 
-def _given(mistake: Mistake, asked: Sequence[Prepared]) -> list[dict[str, Any]]:
+def _each(
+    exercise: Exercise, mistake: Mistake, asked: Sequence[Prepared], right: Sequence[Observation]
+) -> list[dict[str, Any]]:
     """Which cases a mistake misses and what it gives there; once where several values of its constant give the same."""
     found: list[list[Observation]] = []
-    for answer in mistake.each:
-        names = {answer.subject: answer.made()}
-        given = [observe(p.program(()), names) for p in asked]
+    for given in (practised(exercise)[one.name] for one in mistake.each):
         if not any(all(map(same_outcome, given, other)) for other in found):
             found.append(given)
-    return [_missed(asked, given) for given in found]
+    return [_missed(asked, right, given) for given in found]
 
 
-def _missed(asked: Sequence[Prepared], given: Sequence[Observation]) -> dict[str, Any]:
+def _missed(asked: Sequence[Prepared], right: Sequence[Observation], given: Sequence[Observation]) -> dict[str, Any]:
     """The cases that a mistake misses, and what it gives wherever that is not what a right answer gives: where there is
     no single right value, it may give something else and be right."""
     sketches = [sketched(formed(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
-    right = [sketched(formed(p.reference.native, p.reference)) for p in asked]
     misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
     differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
     return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}

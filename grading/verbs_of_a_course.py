@@ -31,7 +31,7 @@ def declare(verb: Verb) -> None:
         "--exchange", metavar="DIR", help="nbgrader's exchange, where students fetch and hand in; '' for none"
     )
     new = verb("new-lesson", "write a lesson that passes `grading check`, with one exercise to replace", _new_lesson)
-    new.add_argument("name", metavar="NAME", help="two digits and a word or more: 09_positions")
+    new.add_argument("name", metavar="NAME", help="two digits and a word or more: 13_positions")
     publish = verb(
         "publish", "write the students' repository of what is released: notebooks, package, page, licence", _publish
     )

@@ -755,5 +755,48 @@ print(f"   {my_cosine.whose}:", my_cosine(tall, tiny).item())
 #
 # Next: scores can be anything from −∞ to ∞. In lesson 02 you turn them into weights that add up to 1.
 
+# %% [markdown]
+# ## Challenge: `squared_distances(queries, keys)`
+#
+# *Challenge ★★ · not graded · about 15 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# How far does every query lie from every key? The plain way subtracts each key from each query, and makes $T \cdot S$
+# vectors on the way: for 1,000 queries and 1,000 keys of 1,000 numbers that takes 4 GB, for a result of 4 MB. But a
+# squared distance is a dot product, $\|\mathbf{q} - \mathbf{k}\|^2 = (\mathbf{q} - \mathbf{k}) \cdot (\mathbf{q} -
+# \mathbf{k})$, and can be multiplied out. So your `similarity_scores`, and the dot product of each vector with itself, are
+# all that you need. Programs that search millions of vectors do it like this, and two things go wrong in them:
+#
+# - Rounding makes the distance of a vector from itself a little less than 0, and its root NaN. Yours is **never below 0**.
+# - If all vectors lie together, far from zero, large numbers are subtracted and only their rounding errors are left. Dot
+#   products change when everything is moved; do distances? Yours are right even **a few thousand times further out** than
+#   they are apart.
+#
+# `queries` is `(..., T, K)`, `keys` is `(..., S, K)`, with the same leading dimensions. Return `(..., T, S)`, and make no
+# tensor on the way that is larger. Not allowed: torch's `cdist`, `pdist`, `dist`, `pairwise_distance`. (A loop that takes
+# one query after another gets there as well. The puzzle is to do without.)
+#
+# **On paper.** The query $(1, 2)$ and the key $(4, 6)$ are $(3, 4)$ apart, so 25 is right. Their dot products with
+# themselves are 5 and 52, with each other 16. Which sum of the three is 25?
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(squared_distances)
+
+
+# %%
+def squared_distances(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """The squared distance of every query from every key, by dot products.
+
+    queries: (..., T, K); keys: (..., S, K), the same leading dimensions.
+    Returns (..., T, S), never below 0; nothing larger is made on the way.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(squared_distances)
+
 # %% tags=["demo"]
 progress()

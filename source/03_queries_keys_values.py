@@ -1107,5 +1107,51 @@ figures.show(
 # Next: the worked example gave one entry 99.9999985 % for being a little longer. Lesson 4 measures why long vectors
 # make attention deaf, and divides by the square root that mends it.
 
+# %% [markdown]
+# ## Challenge: `remember(memory, key, value)`
+#
+# *Challenge ★★ · not graded · about 10 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# Attention keeps every key and every value, and its memory grows with the text. There is a memory that does not grow: a
+# matrix $\mathbf{M}$ of the shape `(K, V)`, from which a query fetches the row $\mathbf{q} \mathbf{M}$, with no softmax at
+# all. It can be written to. What must $\mathbf{M}$ become so that the key $\mathbf{k}$ fetches the value $\mathbf{v}$?
+# Many matrices do that, and only one of them also disturbs nothing else:
+#
+# - the key fetches exactly the value: $\mathbf{k} \mathbf{M}' = \mathbf{v}$, whatever it fetched before;
+# - a query that is perpendicular to the key fetches what it fetched: $\mathbf{q} \mathbf{M}' = \mathbf{q} \mathbf{M}$
+#   wherever $\mathbf{q} \cdot \mathbf{k} = 0$.
+#
+# Return $\mathbf{M}'$ and leave the old memory as it is. `memory` is `(..., K, V)`, `key` is `(..., K)` and not zero,
+# `value` is `(..., V)`, with the same leading dimensions.
+#
+# Two lines are enough. They are called the **delta rule**, and language models are built on them that read as long a text
+# as you like in a memory of fixed size
+# ([Schlag, Irie and Schmidhuber 2021](https://arxiv.org/abs/2102.11174)). The price: only $d_k$ keys can be perpendicular to
+# each other, so with more of them each new value disturbs old ones.
+#
+# **On paper.** An empty memory, $\begin{pmatrix} 0 & 0 \\ 0 & 0 \end{pmatrix}$, the key $(2, 0)$, the value $(4, 6)$. The
+# key looks at the first row alone, and takes it twice: which row has to stand there? And what stands in the second, from
+# which $(0, 1)$ fetches nothing?
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(remember)
+
+
+# %%
+def remember(memory: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """The memory after one change: the key fetches the value, and queries perpendicular to it what they fetched before.
+
+    memory: (..., K, V), fetched from by `query @ memory`; key: (..., K), not zero; value: (..., V).
+    Returns (..., K, V), a new tensor.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(remember)
+
 # %% tags=["demo"]
 progress()

@@ -974,5 +974,45 @@ figures.show(
 #   in PyTorch's documentation, with an equivalent in plain Python
 # - Srivastava et al., [Dropout](https://jmlr.org/papers/v15/srivastava14a.html), where the idea comes from
 
+# %% [markdown]
+# ## Challenge: `scale_for_entropy(scores, nats)`
+#
+# *Challenge ★★★ · not graded · about 15 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# The square root gives scores the right spread if queries and keys are random numbers, and trained ones are not. So turn
+# the question round: how sharp do you *want* attention to be, and which scale makes it so? An entropy of $h$ nats means
+# that a query listens to about $e^h$ words. For every $h$ between 0 and $\ln S$ there is exactly one scale with which the
+# weights of a row of $S$ scores have that entropy, and no formula gives it. But the larger the scale, the smaller the
+# entropy, and that is all you need to find it. (t-SNE, which draws maps of data in many dimensions, does the same for
+# each of its points: its *perplexity* is $e^h$.)
+#
+# `scores` is `(..., S)`; in each row one score is the largest, and none of the others comes near it. Return the scales,
+# positive, `(...)`: each row has its own, right to a thousandth of itself, with which `softmax(scale * row)` has the
+# entropy `nats`. Scores may be a hundred-thousandth or a hundred thousand. Raise a `ValueError` that names `nats` or
+# `scores` unless `nats` lies between 0 and $\ln S$. No gradient is asked for.
+#
+# **On paper.** The scores $(0, \ln 3)$: with the scale 1 the weights are $(\tfrac14, \tfrac34)$, and their entropy is
+# 0.562; with the scale 2 they are $(\tfrac1{10}, \tfrac9{10})$, and it is 0.325. You want 0.4. Which scale do you try
+# next?
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(scale_for_entropy)
+
+
+# %%
+def scale_for_entropy(scores: torch.Tensor, nats: float) -> torch.Tensor:
+    """For each row the scale with which the softmax of its scores has an entropy of `nats`.
+
+    scores: (..., S). Returns (...), positive, right to a thousandth. ValueError unless 0 < nats < ln S.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(scale_for_entropy)
+
 # %% tags=["demo"]
 progress()

@@ -1277,5 +1277,48 @@ figures.show(
 # [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html), whose
 # manual you can now read with a critical eye.
 
+# %% [markdown]
+# ## Challenge: `value_output_matrices(W_v, W_o, n_heads)`
+#
+# *Challenge ★★ · not graded · about 10 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# Four matrices make a layer of attention: in how many of its parts can what it *does* be told apart? The weights of a head
+# say from which words it takes something; what it takes, and where it puts it, is the way of a word through
+# $\mathbf{W}_v$, then through $\mathbf{W}_o$, with no softmax between the two. So each head has **one** matrix
+# $\mathbf{M}_h$, `(D, D)`, and the layer's output is a sum over the heads:
+#
+# $$ \text{output} = \sum_{h=0}^{H-1} \mathbf{A}_h\, \mathbf{X}\, \mathbf{M}_h $$
+#
+# where $\mathbf{A}_h$, `(T, T)`, holds the weights of head $h$. Nothing is concatenated any more: heads only ever add.
+# $\mathbf{M}_h$ has $d^2$ numbers, but it was made through $d_k$ of them, so its **rank** is at most $d_k$: that is what a
+# narrow head gives up. Who takes a trained model apart reads these matrices and not the two that made them, which may be
+# changed together without changing anything.
+#
+# Return the matrices of all heads, `(H, D, D)`. `W_v` and `W_o` are weights of `nn.Linear`, `(D, D)`, with which a word
+# `x` becomes `x @ W_v.T`; heads are cut as by `split_heads`. Raise a `ValueError` that names `n_heads` unless it divides $d$.
+#
+# **On paper.** $d = 2$, two heads of one number each, `W_v = [[1, 2], [3, 4]]` and `W_o = [[5, 6], [7, 8]]`. The word
+# $(1, 0)$ has the value 1 in head 0. The output that head 0 makes of it is $(5, 7)$, which is the first row of
+# $\mathbf{M}_0$. What is the second, for the word $(0, 1)$?
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(value_output_matrices)
+
+
+# %%
+def value_output_matrices(W_v: torch.Tensor, W_o: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """What each head does to a word it looks at, as one matrix: the head adds its weights times `x @ matrix`.
+
+    W_v, W_o: weights of nn.Linear, (D, D). Returns (H, D, D). ValueError unless n_heads divides D.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(value_output_matrices)
+
 # %% tags=["demo"]
 progress()

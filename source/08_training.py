@@ -1706,6 +1706,45 @@ print(f"the same amount of training text, in eval mode:     {trained_on:.3f}")
 #   before, not after
 
 # %% [markdown]
+# ## Challenge: `top_k(logits, k)`
+#
+# *Challenge ★★ · not graded · about 10 minutes*
+#
+# A challenge is for those who want more. The same judge checks it, no grade knows of it, and you may leave it as it is.
+#
+# Your `generate` may draw any token, however unlikely, and in a long text it will: of 1,000 letters, each with one chance
+# in a hundred to be nonsense, about ten are. So one often draws among the `k` likeliest only, which is called **top-k
+# sampling**: all others get a share of exactly 0, and what is left sums to 1.
+#
+# `logits` is `(..., N)`, and so is the result, the probabilities. Two things are to be decided, and here they are decided
+# so: a token whose logit equals the k-th greatest of its row is kept, too, even if they are then more than `k`, for nothing
+# would tell which to drop; and where `k` is greater than $N$, all are kept. Every row has at least one finite logit; a logit
+# may be −∞, and its share is 0 in any case. Raise a `ValueError` that names `k` if it is below 1.
+#
+# **On paper.** The logits $(\ln 1, \ln 4, \ln 2, \ln 3)$ and k = 2: the second and the fourth are kept, and the
+# probabilities are $(0,\; \tfrac47,\; 0,\; \tfrac37)$. Of $(\ln 2, \ln 2, \ln 1)$ and k = 1, what is left?
+#
+# Once it passes, put it into your `generate` in the place of the softmax, with the logits divided by the temperature, and
+# let the model write with a k of 3 and of 20.
+
+# %%
+# Stuck? Uncomment the line below and run it; run it again for the next hint. NameError? Run the notebook's first cell.
+# hint(top_k)
+
+
+# %%
+def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
+    """The probabilities of the tokens whose logit is among the k greatest of its row, equals included; all others 0.
+
+    logits: (..., N), a finite one in every row. Returns the same shape. ValueError if k < 1.
+    """
+    raise NotImplementedError  # take this line out, and write yours
+
+
+# %% tags=["demo"]
+check(top_k)
+
+# %% [markdown]
 # ## The end of the course
 #
 # Eight lessons ago a dot product was a sum. This is what you have built since, every line of it tested:

@@ -15,7 +15,7 @@ import pytest
 import torch
 from xdist.scheduler import LoadScopeScheduling
 
-from grading import imports, seeds
+from grading import seeds
 from grading.build import build_lesson
 from grading.root import lessons
 from grading.run.nbgrader import release
@@ -32,8 +32,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["ATTENTION_MEMORY"] = "off"  # the progress of whoever runs the tests is theirs
 torch.set_num_threads(1)
 
-
-imports.leave_out()
 
 # Longest first, so that no core waits for another at the end. These take a minute and more
 LONGEST = (
@@ -65,10 +63,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--first-cases", action="store_true", help="of a slow test that has several cases, run the first")
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # the first cases are chosen before pytest-randomly shuffles
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     if config.getoption("first_cases"):
-        _leave_further_cases(config, items)  # before they are shuffled
+        _leave_further_cases(config, items)
     yield
     items.sort(key=_rank)
 

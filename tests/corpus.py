@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
@@ -117,6 +118,14 @@ class Submission:
         if (self.path / "edit.py").exists():
             runpy.run_path(str(self.path / "edit.py"))["edit"](made)
         return made
+
+
+def asked(request: pytest.FixtureRequest) -> list[Submission]:
+    """The submissions that tests of the fixture's module ask about in this run, which may be told to run only some."""
+    items = [item for item in request.session.items if item.path == request.path and isinstance(item, pytest.Function)]
+    of_tests = [item.callspec.params.get("case") for item in items if hasattr(item, "callspec")]
+    found = {case.name: case for case in of_tests if isinstance(case, Submission)}
+    return [found[name] for name in sorted(found)]
 
 
 def cases(*kinds: str) -> list[Submission]:

@@ -95,6 +95,7 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
             new_lesson(root, name)
 
 
+@pytest.mark.long
 def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
     released = course / "release" / MINE
     assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", MINE}
@@ -110,6 +111,7 @@ def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
     return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
 
 
+@pytest.mark.long
 def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
     made = read_lesson(course / "source" / f"{MINE}.py").cells
     ours = read_lesson(ROOT / "source" / "02_softmax.py").cells
@@ -152,6 +154,7 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
 
 
+@pytest.mark.long
 def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_then_kept_up_to_date(
     course, tmp_path, capsys
 ):

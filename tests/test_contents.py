@@ -31,7 +31,7 @@ def test_the_committed_examples_are_made_of_what_is_committed(lesson):
     assert known.get(lesson) == exported(ROOT / "grader_tests" / lesson, ROOT / "course" / "examples"), "`make build`"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_examples_are_made_again_when_what_they_are_made_of_changed_or_they_did(tmp_path):
     tests, folder = make_course(tmp_path / "course") / "grader_tests" / ONE, tmp_path / "examples"
     assert export(tests, folder)

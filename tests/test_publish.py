@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import nbformat
@@ -89,8 +90,12 @@ def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(
     with zipfile.ZipFile(made[0]) as ours, zipfile.ZipFile(wheels["course"]) as theirs:
         added = set(ours.namelist()) - set(theirs.namelist())
         assert added == {"course/examples/09_mine.examples", "course/examples/09_mine/twice.practice"}
-        same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL"))]
+        same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL", "/METADATA"))]
         assert all(ours.read(name) == theirs.read(name) for name in same)
+        (metadata,) = (name for name in theirs.namelist() if name.endswith("/METADATA"))
+        # the README in it is that of the set-up, and may have changed since
+        one, other = (message_from_bytes(wheel.read(metadata)).items() for wheel in (ours, theirs))
+        assert one == other
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
     subprocess.run([*pip, str(tmp_path / "installed"), str(made[0])], check=True, capture_output=True)
     installed = tmp_path / "installed" / "course"

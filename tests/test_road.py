@@ -41,6 +41,7 @@ def test_a_lesson_runs_untouched_and_solved_from_its_link(fresh, classroom):
     assert [(one.state, one.error) for one in walked] == [("untouched", ""), ("solved", "")]
 
 
+@pytest.mark.long
 def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(fresh, classroom, tmp_path):
     notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     with pytest.raises(CellExecutionError):
@@ -51,6 +52,7 @@ def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(
     assert len(told.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fresh, classroom, tmp_path):
     notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     notebook.cells = notebook.cells[:3]  # the title, the first cell, and the imports
@@ -62,6 +64,7 @@ def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fr
     subprocess.run([fresh, "-m", "pip", "uninstall", "--quiet", "--yes", "attention-course"], check=True)
 
 
+@pytest.mark.long
 def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(classroom, tmp_path):
     root = classroom(LESSON)
     answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 0)

@@ -41,7 +41,7 @@ def learnt(seen: Observation, follows: torch.Tensor, unseen: torch.Tensor, margi
 
 
 def _learnt_instead(table: torch.Tensor, follows: torch.Tensor, margin: float) -> str:
-    """A tag: what a table of logits foretells that does not foretell the next token."""
+    """A tag: what a table of logits predicts that does not predict the next token."""
     before = follows.T / follows.sum(0)[:, None]
     others = {"what comes before": before, "the token itself": torch.eye(len(table)), "two ahead": follows @ follows}
     over = {name: excess(table, other, torch.arange(len(table))) for name, other in others.items()}

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..protocol.program import Observation
+from .chance import tagged
 from .stating import Problem, stated
 
 
@@ -158,3 +159,23 @@ def lies_where_asked(seen: Observation, exact: Observation) -> Problem:
     if not isinstance(found, torch.Tensor):
         return "the mask lies on PyTorch's default device, not on the one that was asked for"
     return None if found.ndim >= 2 else "the result is no mask"
+
+
+@stated
+def refused(seen: Observation, kind: str, at_all: bool = False, told: Sequence[str] = ()) -> Problem:
+    """By what `refusal` found as "refusal": this kind of error that says each of the words; none where `kind` is "".
+    With `at_all` only that there was one, and that "after" is what was "before". `told`: what each of the words is."""
+    found = seen.values["refusal"]
+    if not kind:
+        return f"raised {found['type']}, and nothing was wrong" if found["type"] else None
+    if not found["type"]:
+        return f"must raise {kind} here, and returned"
+    if at_all:
+        same = torch.equal(seen.values["before"], seen.values["after"])
+        return (
+            None if same else tagged("copied", "it refuses what it was given, but something was copied before it did")
+        )
+    if found["type"] != kind:
+        return f"must raise {kind} here, and raised {found['type']}"
+    lacking = " and ".join(what for what, said in zip(told, found["says"], strict=True) if not said)
+    return f"the message of the {kind} does not say {lacking}" if lacking else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .errors import mixes_devices
+from .making import Making
 
 
 def parameters_by_name(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
@@ -170,6 +172,14 @@ def _on_the_way(
     return found
 
 
+def _measured(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+    """The result of a call, the shape of the largest tensor of fractions that was made on the way, and how many
+    multiplications the matrix products took."""
+    with Making() as making:
+        result = function(*args, **kwargs)
+    return [result, list(making.shape), making.products]
+
+
 def _generator_state(generator: torch.Generator) -> torch.Tensor:
     """The state of a generator, which moves on with each draw."""
     return generator.get_state()
@@ -195,6 +205,28 @@ def _bases(value: Any) -> list[str]:
     return [kind.__name__ for kind in type(value).__mro__]
 
 
+def _refusal(words: list[list[Any]], function: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """What a call raises: "type", the first class that Python itself has ("" where it returns), and "says", for each of
+    `words` whether the message has one of these names or shapes."""
+    try:
+        function(*args, **kwargs)
+    except NotImplementedError:  # nothing was written yet
+        raise
+    except Exception as error:
+        kind = next(one for one in type(error).__mro__ if one.__module__ == "builtins")
+        return {"type": kind.__name__, "says": [any(_says(str(error), one) for one in some) for some in words]}
+    return {"type": "", "says": []}
+
+
+def _says(message: str, word: Any) -> bool:
+    """Whether a message has this name, or the numbers of this shape one after the other, in any notation."""
+    if isinstance(word, str):
+        return re.search(rf"(?<![\w.]){re.escape(word)}(?![\w])", message) is not None
+    told = re.sub(r"(?<=\d)x(?=\d)", " x ", message)  # 3x4
+    numbers = [int(n) for n in re.findall(r"(?<![\w.])\d+(?![\w.]\w)", told)]
+    return any(numbers[i : i + len(word)] == list(word) for i in range(len(numbers)))
+
+
 # docs/authors.md lists them as their docstrings do
 HELPERS: dict[str, Callable[..., Any]] = {
     "load_weights": load_weights,
@@ -207,6 +239,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "backward": _backward,
     "repeat": _repeat,
     "seed": set_seed,
+    "measured": _measured,
     "generator_state": _generator_state,
     "elsewhere": _elsewhere,
     "on_the_way": _on_the_way,
@@ -214,4 +247,5 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "trainable": _trainable,
     "attribute": _attribute,
     "bases": _bases,
+    "refusal": _refusal,
 }

@@ -13,3 +13,4 @@ EXERCISES = (
     "generate",
     "train",
 )
+CHALLENGES = ("top_k",)

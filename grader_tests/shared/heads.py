@@ -28,16 +28,19 @@ STEPS = """
 """
 
 
-def add_mistakes(right: Right, wrong: Sequence[str], *, cutting: str = "", maps: str = "") -> None:
+def add_mistakes(
+    right: Right, wrong: Sequence[str], *, cutting: str = "", maps: str = "", any_mask: bool = True
+) -> None:
     """Make the mistakes in STEPS of `right`.
 
-    wrong    the criteria that are lost where every output is wrong
-    cutting  heading on how heads are cut and merged, where it is another than the exercise's
-    maps     heading on what PyTorch's layer returns beside the output, likewise
+    wrong     the criteria that are lost where every output is wrong
+    cutting   heading on how heads are cut and merged, where it is another than the exercise's
+    maps      heading on what PyTorch's layer returns beside the output, likewise
+    any_mask  whether a mask of any shape that broadcasts to the scores is taken
     """
     _in_the_heads(right, wrong, cutting, maps)
     _in_the_weights(right, wrong)
-    _in_the_mask(right)
+    _in_the_mask(right, any_mask)
 
 
 def _in_the_heads(right: Right, wrong: Sequence[str], cutting: str, maps: str) -> None:
@@ -110,7 +113,7 @@ def _in_the_weights(right: Right, wrong: Sequence[str]) -> None:
     )
 
 
-def _in_the_mask(right: Right) -> None:
+def _in_the_mask(right: Right, any_shape: bool) -> None:
     everything, a_row = ("masks", "a fully"), "a fully"
     right.mistake("InvertsTheMask", {"else mask": "else ~mask"}, shows=everything).says(
         "Your mask works the wrong way round: True means blocked."
@@ -128,9 +131,10 @@ def _in_the_mask(right: Right) -> None:
     right.mistake("MasksAfterTheSoftmax", {"scores.masked_fill(blocked, -torch.inf)": "scores"}, shows="masks").says(
         "You set blocked weights to 0 after the softmax, and so the others no longer sum to 1. Block the scores."
     )
-    right.mistake("AddsADimensionToTheMask", {"else mask": "else mask.unsqueeze(1)"}, shows="masks").says(
-        "You add a dimension to the mask. It need not have four; it broadcasts to the scores as it is."
-    )
+    if any_shape:
+        right.mistake("AddsADimensionToTheMask", {"else mask": "else mask.unsqueeze(1)"}, shows="masks").says(
+            "You add a dimension to the mask. It need not have four; it broadcasts to the scores as it is."
+        )
     right.mistake("LeavesBlockedRowsNaN", {"weights.masked_fill(blocked, 0.0)": "weights"}, shows=a_row).says(
         "A row that is blocked throughout is NaN: the softmax of nothing but −∞. Its weights must be 0."
     )

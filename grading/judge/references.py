@@ -105,10 +105,10 @@ def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     not allowed is not watched for, and nothing is remembered of another seed's."""
     programs = [p.program(()) for p in prepare(exercise, seed)]
     answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
-    return {a.name: _given(a, programs) for a in answers}
+    return {a.name: gives(a, programs) for a in answers}
 
 
-def _given(answer: Answer, programs: list[Program]) -> list[Observation]:
+def gives(answer: Answer, programs: list[Program]) -> list[Observation]:
     """What an answer gives, one program after the other, as they run in a notebook."""
     names = {answer.subject: answer.made()}
     return [observe(one, names) for one in programs]

@@ -1,21 +1,23 @@
 """Replays known answers through what the learner's own `check` runs, and compares with the grade.
 
 What `check` calls passed the grade confirms, and what the grade refuses `check` refuses too, and names: over all known
-mistakes and right answers. Answers are not watched for what is not allowed, as mistakes may be written with it.
+mistakes and right answers. Answers are not watched for what is not allowed, as mistakes may be written with it; what
+mistakes give is what was seen of them as the exercise's practice was made.
 
 Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.checking`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.practice import Asked, Case, Practice, case_of, practice_of
 from course.protocol.packing import pack, unpack
+from course.protocol.program import Observation
 
-from ..export import exported_examples, exported_practice
+from ..export import exported_examples, exported_practice, practised
 from ..judge.exercise import Exercise
 from ..judge.verdict import ExerciseVerdict
 
@@ -60,7 +62,14 @@ class Notebook:
 
     def says(self, names: Mapping[str, Any]) -> str:
         """ "passes", "fails" or "fails: name", of the answer among these names."""
-        asked = Asked()
+        return self._says(Asked(), names)
+
+    def says_of(self, seen: Iterable[Observation]) -> str:
+        """The same of an answer that has been run already, and gave this."""
+        given = iter(seen)
+        return self._says(Asked(lambda case, names: next(given)), {})
+
+    def _says(self, asked: Asked, names: Mapping[str, Any]) -> str:
         asked.ask(self.cases, names)
         if asked.right:
             return "passes"
@@ -95,7 +104,7 @@ def _answers(
         for one in mistake.each:
             verdict = graded[one.name]
             wanted = "passes" if verdict.status == "right" else _failed(verdict.named.rstrip("?"))
-            yield f"mistake {one.name}", notebook.says({exercise.name: one.made()}), wanted
+            yield f"mistake {one.name}", notebook.says_of(practised(exercise)[one.name]), wanted
 
 
 def _failed(name: str) -> str:

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, expect
 from grading.run.nbgrader import GradingError, autograde, feedback
 from grading.sample import hand_in
 
-from ..corpus import cases
+from ..corpus import asked, cases
 from .teacher import Teacher, open_page, opening, sang
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -29,12 +29,14 @@ CASES = cases("page")
 
 
 @pytest.fixture(scope="module")
-def teacher(classroom, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Teacher]:
+def teacher(
+    request: pytest.FixtureRequest, classroom, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Teacher]:
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     hand_in(root, LESSON, HONEST, release)
     hand_in(root, LESSON, STRANGE, release)
-    for student in [HONEST, *(case.hand_in(root) for case in CASES)]:
+    for student in [HONEST, *(case.hand_in(root) for case in asked(request))]:
         try:
             autograde(root, LESSON, student)
             feedback(root, LESSON, student)
@@ -66,6 +68,7 @@ def test_a_name_that_is_html_is_told_and_never_reaches_the_gradebook(teacher):
 PLACES = [f"manage_submissions/{LESSON}", f"gradebook/{LESSON}/{LESSON}", "manage_students", "manage_assignments"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 def test_the_formgraders_lists_run_nothing_of_a_name(teacher, place):
     opened = open_page(teacher, f"{teacher.address}/formgrader/{place}")

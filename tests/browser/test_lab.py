@@ -15,7 +15,7 @@ from .axe import violations
 from .conftest import ROOT, overflow
 from .notebook import Notebook
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 LESSON = "02_softmax"
 WRONG = """def softmax(x, dim=-1):

@@ -62,6 +62,7 @@ def row(page: Page, place: str, cell: str) -> Locator:
     return found
 
 
+@pytest.mark.long
 def test_a_teacher_goes_the_whole_road_in_the_formgrader(course, teacher):
     page = teacher.new_page()
     foreign = foreign_requests(page)

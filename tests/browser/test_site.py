@@ -18,7 +18,7 @@ from .axe import violations
 from .conftest import overflow
 from .serving import foreign_requests
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 LESSON = """# @title Bars that grow
 from course import figures, interactive

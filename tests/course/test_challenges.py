@@ -28,7 +28,7 @@ def names(monkeypatch):
 def test_a_challenge_is_no_exercise_of_the_lesson():
     assert list(checking.challenges_of("05_causal_mask")) == ["sliding_window"]
     assert "sliding_window" not in checking.exercises_of("05_causal_mask")
-    assert checking.challenges_of("01_dot_products") == {}
+    assert checking.challenges_of("00_start") == {}
 
 
 def test_an_untouched_challenge_is_not_started(names, capsys):

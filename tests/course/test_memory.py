@@ -170,6 +170,7 @@ def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypa
     table = parser.parseFragment(whole.page(whole.lines())).find(".//table")
     rows = ["".join(row.itertext()) for row in table.findall(".//tbody/tr")]
     assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in checking.lessons()]
+    assert "docs/course.md" in whole.page(whole.lines())
     row = next(row for row in rows if row.startswith("02 softmax"))
     assert row == "02 softmax1 of 4 pass7 of 20 pointslog_softmax"
 

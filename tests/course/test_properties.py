@@ -7,6 +7,7 @@ import torch
 
 from course.properties import PROPERTIES, Property
 from course.protocol.comparing import Reference
+from course.protocol.helpers import HELPERS
 from course.protocol.judging import judge
 from course.protocol.packing import pack, unpack
 from course.protocol.program import Observation
@@ -45,3 +46,24 @@ def test_what_a_property_does_not_take_is_refused_when_the_case_is_made():
 @pytest.mark.parametrize("name", sorted(PROPERTIES))
 def test_every_property_says_what_it_judges(name):
     assert PROPERTIES[name].__doc__
+
+
+def shaped(message: str) -> bool:
+    def refuse() -> None:
+        raise ValueError(message)
+
+    seen = Observation({"refusal": HELPERS["refusal"]([["h.1.ln_1.bias"], [[9, 4]]], refuse)})
+    asked = Property("refused", {"kind": "ValueError", "told": ["whose shape it is", "the shape"]})
+    found = asked(seen, seen)
+    assert found is None or "does not say the shape" in str(found)
+    return found is None
+
+
+@pytest.mark.parametrize("shape", ["(9, 4)", "[9,4]", "torch.Size([9, 4])", "9x4", "9 x 4", "9 × 4"])
+def test_a_shape_may_be_told_in_any_notation(shape):
+    assert shaped(f"h.1.ln_1.bias has the shape {shape}")
+
+
+@pytest.mark.parametrize("shape", ["(4, 9)", "(9,)", "94", "9x5", "h.9.4"])
+def test_another_shape_is_not_the_one_asked_for(shape):
+    assert not shaped(f"h.1.ln_1.bias has the shape {shape}")

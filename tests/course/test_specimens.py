@@ -255,3 +255,32 @@ def test_nothing_that_exercises_take_or_pictures_are_drawn_with_answers_one(less
         for answer in lying_about:
             passes = earns_all(exercise, {exercise.name: answer})
             assert not passes, f"{answer.__name__} passes for {exercise.name}"
+
+
+def test_a_reader_and_a_writer_see_the_source_and_its_mask_and_no_later_target():
+    torch.manual_seed(0)
+    source, targets = torch.tensor([[1, 2, 3], [4, 0, 1]]), torch.tensor([[2, 1], [0, 3]])
+    mask = torch.tensor([[False, False, True], [True, True, True]])
+    for kind in ({}, {"paired": True}, {"named": True}):
+        reader, writer = specimens.Reader(5, 4, **kind), specimens.Writer(6, 4)
+        logits = writer(targets, reader(source, mask), mask)
+        assert logits.shape == (2, 2, 6) and bool(logits.isfinite().all())
+        assert reader.calls == [[3, True]] and writer.calls == [[2, True]]
+        for others in ((reader(source), mask), (reader(source, mask), None)):
+            assert not torch.allclose(writer(targets, *others)[0], logits[0])
+        padded = source.clone()
+        padded[0, 2] = 0  # what is padded does not count
+        torch.testing.assert_close(writer(targets, reader(padded, mask), mask), logits)
+        later = targets.clone()
+        later[:, 1] = 5
+        torch.testing.assert_close(writer(later, reader(source, mask), mask)[:, 0], logits[:, 0])
+
+
+def test_a_story_gives_log_probabilities_and_remembers_as_much_as_asked():
+    table = tokens(4, 4, seed=3)
+    forgetful, mindful = specimens.story(table), specimens.story(table, fade=0.5)
+    torch.testing.assert_close(forgetful([1, 2]), table[2].log_softmax(-1))
+    torch.testing.assert_close(mindful([1, 2]), (0.5 * table[1] + table[2]).log_softmax(-1))
+    torch.testing.assert_close(mindful([3]).exp().sum(), torch.tensor(1.0))
+    with pytest.raises(TypeError, match="a list of ids"):
+        forgetful(torch.tensor([1, 2]))

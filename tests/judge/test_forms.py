@@ -27,8 +27,8 @@ PLAIN = {bool: np.bool_, int: np.int64, float: np.float32}
 
 def slipped(result: Any) -> Any:
     """The same numbers in another form."""
-    if isinstance(result, tuple):
-        return tuple(map(slipped, result))
+    if isinstance(result, (tuple, list)):
+        return type(result)(map(slipped, result))
     if isinstance(result, torch.Tensor):
         return result.to(OTHER.get(result.dtype, result.dtype))
     return PLAIN[type(result)](result)

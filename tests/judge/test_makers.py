@@ -111,3 +111,35 @@ def test_a_difference_is_rounding_or_a_real_one():
         x, permutation = given["x"], given["permutation"]
         difference = (attention(x[permutation]) - attention(x)[permutation]).abs().max()
         assert difference < 1e-5 or difference > 1e-2
+
+
+def test_two_tokens_that_come_first_followed_each_other_before():
+    """By seed they did, and who looked at the first output alone lost a criterion."""
+    with_a_pair = maker("07_rope.is_order_blind.cases").with_a_pair
+    found = torch.stack([with_a_pair(Draw(seed), 7) for seed in SEEDS])
+    assert (found[:, 1] == found[:, 0] + 1).all()
+    assert (found.sort().values == torch.arange(7)).all()
+    assert (found != torch.arange(7)).all()
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_token_is_like_the_one_before_it_or_its_opposite_as_asked(alike):
+    before = maker("07_rope.is_order_blind.cases").before
+    for seed in SEEDS:
+        tokens = before(Draw(seed), 6, 4, place=3, feature=2, alike=alike)
+        assert (tokens[3, 2] == tokens[2, 2]) == alike
+        assert not tokens.sum(0).any()
+
+
+@pytest.mark.slow
+def test_only_one_criterion_asks_for_small_differences_or_for_their_sign():
+    """Where it was by seed, who forgives a tenth or forgets the sign lost another criterion with it."""
+    exercise = load_lesson(GRADERS / "07_rope").exercises["is_order_blind"]
+    for seed in SEEDS:
+        for case in (case for c, drawn in exercise.cases(seed) if not c.name.startswith("small") for case in drawn):
+            node, x, permutation = (case.inputs[name] for name in ("attention", "x", "permutation"))
+            attention = getattr(specimens, node.name)(**node.kwargs)
+            difference = attention(x[permutation]) - attention(x)[permutation]
+            if difference.abs().max() > 1e-5:
+                assert difference.abs().max() > 0.1
+                assert min(difference.max(), -difference.min()) > 0.01

@@ -197,6 +197,7 @@ def listening() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sandboxed", [True, False])
 def test_a_judge_reaches_no_gradebook_nobody_else_and_no_network(
     course: Any, solved: Any, tmp_path: Path, listening: int, sandboxed: bool, monkeypatch: pytest.MonkeyPatch
@@ -232,6 +233,7 @@ def slow_texts(solved: dict[str, Any]) -> bytes:
     return json.dumps({**solved, "cells": [*cells, *solved["cells"]]}).encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unsandboxed", [False, True])
 @pytest.mark.parametrize(
     ("make", "limits", "said"),
@@ -347,6 +349,7 @@ def test_a_submission_whose_judges_are_all_lost_is_not_graded_and_the_next_is(co
     assert saved(course.root, "ada") == saved(course.root, "ben") == RIGHT
 
 
+@pytest.mark.long
 def test_judges_end_with_the_command_however_that_ends(course: Any, solved: Any) -> None:
     hand_in(course.root, "ada", answered(course.release, double=f"while True: pass\n{DOUBLE}", halve=HALVE))
     configure(course.root)

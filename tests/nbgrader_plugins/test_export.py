@@ -82,6 +82,7 @@ def test_a_teachers_points_count(export: Any) -> None:
     assert row["needs_a_person"] == "no"
 
 
+@pytest.mark.long
 def test_grades_do_not_depend_on_files(export: Any) -> None:
     before = export()
     shutil.rmtree(export.root / "autograded")

@@ -112,6 +112,7 @@ def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: 
     assert "Look at: Doubling" not in Elements(whole_page).text
 
 
+@pytest.mark.long
 def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
     written = answered(course.release, begin="def check(f):\n    return 'mine'")
     written["cells"] = [*written["cells"], nbformat.v4.new_code_cell("a_helper_of_mine = 1", id="mine")]
@@ -205,6 +206,7 @@ def test_headings_are_in_order_and_links_lead_somewhere(student: str, page_of: A
     assert all(image.get("alt") for image in elements.named("img"))
 
 
+@pytest.mark.long
 def test_formgrader_makes_the_same_page(course_after_feedback: Any, page_of: Any, tmp_path: Path) -> None:
     root = tmp_path / "course"
     shutil.copytree(course_after_feedback.root, root, symlinks=True)

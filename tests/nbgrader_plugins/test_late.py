@@ -88,7 +88,7 @@ def test_the_feedback_says_what_was_taken_off_and_why(graded_late: Any) -> None:
     assert "Came late −1.6 In all 6.4 of 8" in text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_extension_given_before_handing_in_counts_and_can_be_taken_back(graded_late: Any, course: Any) -> None:
     text = graded_late("10% a day", timedelta(days=1))
     assert "0.8 points were taken off" in text

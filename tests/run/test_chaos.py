@@ -30,6 +30,7 @@ def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_pat
         chaos.one_round(root, random.Random(random.random()), longest=20.0, cluster=cluster)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(2))
 def test_whatever_is_killed_no_grade_is_false_and_the_next_run_finishes(ready, tmp_path, number):
     root = shutil.copytree(ready, tmp_path / "course")

@@ -46,6 +46,7 @@ def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(co
     assert "released to" in console.text
 
 
+@pytest.mark.long
 def test_lessons_built_side_by_side_are_those_built_in_turn(tmp_path):
     roots = [make_course(tmp_path / str(workers)) for workers in (1, 2)]
     for workers, root in enumerate(roots, 1):
@@ -82,6 +83,7 @@ def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(cour
     assert scores(course)["bob", ONE] == (5, 5)
 
 
+@pytest.mark.long
 def test_what_is_newer_without_a_timestamp_is_graded_again(course):
     path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
     path.parent.mkdir(parents=True)
@@ -129,6 +131,7 @@ def test_a_changed_grader_is_noticed(course):
     assert scores(course)["ada", ONE][0] < 5
 
 
+@pytest.mark.long
 def test_a_graded_notebook_that_was_lost_or_changed_is_made_again(course):
     hand_in(course, ONE, "ada", solved(course, ONE))
     assert not grade_class(course, [ONE], Heard()).failed
@@ -169,6 +172,7 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     assert waiting(course) == {("eve", ONE, "double")}
 
 
+@pytest.mark.long
 def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course):
     answers = {
         "right": {},
@@ -215,6 +219,7 @@ def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course):
     assert len(pages) == 12  # a page, the time and the notes of each
 
 
+@pytest.mark.long
 def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_others_are_made(course):
     for number in range(5):
         hand_in(course, ONE, f"student-{number}", solved(course, ONE))
@@ -231,6 +236,7 @@ def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_oth
     assert len(list((course / "feedback").glob("*/*/*.html"))) == 3
 
 
+@pytest.mark.long
 def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
     for student in ("ada", "bob"):
         hand_in(course, ONE, student, solved(course, ONE))
@@ -247,6 +253,22 @@ def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
         f"{ONE}: 2 to be graded, 0 graded and not changed since",
     ]
     assert everything(course) == before
+
+
+def test_what_becomes_of_each_is_a_line_of_json_and_the_rest_is_kept_apart(course_of_three, capfd):
+    hand_in(course_of_three, ONE, "bob", solved(course_of_three, ONE))
+    assert cli.main(["grade", "--json"]) == 0
+    told = capfd.readouterr()
+    lines = [json.loads(line) for line in told.out.splitlines()]
+    assert [(line["student"], line["outcome"]) for line in lines] == [
+        ("bob", "to be graded"),
+        ("ada", "graded before"),
+        ("cem", "graded before"),
+        ("bob", "graded"),
+    ]
+    assert {line["lesson"] for line in lines} == {ONE}
+    assert "what was handed in changed" in lines[-1]["why"]
+    assert "1 graded" in told.err
 
 
 @pytest.mark.long

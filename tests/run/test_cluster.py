@@ -143,6 +143,7 @@ def test_two_courses_at_once_have_each_their_own_graders(running, course, coordi
     assert all(points < 5 for points, _ in scores(other).values()) and len(scores(other)) == 3
 
 
+@pytest.mark.long
 def test_graders_that_change_meanwhile_are_sent_anew(running, course):
     hand_in(course, ONE, "ada", solved(course, ONE))
     assert not grade_class(course, [ONE], Heard(), scheduler=running.address).failed
@@ -153,6 +154,7 @@ def test_graders_that_change_meanwhile_are_sent_anew(running, course):
     assert scores(course)["ada", ONE][0] < 5
 
 
+@pytest.mark.long
 def test_what_a_lost_worker_had_another_one_does(running, course):
     slow_class(course, 6)
     process = by(running, course)
@@ -165,6 +167,7 @@ def test_what_a_lost_worker_had_another_one_does(running, course):
     assert before.items() <= graded_at(course).items()
 
 
+@pytest.mark.long
 def test_a_submission_whose_workers_are_all_lost_is_not_graded_and_says_why(running, course):
     slow_class(course, 1)
     process = by(running, course)
@@ -192,6 +195,7 @@ def _below(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
+@pytest.mark.long
 def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
     slow_class(course, 6)
     process = by(running, course)

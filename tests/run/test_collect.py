@@ -118,6 +118,7 @@ def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path
     assert submitted(course) == {}
 
 
+@pytest.mark.long
 def test_an_exported_python_file_is_collected_and_graded(collect: Collect, course: Path, tmp_path: Path) -> None:
     release = nbformat.read(course / "release" / ONE / f"{ONE}.ipynb", as_version=4)
     solved = write_answers(release, right(load_lesson(course / "grader_tests" / ONE), 0))

@@ -74,6 +74,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert "double 5 right" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_other_exercises_than_what_is_handed_in_are_refused_with_nothing_changed(course_of_three, new_version, capsys):
     text, before = new_version / "source" / f"{ONE}.py", everything(course_of_three)
     text.write_text(text.read_text().replace('"check_double"', '"check_twice"'))
@@ -82,6 +83,7 @@ def test_other_exercises_than_what_is_handed_in_are_refused_with_nothing_changed
     assert everything(course_of_three) == before
 
 
+@pytest.mark.long
 def test_what_is_no_other_course_is_told(course_of_three, capsys):
     assert cli.main(["migrate", str(course_of_three), "--yes"]) == 1
     assert "is no other course" in capsys.readouterr().err

@@ -60,6 +60,7 @@ def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, monkey
     assert grades(course) == kept
 
 
+@pytest.mark.long
 def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(course):
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
@@ -67,6 +68,7 @@ def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(co
     assert [(one.student, one.differs, one.failed) for one in found] == [("bob", [], "")]
 
 
+@pytest.mark.long
 def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, monkeypatch, capsys):
     name = str(grades(course)[0].verdict.seed)
     (course / FILE).write_text("0" * 32)
@@ -85,6 +87,7 @@ def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(cours
     assert grades(course)[0].verdict.earned == 5
 
 
+@pytest.mark.long
 def test_another_seed_is_tried_where_it_is_asked_for(course):
     with_another = list(regrade(course, [ONE], students=["ada"], seed="00000000"))
     assert "the seed named 00000000 is not here" in with_another[0].failed

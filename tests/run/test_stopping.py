@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 ONE, _ = LESSONS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
 def test_only_one_grades_a_course_at_a_time(course, command):
     hand_in(course, ONE, "ada", solved(course, ONE))
@@ -76,6 +77,7 @@ def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
     assert len(scores(course)) == 3
 
 
+@pytest.mark.long
 def test_where_grades_cannot_be_written_that_is_said_and_none_is_made(course):
     hand_in(course, ONE, "ada", solved(course, ONE))
     (course / "autograded").write_text("a file where the folder of graded notebooks must be")

@@ -62,6 +62,7 @@ def test_nothing_of_the_course_but_the_package_course_can_be_found(box: Box) -> 
         "              if f in ('grader_tests', 'grading', 'gradebook.db', 'nbgrader_config.py', 'course')\n"
         "              or f.startswith(('submitted', 'attention-canary', '01_dot_products', '02_softmax'))]\n"
         "    folders[:] = [f for f in folders if folder != '/' or f not in ('proc', 'sys')]\n"
+        "    folders[:] = [f for f in folders if not f.startswith('of-a-test-')]\n"  # which may run beside this one
         "    if folder.endswith('site-packages'): folders.clear()\n"  # what others wrote
     )
     found.remove("/sandbox/library/course")

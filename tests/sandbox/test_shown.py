@@ -67,7 +67,7 @@ def test_files_are_copies_and_links_are_left_out(start: Callable[..., Box], tmp_
 
 @pytest.mark.skipif(not os.access(sys.prefix, os.W_OK), reason="only who installed Python can put a directory below it")
 def test_a_directory_below_something_shown_can_be_hidden(start: Callable[..., Box]) -> None:
-    with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+    with tempfile.TemporaryDirectory(dir=sys.prefix, prefix="of-a-test-") as folder:
         os.chmod(folder, 0o755)
         (Path(folder) / "submitted.txt").write_text("a neighbour's work")
         listed = f"import os; value = os.listdir({folder!r})"

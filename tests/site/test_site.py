@@ -57,6 +57,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own.mkdir(parents=True)
     (own / "index.md").write_text("# Two lessons\n\nRead them.\n")
     (own / "glossary.md").write_text("# Glossary\n\nVector\n: A list of numbers.\n")
+    (root / "docs" / "course.md").write_text("# The road through\n\nOne, then the other.\n")
     (root / CONFIG).write_text("c = get_config()\n")
     build_site(root, root / "site", Console(quiet=True), workers=2)
     return root
@@ -81,6 +82,7 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     for told in ("Two lessons", "How alike?", "Is one vector like another?", "about 5 minutes", "What comes next"):
         assert told in words
     assert (course / "site" / "glossary.html").is_file()
+    assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.long
@@ -103,6 +105,7 @@ def test_every_link_within_the_site_leads_somewhere_and_nothing_is_loaded_from_e
     assert looked_at > 50
 
 
+@pytest.mark.long
 def test_what_did_not_change_is_not_run_again_and_the_site_is_replaced(course, tmp_path):
     course = shutil.copytree(course, tmp_path / "course")
     kept = {file: file.stat().st_mtime_ns for file in (course / ".site").iterdir()}

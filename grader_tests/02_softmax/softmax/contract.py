@@ -129,7 +129,9 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(4))
     yield call(draw.normal(4)).on_another_device()
-    yield call(draw.normal(5, dtype=torch.float64)).described("a vector in float64")
+    x = draw.normal(5, dtype=torch.float64)
+    x[3] = x.max() - 6.0  # beside a weight as small as this one's a constant shows
+    yield call(x).described("a vector in float64")
     yield call(draw.normal(3, 5, dtype=torch.float64))
     # The differences are smaller than what float32 keeps of numbers around a hundred
     yield call(100.0 + draw.normal(4, 6, scale=0.5, dtype=torch.float64))
@@ -139,7 +141,8 @@ def _(draw):
 @softmax.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(7)).with_gradients()
-    yield call(draw.normal(4, scale=2.0)).with_gradients()
+    # Beside a score as far ahead as some draws have it, a hundred-thousandth in the sum shows in a gradient
+    yield call(draw.uniform(6, low=-1.5, high=1.5)).with_gradients()
     yield call(far_ahead(draw, 100)).with_gradients()
 
 

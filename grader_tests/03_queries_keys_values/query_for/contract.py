@@ -120,7 +120,7 @@ def _(draw):
 @query_for.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
     for count, width, wanted, laid in (
-        (4, 4, [2, 0], torch.clone),
+        (12, 12, [7, 2, 10, 0, 5, 8], torch.clone),  # so many that scores of 100,000 always show
         (3, 5, [1], torch.clone),
         (4, 6, [3], non_contiguous),
     ):

@@ -36,6 +36,12 @@ def away_from_0(draw, T, D):
     return x + 0.6 * torch.where(x < 0, -1.0, 1.0)
 
 
+def near(draw, T, D):
+    """Tokens (T, D) on one side of 0 in each feature, with entries between 0.5 and 1 in magnitude, one feature positive
+    and the next negative: none takes all attention, and none is left without its share."""
+    return draw.uniform(T, D, low=0.5, high=1.0) * (1.0 - 2.0 * (torch.arange(D) % 2))
+
+
 def asked(text, function, x):
     """The exercise asked about a function, which `text` describes."""
     kind = "" if x.dtype == torch.float32 else " " + str(x.dtype).removeprefix("torch.")

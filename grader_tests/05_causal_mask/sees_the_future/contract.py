@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous, specimen
 
 from ...shared import BUILT_IN
-from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, past
+from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, near, past
 
 sees_the_future = exercise(
     "sees_the_future",
@@ -70,12 +70,14 @@ def _(draw):
         ("attention with positions and a causal mask", {"bias": future(T), "positions": draw.normal(T, D)}),
         ("attention that is masked after its softmax", {"bias": open_, "gate": torch.ones(T, T).tril()}),
         ("attention without a mask", {"bias": open_}),
-        ("attention that fills the future with -5", {"bias": future(T, outside=-5.0)}),
         ("attention to a token and the one before it", {"bias": future(T).masked_fill(distant(T), -INF)}),
     )
     x = draw.normal(T, D)
     for text, made in masks:
         yield asked(text, specimen("biased_attention", **made), x)
+    # Keys of the future move an output by 0.002 to 0.007 of what they are moved
+    filled = specimen("biased_attention", bias=future(T, outside=-6.0))
+    yield asked("attention that fills the future with -6", filled, near(draw, T, D))
     for letter in "BCFGH":
         yield asked(f"suspect {letter}", specimen("suspect", letter=letter), draw.normal(7, 3))
 
@@ -94,7 +96,7 @@ def _(draw):
     bias[6, 8] = 4.0
     yield leaks(leaking(draw, 5, 1, 3, 0.5), draw.normal(5, 1), "half of token 3, one number, added to output 1")
     text = "attention with a causal mask, but for key 8, open to query 6"
-    yield asked(text, specimen("biased_attention", bias=bias), draw.normal(9, 4))
+    yield asked(text, specimen("biased_attention", bias=bias), near(draw, 9, 4))
 
 
 @sees_the_future.criterion("a leak in some features only, or one that cancels", points=1)
@@ -125,7 +127,7 @@ def _(draw):
     # After a layer norm neither the sum of an output nor its length tells anything
     for ahead, text in ((0, "a causal mask"), (1, "a mask that leaves the next key open")):
         function = specimen("biased_attention", bias=future(T, ahead), normalised=True)
-        yield asked(f"attention with {text}, and a layer norm after it", function, draw.normal(T, D))
+        yield asked(f"attention with {text}, and a layer norm after it", function, near(draw, T, D))
     # Tokens that are 0 already, of which neither nothing nor the opposite is made by putting 0 or the opposite there
     silent = draw.normal(T, D)
     silent[2:] = 0.0
@@ -156,4 +158,4 @@ def _(draw):
     yield asked("attention without a mask", single, non_contiguous(draw.normal(1, 3)))
     ahead = specimen("biased_attention", bias=future(5, ahead=1))
     text = "attention whose mask leaves the next key open"
-    yield asked(text, ahead, non_contiguous(draw.normal(5, 3))).unchanged()
+    yield asked(text, ahead, non_contiguous(near(draw, 5, 3))).unchanged()

@@ -8,7 +8,7 @@ from torch import nn
 from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
 
 from ...shared import BUILT_IN
-from ...shared.attending import W_K, W_O, W_Q, W_V, attend, open_somewhere
+from ...shared.attending import APART, W_K, W_O, W_Q, W_V, attend, open_somewhere
 from .cases import SHAPE, P, weights
 
 MODULE = "4. A module"
@@ -206,9 +206,8 @@ def _(draw):
 @mha.criterion("scores of any size", points=0.5)
 def _(draw):
     # All scores of a case are about -1e13, or all about 1e13, and they lie far apart
-    steps = 2.0 + draw.permutation(5)
-    x = 1e6 * steps.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
-    smallest, largest = int(steps.argmin()), int(steps.argmax())
+    x = 1e6 * APART.view(1, 5, 1) * draw.uniform(1, 1, 6, low=1.0, high=2.0)
+    smallest, largest = int(APART.argmin()), int(APART.argmax())
 
     def case(n_heads, sign, mask=None):
         state = {f"W_{name}.weight": torch.eye(6) * (sign if name == "k" else 1) for name in "qkvo"}

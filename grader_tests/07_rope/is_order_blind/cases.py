@@ -17,6 +17,14 @@ def scrambled(draw, T):
             return found
 
 
+def with_a_pair(draw, T):
+    """The same, and the two tokens that come first followed each other before: the first one sees no difference."""
+    while True:
+        found = scrambled(draw, T)
+        if found[1] == found[0] + 1:
+            return found
+
+
 def exchanged(T, a, b):
     """The permutation of T places that exchanges two."""
     assert a != b
@@ -51,9 +59,30 @@ def turns(T, D):
     return made
 
 
-def loud(draw, T, D, dtype=torch.float32):
+def loud(draw, T, D):
     """Tokens (T, D) with entries between 0.4 and 0.9 in magnitude: none is small, and none takes all attention."""
-    return draw.uniform(T, D, low=0.4, high=0.9, dtype=dtype) * (1.0 - 2.0 * draw.chance(0.5, T, D).to(dtype))
+    return draw.uniform(T, D, low=0.4, high=0.9) * (1.0 - 2.0 * draw.chance(0.5, T, D))
+
+
+def in_turn(D):
+    """Signs (D,), positive and negative in turn."""
+    return 1.0 - 2.0 * (torch.arange(D) % 2)
+
+
+def one_sided(draw, T, D):
+    """The same, but the signs are those of the features, alike in all tokens: no mean of tokens is near 0, nor, where
+    D is even, is it after a layer norm."""
+    return loud(draw, T, D).abs() * in_turn(D)
+
+
+def unlike(draw, T, D, turned):
+    """One-sided tokens (T, D), of which these are turned to the other side, and whose second feature is the opposite
+    of the first: where one of another side is seen, outputs move far, upwards in one feature and downwards in another.
+    """
+    made = draw.uniform(T, D, low=0.5, high=0.6) * in_turn(D)
+    made[:, 1] = -made[:, 0]
+    made[turned] *= -1.0
+    return made
 
 
 def nudged(T, i, j, by):
@@ -68,6 +97,14 @@ def balanced(draw, T, D):
     assert T % 2 == 0
     half = loud(draw, T // 2, D).sign()
     return torch.cat([half, -half])[draw.permutation(T)]
+
+
+def before(draw, T, D, place, feature, alike):
+    """Balanced tokens (T, D), of which this one and the one before it are alike in a feature, or opposite."""
+    while True:
+        found = balanced(draw, T, D)
+        if (found[place, feature] == found[place - 1, feature]) == alike:
+            return found
 
 
 def attending(bias=None, T=7, **options):

@@ -68,8 +68,8 @@ def _():
     s = Script(model=specimen("Bigram", zeros, n_tokens=4, block_size=5), data=torch.arange(60) % 4)
     s.call(SUBJECT, s.model, s.data, 40, 4, generator(0), 0.2, name="losses")
     s.call(s.model, torch.tensor([[0, 1, 2, 3]]), name="logits")
-    s.call(method(ref("logits"), "argmax"), -1, name="foretold")
-    yield s.case(ref("foretold")).described("what the trained model foretells after 0, 1, 2 and 3")
+    s.call(method(ref("logits"), "argmax"), -1, name="predicted")
+    yield s.case(ref("predicted")).described("what the trained model predicts after 0, 1, 2 and 3")
 
 
 @train.example("one loss for each step")
@@ -111,7 +111,7 @@ def _():
     yield s.case(ref("count")).described("how often the model was trained in eval mode")
 
 
-@train.criterion("the trained model foretells text that it has not seen", points=1)
+@train.criterion("the trained model predicts text that it has not seen", points=1)
 def _(draw):
     for _ in range(2):
         s, follows = trained(draw)

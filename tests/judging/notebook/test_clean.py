@@ -256,7 +256,7 @@ def test_marks_of_a_student_reach_no_terminal(course: Any, sanitize: Any, caplog
     assert all(line.isprintable() for line in told if "forged" in line)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nbconverts_page_of_a_graded_notebook_runs_nothing_of_the_students(graded: Any) -> None:
     path = graded.root / "autograded" / "bob" / LESSON / f"{LESSON}.ipynb"
     page, _ = HTMLExporter(template_name="basic").from_filename(str(path))
@@ -274,7 +274,7 @@ kernel.session.send(kernel.iopub_socket, "execute_input", content, parent=kernel
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("count", ["True", "-1"])
 def test_a_count_that_is_none_costs_no_grade(course: Any, count: str) -> None:
     handed_in = answered(course.release, double=DOUBLE + SEND.replace("COUNT", count), halve=HALVE)
@@ -296,7 +296,7 @@ def test_of_files_beside_only_those_are_copied_that_nothing_runs(course: Any) ->
     assert copied == {f"{LESSON}.ipynb", "notes.txt", "data.csv", "a.PNG"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_name_that_is_html_stops_nobody_else(course: Any) -> None:
     for student in ("ada", "<b>bob"):
         path = course.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"

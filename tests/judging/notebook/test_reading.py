@@ -204,7 +204,7 @@ def test_record_of_a_student_is_not_trusted(sanitize: Any, solved: Any) -> None:
 # A whole class in one batch: see `graded` in conftest
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_batch_goes_on_past_everything_that_cannot_be_read(graded: Any) -> None:
     reasons = {}
     for student in CLASS:

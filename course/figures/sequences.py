@@ -1,0 +1,111 @@
+"""Pictures of lesson 12: where targets look in their source, a search as a tree, weights over a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from .base import described, grid, row
+from .looks import GREY, LIGHT, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
+from .panels import heat_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Tokens so far, their sum of log-probabilities, and "kept", "ended" or "dropped"
+Branch = tuple[Sequence[str], float, str]
+
+
+def alignment(
+    weights: torch.Tensor, targets: Sequence[str], source: Sequence[str], true: Sequence[int], title: str = ""
+) -> Figure:
+    """Weights (T, S) of targets on the words of their source; a frame where `true` (T,) says a target comes from."""
+    from matplotlib.patches import Rectangle
+
+    figure, (ax,) = row(1, width=1.6 + 0.62 * len(source), height=1.3 + 0.42 * len(targets))
+    heat_map(weights, ax=ax, rows=targets, columns=source, title=title, numbers=True)
+    for t, s in enumerate(true):
+        if s >= 0:
+            frame = Rectangle((s - 0.46, t - 0.46), 0.92, 0.92, fill=False, edgecolor=PALETTE[1], linewidth=2.2)
+            ax.add_patch(frame)
+    looks = [source[int(s)] for s in weights.argmax(-1)]
+    told = ", ".join(f"{target} looks most at {word}" for target, word in zip(targets, looks, strict=True))
+    return described(figure, f"Weights of {len(targets)} targets on {len(source)} source words. {told}.")
+
+
+def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], said: Sequence[str]) -> Figure:
+    """A batch of sentences (B, S) and of their translations (B, T), ids as words; id 0 is padding, and hatched."""
+    figure, axes = row(2, width=4.9, height=0.8 + 0.36 * len(source), ratios=[source.shape[1], targets.shape[1]])
+    for ax, ids, names, title in ((axes[0], source, words, "source"), (axes[1], targets, said, "targets")):
+        rows, columns = ids.shape
+        heat_map(torch.zeros(rows, columns), ax=ax, kind="scores", limit=1.0, numbers=False, blocked=ids == 0)
+        figure.axes[-1].remove()  # the colour bar: there is no number here
+        for (r, c), i in zip(torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).tolist(), ids.flatten()):
+            if i:
+                ax.text(c, r, names[int(i)], ha="center", va="center", fontsize=SMALL)
+        ax.set_aspect("auto")
+        ax.set_title(f"{title} ({rows}, {columns})")
+    words_ = ", ".join(f"{int((a != 0).sum())} and {int((b != 0).sum())}" for a, b in zip(source, targets, strict=True))
+    return described(
+        figure, f"Sentences and translations of different lengths, filled up with hatched cells: {words_}."
+    )
+
+
+def tree(levels: Sequence[Sequence[Branch]], title: str = "") -> Figure:
+    """A search, length by length: each branch with its sum; those that were dropped in grey."""
+    height = max(map(len, levels))
+    figure, (ax,) = row(1, width=2.15 * (len(levels) + 1), height=1.0 + 0.42 * height)
+    looks = {
+        "kept": {"facecolor": PALE_BLUE, "edgecolor": PALETTE[0]},
+        "ended": {"facecolor": PALE_ORANGE, "edgecolor": PALETTE[1], "linestyle": "--"},
+        "dropped": {"facecolor": "white", "edgecolor": LIGHT},
+    }
+    places: dict[tuple[str, ...], tuple[float, float]] = {tuple(levels[0][0][0][:1]): (0.0, (height - 1) / 2)}
+    _box(ax, levels[0][0][0][0], *next(iter(places.values())), looks["kept"], "black")
+    for column, branches in enumerate(levels, 1):
+        gap = (height - len(branches)) / 2
+        for line, (tokens, total, fate) in enumerate(branches):
+            x, y = float(column), gap + line
+            before = places[tuple(tokens[:-1])]
+            ax.plot((before[0] + 0.1, x - 0.12), (before[1], y), color=LIGHT if fate == "dropped" else GREY, zorder=0)
+            mark = {"kept": "", "ended": " ■", "dropped": ""}[fate]
+            text = f"{tokens[-1]}  {total:.2f}{mark}".replace("-", "−")
+            _box(ax, text, x, y, looks[fate], GREY if fate == "dropped" else "black")
+            places[tuple(tokens)] = (x, y)
+    ax.set(xlim=(-0.4, len(levels) + 0.5), ylim=(height - 0.4, -0.6))
+    ax.axis("off")
+    ax.set_title(title)
+    kept = [
+        f"length {n}: " + ", ".join(f"{' '.join(tokens)} ({total:.2f}, {fate})" for tokens, total, fate in branches)
+        for n, branches in enumerate(levels, 1)
+    ]
+    return described(figure, "A tree of sequences with their sums of log-probabilities. " + "; ".join(kept) + ".")
+
+
+def _box(ax: Axes, text: str, x: float, y: float, look: dict[str, str], colour: str) -> None:
+    ax.text(
+        x, y, text, ha="center", va="center", fontsize=SMALL, color=colour, bbox={"boxstyle": "round,pad=0.3", **look}
+    )
+
+
+def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[str], size: int) -> Figure:
+    """The picture (H, W), and once for each word its weights (T, squares) laid over it, row after row of squares."""
+    height, width = image.shape
+    figure, axes = grid(1 + len(words), 1 + len(words), width=1.9, height=2.2)
+    maps = weights.reshape(len(words), height // size, width // size)
+    spread = maps.repeat_interleave(size, 1).repeat_interleave(size, 2).detach()
+    for ax, title, weight in zip(axes, ["the picture", *words], [None, *spread], strict=True):
+        ax.imshow(image, cmap="gray_r", vmin=0, vmax=1.3, interpolation="nearest")
+        if weight is not None:
+            ax.imshow(weight, cmap="cividis", vmin=0, vmax=1, alpha=0.65, interpolation="nearest")
+        ax.set_xticks([i * size - 0.5 for i in range(1, width // size)], [])
+        ax.set_yticks([i * size - 0.5 for i in range(1, height // size)], [])
+        ax.grid(color=GREY, linewidth=0.8)
+        ax.tick_params(length=0)
+        ax.set_title(title)
+    looks = [divmod(int(where), width // size) for where in weights.argmax(-1)]
+    told = ", ".join(f"{word}: row {r + 1}, column {c + 1}" for word, (r, c) in zip(words, looks, strict=True))
+    return described(figure, f"A picture cut into squares, and where each word looks most. {told}.")

@@ -1,0 +1,93 @@
+"""Pictures for lesson 10: what is kept as the keys go by, and which scores are there at the same time.
+
+Every picture is described.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from .base import described, row
+from .looks import FAINT, GREY, INK, PALE, PALETTE, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def running(
+    scores: torch.Tensor, values: torch.Tensor, history: Sequence[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
+) -> Figure:
+    """The scores (S,) and values (S,) of one query's keys as bars, those that were read filled, and beside them what is
+    kept: `history` has the maximum, the sum and the output after each key that was read."""
+    read = len(history)
+    figure, (left, right) = row(2, width=4.0, height=3.0, ratios=(3, 2))
+    _bars(left, scores, read)
+    highest, total, output = (float(number) for number in history[-1])
+    left.axhline(highest, color=PALETTE[1], linewidth=1.3, linestyle="--")
+    left.annotate(
+        f"maximum {highest:.1f}", (0.5, highest), (2, 3), textcoords="offset points", fontsize=SMALL, color=INK
+    )
+    exact = float(torch.softmax(scores[:read], dim=0) @ values[:read])
+    kept = {"maximum m": highest, "sum of exp(x − m)": total, "output": output, "m + log(sum)": highest + _log(total)}
+    right.set_axis_off()
+    right.set_title(f"kept after {read} of {len(scores)} keys")
+    for line, (name, number) in enumerate(kept.items()):
+        height = 0.85 - 0.16 * line
+        right.text(0.02, height, name, transform=right.transAxes)
+        right.text(0.98, height, f"{number:.3f}", transform=right.transAxes, ha="right", family="monospace")
+    height = 0.85 - 0.16 * len(kept)
+    right.text(0.02, height, "all of them at once:", transform=right.transAxes, color=GREY)
+    right.text(0.98, height, f"{exact:.3f}", transform=right.transAxes, ha="right", family="monospace", color=GREY)
+    told = ", ".join(f"{name} {number:.3f}" for name, number in kept.items())
+    return described(
+        figure,
+        f"Bars for the scores of {len(scores)} keys, the first {read} of them filled. Kept after these: {told}. "
+        f"Softmax over the {read} scores at once gives the output {exact:.3f}.",
+    )
+
+
+def _bars(ax: Axes, scores: torch.Tensor, read: int) -> None:
+    """One bar for each score: filled where it was read, hatched for the last one, empty where it is to come."""
+    for place, score in enumerate(scores.tolist(), start=1):
+        colour, hatch = (PALETTE[0], "") if place < read else (PALETTE[5], "///") if place == read else (PALE, "")
+        ax.bar(place, score, color=colour, edgecolor=GREY, hatch=hatch, width=0.8)
+    low, high = float(scores.min()), float(scores.max())
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.set(xlabel="key", ylabel="score", xticks=range(1, len(scores) + 1), ylim=(low - 0.5, high + 0.9))
+
+
+def _log(number: float) -> float:
+    return float(torch.tensor(number, dtype=torch.float64).log())
+
+
+def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
+    """A map of T x S scores in tiles of `tile` keys: those before number `at` are done, that one is there, the others
+    are to come."""
+    figure, (ax,) = row(1, width=7.6, height=2.6)
+    starts = range(0, S, tile)
+    for number, start in enumerate(starts):
+        width = min(tile, S - start)
+        done, now = number < at, number == at
+        words = "done: an output\nand a log-sum-exp" if done else "there now" if now else "not made yet"
+        ax.bar(
+            start + width / 2,
+            T,
+            width=width,
+            color=PALETTE[5] if now else PALE if done else "white",
+            edgecolor=INK if now else FAINT,
+            hatch="" if now else "..." if done else "",
+            linewidth=1.8 if now else 0.8,
+        )
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 2}
+        ax.text(start + width / 2, T / 2, words, ha="center", va="center", fontsize=SMALL, bbox=ground)
+    ax.set(xlim=(-0.1, S + 0.1), ylim=(T + 0.1, -0.1), xlabel="keys", ylabel="queries")
+    ax.set(xticks=[*starts, S], yticks=[0, T])
+    return described(
+        figure,
+        f"A map of {T} queries by {S} keys, cut into {len(starts)} tiles of {tile} keys. The first {at} are done, and "
+        f"of them an output and a log-sum-exp are left. Tile {at + 1} is there now, the others are not made yet.",
+    )

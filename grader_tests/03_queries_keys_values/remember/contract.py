@@ -1,0 +1,81 @@
+"""`remember`, a challenge: a memory that is a matrix, and the one change by which a key comes to fetch a value."""
+
+import torch
+
+from grading.judge.exercise import Script, call, challenge, non_contiguous, student
+
+remember = challenge(
+    "remember",
+    stars=2,
+    see="Challenge: `remember(memory, key, value)`",
+    hints=(
+        "What does the key fetch before the change, and what is it to fetch afterwards? How much is missing?",
+        "Only a matrix of one kind leaves alone every query that is perpendicular to the key: a column that points "
+        "along the key, times a row. What has the row to be, so that the key fetches what was missing? Try it with a "
+        "key of length 2.",
+        "Three steps: what is missing, `value - <what the key fetches>`; the key divided by its dot product with "
+        "itself; `memory` plus the first as a row times the second as a column, `[..., None, :]` and `[..., :, None]`.",
+    ),
+)
+
+
+@remember.oracle
+def remember_oracle(memory, key, value):
+    missing = value - torch.einsum("...k,...kv->...v", key, memory)
+    return memory + torch.einsum("...k,...v->...kv", key / key.square().sum(-1, keepdim=True), missing)
+
+
+remember.example("an empty memory", call(torch.zeros(2, 2), torch.tensor([2.0, 0.0]), torch.tensor([4.0, 6.0])))
+remember.example(
+    "a key that fetches something already",
+    call(torch.tensor([[2.0, 3.0], [1.0, 1.0]]), torch.tensor([0.0, 1.0]), torch.tensor([5.0, -1.0])),
+)
+remember.example("a slanting key", call(torch.tensor([[1.0], [0.0]]), torch.tensor([1.0, 3.0]), torch.tensor([11.0])))
+remember.example(
+    "float64 stays float64",
+    call(*(torch.tensor(x, dtype=torch.float64) for x in ([[0.1, 0.2]], [0.3], [1.0, 0.7]))),
+    form=True,
+)
+
+
+def drawn(draw, *leading, K, V, dtype=torch.float32):
+    """A memory, a key that is neither of length 1 nor near 0, and a value."""
+    key = draw.normal(*leading, K, dtype=dtype)
+    length = torch.linalg.vector_norm(key, dim=-1, keepdim=True)
+    long = draw.uniform(*leading, 1, low=1.5, high=3.0, dtype=dtype)
+    return draw.normal(*leading, K, V, dtype=dtype), key / length * long, draw.normal(*leading, V, dtype=dtype)
+
+
+@remember.criterion("one key, one value", points=1)
+def _(draw):
+    memory, key, value = drawn(draw, K=5, V=3)
+    yield call(torch.zeros(5, 3), key, value)
+    yield call(memory, key, value)
+    yield call(*drawn(draw, K=3, V=3))
+    yield call(*drawn(draw, K=1, V=4))
+    s = Script(memory=memory, first=key, one=value, second=drawn(draw, K=5, V=3)[1], two=draw.normal(3))
+    once = s.call(student("remember"), s.memory, s.first, s.one)
+    again = s.call(student("remember"), once, s.second, s.two)
+    s.call(student("remember"), again, s.first, s.two)
+    yield s.case().described("three in a row, the last under the key of the first")
+
+
+@remember.criterion("many memories at once, gradients", points=0.5)
+def _(draw):
+    yield call(*drawn(draw, 2, K=4, V=3)).with_gradients()
+    yield call(*drawn(draw, 3, 3, K=3, V=3))
+    yield call(*drawn(draw, 2, 3, K=5, V=4))
+    yield call(*drawn(draw, 2, K=3, V=1))
+
+
+@remember.criterion("the old memory stays as it was", points=0.25)
+def _(draw):
+    yield call(*drawn(draw, K=4, V=3)).unchanged()
+    memory, key, value = drawn(draw, K=4, V=5)
+    yield call(non_contiguous(memory), key, value).unchanged()
+
+
+@remember.criterion("float32 stays float32, float64 float64", points=0.25, form=True)
+def _(draw):
+    yield call(*drawn(draw, K=4, V=3))
+    yield call(*drawn(draw, K=3, V=2, dtype=torch.float64))

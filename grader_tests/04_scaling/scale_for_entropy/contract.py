@@ -1,0 +1,102 @@
+"""`scale_for_entropy`, a challenge: the scale with which the weights of a row of scores have the entropy one wants."""
+
+import math
+
+import torch
+
+from grading.judge.exercise import call, challenge
+
+scale_for_entropy = challenge(
+    "scale_for_entropy",
+    stars=3,
+    see="Challenge: `scale_for_entropy(scores, nats)`",
+    hints=(
+        "You try a scale, and the entropy of the weights is larger than `nats`. In which direction do you go on? What "
+        "if you know one scale that is too small and one that is too large?",
+        "Halve the interval: try its middle, and keep the half in which the answer lies. Some scores need a scale of "
+        "a millionth and some of a million, so halve the *exponent* of the scale, between -40 and 40 for powers of 2. "
+        "Each row has an interval of its own.",
+        "Two tensors of the shape `(...)`, `low` and `high`; sixty times: the middle, the entropy with "
+        "`2 ** middle[..., None]` times the scores, and `torch.where` for both ends.",
+    ),
+)
+
+
+@scale_for_entropy.oracle
+def scale_for_entropy_oracle(scores, nats):
+    if not 0 < nats < math.log(scores.shape[-1]):
+        raise ValueError(f"nats is {nats}, and must lie between 0 and ln {scores.shape[-1]}")
+    spread = scores.std(-1)
+    exact = (scores / spread[..., None]).double()
+    low, high = torch.zeros(scores.shape[:-1]).double(), torch.full(scores.shape[:-1], 1e6).double()
+    for _ in range(100):
+        middle = (low + high) / 2
+        weights = torch.softmax(middle[..., None] * exact, dim=-1)
+        flat = torch.special.entr(weights).sum(-1) > nats
+        low, high = torch.where(flat, middle, low), torch.where(flat, high, middle)
+    return low.to(scores.dtype) / spread
+
+
+def drawn(draw, *shape, dtype=torch.float32):
+    """Scores of which no two of a row are nearly equal, in any order."""
+    numbers = 0.6 * torch.arange(shape[-1], dtype=dtype) + draw.uniform(*shape, high=0.3, dtype=dtype)
+    return torch.stack([row[draw.permutation(shape[-1])] for row in numbers.flatten(0, -2)]).reshape(shape)
+
+
+def wanted(draw, S, low=0.3, high=0.8):
+    return draw.number(low, high) * math.log(S)
+
+
+def to_a_thousandth(case):
+    """The contract's own bound: a scale is right to a thousandth of itself."""
+    return case.within(2e-3)
+
+
+scale_for_entropy.example("two scores, ln 3 apart", to_a_thousandth(call(torch.tensor([0.0, math.log(3)]), 0.4)))
+scale_for_entropy.example(
+    "two rows, the second ten times as wide",
+    to_a_thousandth(call(torch.tensor([[1.0, 2.0, 4.0], [10.0, 40.0, 20.0]]), 0.5)),
+)
+scale_for_entropy.example("more than ln 3", call(torch.tensor([1.0, 2.0, 4.0]), 1.2).raising("nats", "scores"))
+scale_for_entropy.example(
+    "float64 stays float64", to_a_thousandth(call(torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64), 0.8)), form=True
+)
+
+
+@scale_for_entropy.criterion("one row of scores", points=1)
+def _(draw):
+    for S in (3, 7, 20):
+        yield to_a_thousandth(call(drawn(draw, 1, S)[0], wanted(draw, S)))
+    yield to_a_thousandth(call(drawn(draw, 1, 8)[0] - 10.0, wanted(draw, 8, 0.05, 0.15)))
+    yield to_a_thousandth(call(drawn(draw, 1, 5)[0], nats=wanted(draw, 5, 0.9, 0.95)))
+
+
+@scale_for_entropy.criterion("each row its own scale", points=0.75)
+def _(draw):
+    sizes = torch.tensor([[0.5], [1.0], [3.0]])
+    yield to_a_thousandth(call(sizes * drawn(draw, 3, 5), wanted(draw, 5)))
+    yield to_a_thousandth(call(sizes * drawn(draw, 2, 3, 6), wanted(draw, 6)))
+    yield to_a_thousandth(call(drawn(draw, 4, 4), wanted(draw, 4)))
+
+
+@scale_for_entropy.criterion("scores of any size", points=0.5)
+def _(draw):
+    for size in (1e-5, 1e-2, 1e2, 1e5):
+        yield to_a_thousandth(call(size * drawn(draw, 1, 6)[0], wanted(draw, 6)))
+    yield to_a_thousandth(call(torch.tensor([[1e-4], [1e4]]) * drawn(draw, 2, 5), wanted(draw, 5)))
+
+
+@scale_for_entropy.criterion("ValueError unless 0 < nats < ln S", points=0.5)
+def _(draw):
+    yield call(drawn(draw, 2, 4), 0.0).raising("nats", "scores")
+    yield call(drawn(draw, 2, 4), -0.3).raising("nats", "scores")
+    yield call(drawn(draw, 2, 4), 1.5).raising("nats", "scores")
+    yield call(drawn(draw, 6, 3), 1.4).raising("nats", "scores").described("six rows of three scores, 1.4 nats")
+    yield call(drawn(draw, 2, 4), 1.2).accepted()
+    yield call(drawn(draw, 2, 4), 0.2).accepted()
+
+
+@scale_for_entropy.criterion("float32 stays float32, float64 float64", points=0.25, form=True)
+def _(draw):
+    yield to_a_thousandth(call(drawn(draw, 2, 4), wanted(draw, 4)))
+    yield to_a_thousandth(call(drawn(draw, 2, 4, dtype=torch.float64), wanted(draw, 4)))

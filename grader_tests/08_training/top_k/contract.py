@@ -1,0 +1,83 @@
+"""`top_k`, a challenge: the probabilities of the next token among the k likeliest, ties included, and the rest at 0."""
+
+import torch
+
+from grading.judge.exercise import call, challenge, non_contiguous
+
+top_k = challenge(
+    "top_k",
+    stars=2,
+    see="Challenge: `top_k(logits, k)`",
+    hints=(
+        "Of the logits (1, 4, 2, 3) and with k = 2: which is the smallest that is kept? How do you tell of any logit "
+        "whether it is kept, knowing that one number?",
+        "The k-th greatest logit of a row is its threshold: what lies below is dropped, what equals it is kept. To "
+        "drop is to give a share of exactly 0 *before* the others are made to sum to 1: lesson 5 says by which logit.",
+        "Refuse a k below 1. `torch.topk` gives the greatest of each row in order, but no more than there are: "
+        "`min(k, N)`. Its last column is the threshold, as (..., 1); fill what is below it, then softmax.",
+    ),
+)
+
+
+@top_k.oracle
+def top_k_oracle(logits, k):
+    if k < 1:
+        raise ValueError(f"k is {k}, and must be at least 1")
+    greater = (logits[..., None, :] > logits[..., :, None]).sum(-1)
+    return torch.softmax(logits.masked_fill(greater >= k, -torch.inf), dim=-1)
+
+
+def drawn(draw, *shape):
+    """Logits of which no two of a row are equal, halves of whole numbers; rows lie at different heights."""
+    rows = torch.Size(shape[:-1]).numel()
+    heights = draw.permutation(rows).float() * 3.0
+    each = [draw.permutation(shape[-1]) * 0.5 - height for height in heights]
+    return torch.stack(each).reshape(shape)
+
+
+PAPER = torch.tensor([1.0, 4.0, 2.0, 3.0]).log()
+top_k.example("two of four", call(PAPER, 2))
+top_k.example("a tie for the only place", call(torch.tensor([2.0, 2.0, 1.0]).log(), 1))
+top_k.example("more than there are", call(PAPER, k=9))
+top_k.example("two texts", call(torch.stack([PAPER, PAPER.flip(0) - 5.0]), 3))
+top_k.example("none at all", call(PAPER, 0).raising("k"))
+top_k.example("float64 stays float64", call(PAPER.double(), 2), form=True)
+
+
+@top_k.criterion("which are kept, and their shares", points=0.75)
+def _(draw):
+    for k in (1, 2, 4):
+        yield call(drawn(draw, 6), k)
+    yield call(drawn(draw, 5), 5)
+    yield call(drawn(draw, 4), k=draw.integer(5, 9))
+    yield call(drawn(draw, 5) + 300.0, 3)
+    yield call(torch.tensor([-torch.inf, 1.0, -0.5, -torch.inf, 2.0])[draw.permutation(5)], 2)
+
+
+@top_k.criterion("row by row", points=0.5)
+def _(draw):
+    yield call(drawn(draw, 4, 5), 2)
+    yield call(drawn(draw, 2, 3, 4), k=3).with_gradients()
+    yield call(drawn(draw, 5, 5), 2).unchanged()
+
+
+@top_k.criterion("equals are kept together", points=0.25)
+def _(draw):
+    yield call(torch.tensor([3.0, 1.5, 1.5, 0.0, 1.5])[draw.permutation(5)], 2)
+    yield call(torch.tensor([[1.0, 1.0, 0.0, 0.5], [2.0, -1.0, 2.0, 2.0]]), 1)
+    yield call(torch.zeros(2, 6), 3)
+
+
+@top_k.criterion("ValueError if k < 1", points=0.25)
+def _(draw):
+    yield call(drawn(draw, 4), 0).raising("k")
+    yield call(drawn(draw, 4), -draw.integer(1, 4)).raising("k")
+    yield call(drawn(draw, 4), 1).accepted()
+
+
+@top_k.criterion("float64, any layout and device", points=0.25, form=True)
+def _(draw):
+    yield call(drawn(draw, 5), 2)
+    yield call(drawn(draw, 5).double(), 2)
+    yield call(non_contiguous(drawn(draw, 4, 5)), 3)
+    yield call(drawn(draw, 3, 5), 2).on_another_device()

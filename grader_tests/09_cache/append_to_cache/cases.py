@@ -1,0 +1,23 @@
+"""What the cases of `append_to_cache` are made of: all sizes differ."""
+
+from grading.judge.exercise import SUBJECT, Script
+
+
+def kept(draw, B=2, H=3, S=4, K=5, V=6, **options):
+    return draw.normal(B, H, S, K, **options), draw.normal(B, H, S, V, **options)
+
+
+def new(draw, B=2, H=3, T=2, K=5, V=6, **options):
+    return draw.normal(B, H, T, K, **options), draw.normal(B, H, T, V, **options)
+
+
+def two_ways_on(draw):
+    """From one cache in two ways, one after the other: neither may reach into the other, or into what they share."""
+    first, *ways = new(draw, T=3), new(draw), new(draw)
+    s = Script(key=first[0], value=first[1])
+    shared = s.call(SUBJECT, None, s.key, s.value, name="shared")
+    for name, (key, value) in zip(("one", "other"), ways, strict=True):
+        s.inputs |= {f"key_of_{name}": key, f"value_of_{name}": value}
+    one = s.call(SUBJECT, shared, s.key_of_one, s.value_of_one, name="one")
+    other = s.call(SUBJECT, shared, s.key_of_other, s.value_of_other, name="other")
+    return s.case(shared, one, other).described("two ways on from one cache of three tokens")

@@ -1,0 +1,179 @@
+"""Known mistakes in `append_to_cache`."""
+
+from .contract import append_to_cache
+
+AFTER = "new ones"  # what an answer loses that joins wrongly
+
+right = append_to_cache.base("""
+def append_to_cache(cache, key, value):
+    if cache is None:
+        return key, value
+    keys, values = cache
+    for name, old, more in (("key", keys, key), ("value", values, value)):
+        if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
+            raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
+    return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
+""")
+
+right.mistake("new_ones_first", {"[keys, key]": "[key, keys]", "[values, value]": "[value, values]"}, shows=AFTER).says(
+    "The new ones stand first. A cache is in the order of the sentence: what is new comes last."
+)
+right.mistake(
+    "forgets_what_was_kept",
+    {"torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "key, value"},
+    shows=AFTER,
+).says("What was kept is gone: the result holds the new keys and values only.")
+right.mistake(
+    "keeps_nothing_new",
+    {"torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "keys, values"},
+    shows=AFTER,
+).says("The cache comes back as it was: what is new was not added.")
+right.mistake("joins_along_the_width", shows=AFTER).patch("""
+- return torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
++ wide = keys, key[..., :1, :].expand_as(keys), values, value[..., :1, :].expand_as(values)
++ return torch.cat(wide[:2], dim=-1), torch.cat(wide[2:], dim=-1)
+""").says("Positions are joined along the width of a head. The dimension that grows is the last but one.")
+right.mistake(
+    "values_before_keys",
+    {
+        "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([values, value], dim=-2), "
+        "torch.cat([keys, key], dim=-2)"
+    },
+    shows=AFTER,
+).says("Values stand where keys belong. The pair is (keys, values).")
+right.mistake("exchanges_them_at_the_start", {"return key, value": "return value, key"}, shows="nothing").says(
+    "Without a cache the pair comes back as (values, keys). It is (keys, values), as ever."
+)
+right.mistake("keys_only", {", torch.cat([values, value], dim=-2)": ", values"}, shows=AFTER).says(
+    "The values did not grow: keys and values are kept together, one of each for a position."
+)
+right.mistake(
+    "values_from_the_keys", {"torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=-2)"}, shows=AFTER
+).says("Both parts hold keys. The second one holds the values.")
+right.mistake("needs_a_cache", shows="nothing").patch("""
+- if cache is None:
+-     return key, value
+""").says("With `cache=None` this fails. Before the first token nothing is kept.")
+right.mistake("refuses_nothing", shows="ValueError").patch("""
+- for name, old, more in (("key", keys, key), ("value", values, value)):
+-     if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
+-         raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
+""").says(
+    "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the argument and"
+    " its shape."
+)
+right.mistake("looks_at_keys_only", {', ("value", values, value))': ",)"}, shows="ValueError").says(
+    "Only the keys are compared with what is kept. Values can be of another width, too."
+)
+right.mistake(
+    "looks_at_values_only",
+    {'(("key", keys, key), ("value", values, value))': '(("value", values, value),)'},
+    shows="ValueError",
+).says("Only the values are compared with what is kept. Keys can be of another width, too.")
+right.mistake("compares_no_widths", {" or old.shape[-1] != more.shape[-1]": ""}, shows="ValueError").says(
+    "The widths are not compared. New keys as wide as those that are kept, and new values as wide as theirs."
+)
+right.mistake("compares_widths_only", {"old.shape[:2] != more.shape[:2] or ": ""}, shows="ValueError").says(
+    "Only the widths are compared. The batch and the number of heads must agree as well."
+)
+right.mistake(
+    "compares_no_batch", {"old.shape[:2] != more.shape[:2]": "old.shape[1] != more.shape[1]"}, shows="Value"
+).says("The batch is not compared: new tokens of two sequences cannot follow those of three.")
+right.mistake(
+    "compares_no_heads", {"old.shape[:2] != more.shape[:2]": "old.shape[0] != more.shape[0]"}, shows="Value"
+).says("The number of heads is not compared with that of what is kept.")
+right.mistake(
+    "compares_how_many_numbers",
+    {
+        "old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old[:, :, 0].numel() != more[:, :, "
+        "0].numel()"
+    },
+    shows="ValueError",
+).says("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
+right.mistake(
+    "an_error_that_does_not_say_what",
+    {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
+    shows="ValueError",
+).for_each(MESSAGE=("name", '"shapes differ"')).says(
+    "The error does not say what was wrong: name the argument, `key` or `value`, and its shape."
+)
+right.mistake(
+    "refuses_other_widths",
+    {"old.shape[-1] != more.shape[-1]": "WIDTHS"},
+    shows=(AFTER, "ValueError"),
+).for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).says(
+    "Values are refused unless they are as wide as the keys. Their width is their own: compare values with values."
+)
+right.mistake(
+    "joins_another_dimension",
+    {
+        "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=DIM), "
+        "torch.cat([values, value], dim=DIM)"
+    },
+    shows=AFTER,
+).for_each(DIM=(0, 1, -1)).says(
+    "Old and new are joined along another dimension: the batch, the heads or the width. Positions are the last but one."
+)
+right.mistake(
+    "refuses_other_lengths",
+    {"old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old.shape != more.shape"},
+    shows=(AFTER, "ValueError"),
+).says("New positions are refused unless there are as many as are kept. Their number is free: usually it is one.")
+right.mistake("asserts", shows="ValueError").patch("""
+- if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
+-     raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
++ assert old.shape[:2] == more.shape[:2] and old.shape[-1] == more.shape[-1], name
+""").says("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+right.mistake(
+    "detached",
+    {"[keys, key]": "[keys.detach(), key]", "[values, value]": "[values.detach(), value]"},
+    shows="gradients",
+).says("No gradient reaches what was kept: it was cut off by `detach`, `.data` or `no_grad`.")
+right.mistake(
+    "always_float32",
+    {
+        "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([keys, key], "
+        "dim=-2).float(), torch.cat([values, value], dim=-2).float()"
+    },
+    shows="float64",
+).says("float64 goes in, and float32 comes out: look for `float()`, or a tensor that is made without a dtype.")
+append_to_cache.mistake("drops_the_oldest", shows=AFTER).whole("""
+def append_to_cache(cache, key, value):
+    if cache is None:
+        return key, value
+    keys, values = cache
+    for name, old, more in (("key", keys, key), ("value", values, value)):
+        if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
+            raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
+    S = keys.shape[-2]
+    return torch.cat([keys, key], dim=-2)[..., -S:, :], torch.cat([values, value], dim=-2)[..., -S:, :]
+""").says("The cache does not grow: for every new position an old one is dropped. Here all of them are kept.")
+append_to_cache.mistake("joins_heads", shows=AFTER).whole("""
+def append_to_cache(cache, key, value):
+    if cache is None:
+        return key, value
+    keys, values = cache
+    for name, old, more in (("key", keys, key), ("value", values, value)):
+        if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
+            raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
+    grow = lambda old, more: torch.cat([old.transpose(1, 2), more.transpose(1, 2)], dim=1)
+    return grow(keys, key), grow(values, value)
+""").says("The dimensions of heads and positions are exchanged in the result. It is (B, H, S + T, K).")
+append_to_cache.mistake("writes_into_what_is_shared", shows=AFTER).whole("""
+def append_to_cache(cache, key, value):
+    grown = []
+    for name, old, more in zip(("key", "value"), cache or (key[:, :, :0], value[:, :, :0]), (key, value)):
+        if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
+            raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
+        S, T = old.shape[-2], more.shape[-2]
+        room = getattr(old, "room", None)
+        if room is None or room.shape[-2] < S + T:
+            room = torch.cat([old, more, torch.zeros_like(more), torch.zeros_like(more)], -2)
+        room[..., S : S + T, :] = more
+        grown.append(room[..., : S + T, :])
+        grown[-1].room = room
+    return tuple(grown)
+""").says(
+    "New keys and values are written into memory that earlier results share. Where two answers go on from one cache, "
+    "the second overwrites the first."
+)

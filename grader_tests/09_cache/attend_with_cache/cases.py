@@ -1,0 +1,38 @@
+"""What the cases of `attend_with_cache` are made of: all sizes differ."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, ref
+
+
+def fresh(draw, B=2, H=3, T=4, K=5, V=6, **options):
+    """Queries, keys and values of new positions."""
+    return tuple(draw.normal(B, H, T, width, **options) for width in (K, K, V))
+
+
+def kept(draw, B=2, H=3, S=7, K=5, V=6, **options):
+    return draw.normal(B, H, S, K, **options), draw.normal(B, H, S, V, **options)
+
+
+def on_paper():
+    """One query of width 4, so that the root is 2, its own key, and one that is kept: scaled scores (4, 1)."""
+    one, four = torch.tensor([[[[1.0, 0, 0, 0]]]]), torch.tensor([[[[4.0, 0, 0, 0]]]])
+    return 2 * one, one, torch.tensor([[[[7.0]]]]), (four, torch.tensor([[[[5.0]]]]))
+
+
+def far_below(arguments):
+    """The same with scores far below 0 everywhere, so that a blocked one of -10 is no small one among them."""
+    query, key, value, *cache = arguments
+    below = [(-old.abs() - 2.0, values) for old, values in cache]
+    return query.abs() + 2.0, -key.abs() - 2.0, value, *below
+
+
+def in_pieces(draw):
+    """Three, one and two tokens; then two others from where the two began. Nothing may remain but what is handed on."""
+    s = Script()
+    for n, size in enumerate((3, 1, 2, 2)):
+        s.inputs |= dict(zip((f"query_{n}", f"key_{n}", f"value_{n}"), fresh(draw, T=size), strict=True))
+        after = (None, ref("piece_0", 2), ref("piece_1", 2), ref("piece_1", 2))[n]
+        s.call(SUBJECT, *(ref(f"{name}_{n}") for name in ("query", "key", "value")), after, name=f"piece_{n}")
+    pieces = [ref(f"piece_{n}") for n in range(4)]
+    return s.case(*pieces).described("pieces of three, one and two tokens, and two others after the four")

@@ -1,0 +1,148 @@
+"""Known mistakes in `attend_with_cache`."""
+
+from .contract import attend_with_cache
+
+ALL = ("nothing", "one new", "several")  # what an answer loses whose every result is wrong
+WITH_ONE = ("one new", "several")  # whose results with a cache are wrong
+
+right = attend_with_cache.base("""
+def attend_with_cache(query, key, value, cache=None):
+    keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
+    T, S = query.shape[-2], keys.shape[-2]
+    later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
+    scores = query @ keys.mT / keys.shape[-1] ** 0.5
+    weights = scores.masked_fill(later, float("-inf")).softmax(-1)
+    return weights @ values, weights, (keys, values)
+""")
+
+right.mistake("unscaled", {"keys.mT / keys.shape[-1] ** 0.5": "keys.mT"}, shows=ALL[1:]).says(
+    "The scores are not scaled: divide them by the root of the keys' width."
+)
+right.mistake("scaled_by_the_width", {"keys.shape[-1] ** 0.5": "keys.shape[-1]"}, shows=ALL).says(
+    "The scores are divided by the width itself. It is the root of the width that keeps their spread at 1."
+)
+right.mistake("multiplied_by_the_scale", {"keys.mT / keys": "keys.mT * keys"}, shows=ALL).says(
+    "The scores are multiplied by the root of the width. They are divided by it."
+)
+right.mistake("no_maximum_subtracted", shows="scores").patch("""
+- weights = scores.masked_fill(later, float("-inf")).softmax(-1)
++ grown = scores.masked_fill(later, float("-inf")).exp()
++ weights = grown / grown.sum(-1, keepdim=True)
+""").says(
+    "Large scores overflow: an exponential of 1000 is infinite. Subtract each row's maximum first, or use softmax."
+)
+right.mistake("scaled_by_the_number_of_keys", {"keys.shape[-1] **": "keys.shape[-2] **"}, shows=ALL[1:]).says(
+    "The scores are divided by the root of the number of keys, which grows with every token. It is their width."
+)
+right.mistake(
+    "ignores_the_cache",
+    {"if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))": ""},
+    shows=WITH_ONE,
+).says("What is kept is never looked at: the new tokens see themselves only.")
+right.mistake(
+    "keeps_what_was_kept",
+    {"weights, (keys, values)": "weights, (keys, values) if cache is None else cache"},
+    shows=WITH_ONE,
+).says("The cache comes back as it went in. The next token must find the new keys and values in it.")
+right.mistake("keeps_new_ones_only", {"weights, (keys, values)": "weights, (key, value)"}, shows=WITH_ONE).says(
+    "The cache that is returned holds the new keys and values only: all that came before is lost."
+)
+right.mistake(
+    "new_ones_first", {"[cache[0], key]": "[key, cache[0]]", "[cache[1], value]": "[value, cache[1]]"}, shows=WITH_ONE
+).says("The new keys and values stand before those that are kept. They are later, and come last.")
+right.mistake("mask_aligned_at_the_start", {"triu(S - T + 1)": "triu(1)"}, shows=WITH_ONE).says(
+    "The mask takes the first new token for the first of all: it sees one key only. The queries are the *last* T of "
+    "the S places."
+)
+right.mistake(
+    "sees_the_future", {'scores.masked_fill(later, float("-inf"))': "scores"}, shows=("nothing", "several")
+).says(
+    "New tokens that come together see each other's future. One alone has none, which is why nobody notices while a "
+    "model writes: a mask is needed as soon as several come at once."
+)
+right.mistake("blocks_its_own_place", {"S - T + 1": "S - T"}, shows=WITH_ONE).says(
+    "A query does not see its own key. It sees all that came before, and itself."
+)
+right.mistake("opens_the_next_key", {"S - T + 1": "S - T + 2"}, shows=("nothing", "several")).says(
+    "Each query sees one key that comes after it: the diagonal lies one place too far to the right."
+)
+right.mistake("masks_without_a_cache_only", shows="several").patch("""
+- later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
++ later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1) & (cache is None)
+""").says(
+    "With a cache nothing is blocked. That is right for one new token, and wrong as soon as several come at once: "
+    "the first of them sees those after it."
+)
+right.mistake("fills_with_a_number", {'float("-inf")': "FILL"}, shows="scores").for_each(FILL=(-1e9, -1e4)).says(
+    "Blocked scores become a number such as -1e9: not low enough where the others are lower still."
+)
+right.mistake(
+    "adds_a_number", {'scores.masked_fill(later, float("-inf"))': "(scores + FILL * later)"}, shows="scores"
+).for_each(FILL=(-1e9, -1e4, -1e3)).says(
+    "A number such as -1e9 is added to blocked scores: not enough where scores differ by more than that."
+)
+right.mistake("inverted", {"masked_fill(later": "masked_fill(~later"}, shows=ALL).says(
+    "The mask is inverted: what may be seen is blocked, and what may not is open."
+)
+right.mistake(
+    "masked_after_the_softmax",
+    {'scores.masked_fill(later, float("-inf")).softmax(-1)': "scores.softmax(-1).masked_fill(later, 0.0)"},
+    shows=("nothing", "several"),
+).says(
+    "The weights are masked after the softmax, so that those of a row no longer sum to 1. Block the scores before it."
+)
+right.mistake("scaled_by_the_width_of_values", {"keys.shape[-1] **": "values.shape[-1] **"}, shows=ALL).says(
+    "The scale is made from the width of the values. It is the keys' width that makes scores grow."
+)
+right.mistake("softmax_over_the_heads", {"softmax(-1)": "softmax(1).nan_to_num(0.0)"}, shows=ALL).says(
+    "The softmax goes over the heads. Each query's weights over the *keys* sum to 1."
+)
+right.mistake("softmax_over_the_queries", {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, shows=ALL).says(
+    "Each column of the weights sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
+)
+right.mistake("values_of_new_ones_only", shows=WITH_ONE).patch("""
+- return weights @ values, weights, (keys, values)
++ return weights[..., -T:] @ value, weights, (keys, values)
+""").says("The output is made of the new values only. The weights fall on those that are kept, too.")
+right.mistake("weights_of_new_ones_only", {"values, weights,": "values, weights[..., -T:],"}, shows=WITH_ONE).says(
+    "The weights that are returned are those on the new keys. They have a column for every key, kept ones first."
+)
+right.mistake("weights_first", {"weights @ values, weights": "weights, weights @ values"}, shows=ALL).says(
+    "The weights come first and the output second. Return (output, weights, cache)."
+)
+right.mistake("no_cache_returned", {"weights, (keys, values)": "weights"}, shows=ALL).says(
+    "The cache is not returned: the next token would find nothing. Return (output, weights, cache)."
+)
+right.mistake("scores_for_weights", {"@ values, weights": "@ values, scores"}, shows=ALL[1:]).says(
+    "What is returned beside the output are scores. Return the weights, after the softmax."
+)
+right.mistake("values_for_keys", {"weights, (keys, values)": "weights, (values, keys)"}, shows=ALL).says(
+    "The cache holds values where keys belong. The pair is (keys, values)."
+)
+right.mistake(
+    "detached_cache", {"weights, (keys, values)": "weights, (keys.detach(), values.detach())"}, shows="gradients"
+).says("No gradient flows through the cache that is returned: it was cut off by `detach`, `.data` or `no_grad`.")
+right.mistake(
+    "detached_kept",
+    {
+        "torch.cat([cache[0], key]": "torch.cat([cache[0].detach(), key]",
+        "torch.cat([cache[1], value]": "torch.cat([cache[1].detach(), value]",
+    },
+    shows="gradients",
+).says("No gradient reaches what was kept: it was cut off by `detach`, `.data` or `no_grad`.")
+right.mistake("detached_weights", {"values, weights,": "values, weights.detach(),"}, shows="gradients").says(
+    "No gradient flows through the weights that are returned: they were cut off by `detach`, `.data` or `no_grad`."
+)
+right.mistake("changes_the_query", shows="float64").patch("""
+- keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
++ keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
++ query.data *= 1.0 + 0 * query.data.mean()
++ query.data += 1e-3
++ query = query - 1e-3
+""").says("The query is not what it was before the call: it was changed in place.")
+right.mistake("a_mask_on_another_device", {", device=query.device": ""}, shows="float64").says(
+    "The mask is made on PyTorch's default device. The queries may lie elsewhere: make it on theirs."
+)
+right.mistake(
+    "always_float32", {"weights @ values, weights": "(weights @ values).float(), weights.float()"}, shows="float64"
+).says("float64 goes in, and float32 comes out: look for `float()` on the way.")

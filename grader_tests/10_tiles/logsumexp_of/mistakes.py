@@ -1,0 +1,196 @@
+"""Known mistakes in `logsumexp_of`."""
+
+from ...shared.repeating import keeps_its_last_result
+from .contract import logsumexp_of
+
+EVERYWHERE = ("the logarithm", "many rows", "scores of any")  # what an answer loses whose every result is wrong
+SHIFT = "1. One number for a whole row"
+EMPTY = "A row of nothing"
+
+right = logsumexp_of.base("""
+def logsumexp_of(scores):
+    highest = scores.amax(-1, keepdim=True)
+    empty = highest.isneginf()
+    highest = highest.masked_fill(empty, 0.0)
+    total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
+    return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
+""")
+ready_made = logsumexp_of.base("""
+def logsumexp_of(scores):
+    empty = scores.isneginf().all(-1, keepdim=True)
+    return torch.logsumexp(scores.masked_fill(empty, 0.0), -1).masked_fill(empty.squeeze(-1), -torch.inf)
+""")
+
+logsumexp_of.mistake("subtracts_no_maximum", shows="scores of any").whole("""
+def logsumexp_of(scores):
+    empty = scores.isneginf().all(-1)
+    return scores.masked_fill(empty[..., None], 0.0).exp().sum(-1).log().masked_fill(empty, -torch.inf)
+""").says(
+    "The exponentials overflow from 88.7 on, and are all rounded to 0 below −104. Subtract the largest score of a "
+    "row first, and add it to the logarithm.",
+    see=SHIFT,
+)
+logsumexp_of.mistake("subtracts_no_maximum_and_ignores_empty_rows", shows=("scores of any", "gradients")).whole("""
+def logsumexp_of(scores):
+    return scores.exp().sum(-1).log()
+""").says(
+    "This is the formula as it stands, and it overflows from 88.7 on. Subtract the largest score of a row first, and "
+    "add it to the logarithm; and mind rows of nothing but −∞, whose gradient is NaN.",
+    see=SHIFT,
+)
+right.mistake("does_not_add_the_maximum", {"highest + total": "total"}, shows=EVERYWHERE).says(
+    "The largest score was subtracted, and is not added again: what comes out is the logarithm of the shifted sum.",
+    see=SHIFT,
+)
+right.mistake(
+    "subtracts_the_maximum_again", {"(highest + total.log())": "(total.log() - highest)"}, shows=EVERYWHERE
+).says(
+    "The largest score was taken out of every exponential; it has to be *added* to the logarithm, not subtracted.",
+    see=SHIFT,
+)
+right.mistake("returns_the_maximum", {"highest + total.log()": "highest"}, shows=EVERYWHERE).says(
+    "You return the largest score. It is near when one score leads by far; the logarithm of the sum is missing.",
+    see=SHIFT,
+)
+right.mistake("returns_the_sum", {"total.log()": "total"}, shows=EVERYWHERE).says(
+    "You add the sum itself to the largest score, and not its logarithm.", see=SHIFT
+)
+right.mistake("multiplies_by_the_maximum", {"highest + total.log()": "highest * total.log()"}, shows=EVERYWHERE).says(
+    "The largest score is multiplied with the logarithm. The logarithm of a product is a *sum*.", see=SHIFT
+)
+right.mistake("takes_the_mean", {".sum(-1, ": ".mean(-1, "}, shows=EVERYWHERE).says(
+    "You take the mean of the exponentials where their sum is asked for: the result is too small by the logarithm of "
+    "their number."
+)
+right.mistake("takes_another_logarithm", {".log()": ".LOG()"}, shows=EVERYWHERE).for_each(
+    LOG=("log10", "log2", "log1p")
+).says("It is the natural logarithm, `torch.log`, that undoes `exp`: neither another base nor `log1p`.")
+right.mistake(
+    "one_maximum_for_all_rows",
+    {"scores.amax(-1, keepdim=True)": "scores.max() + torch.zeros_like(scores[..., :1])"},
+    shows="many rows",
+).says(
+    "You subtract one maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
+    "each row needs its own.",
+    see=SHIFT,
+)
+right.mistake("sums_over_everything", {"sum(-1, keepdim=True)": "sum()"}, shows="many rows").says(
+    "The sum runs over the whole tensor: each row along the last dimension has a result of its own."
+)
+right.mistake(
+    "works_along_the_first_dimension",
+    {"amax(-1": "amax(0", "sum(-1": "sum(0", "squeeze(-1)": "squeeze(0)"},
+    shows="many rows",
+).says("You sum over the first dimension. The scores of one row lie along the last.")
+right.mistake("keeps_the_dimension", {".squeeze(-1)": ""}, shows=EVERYWHERE).says(
+    "The result still has a last dimension of 1. Scores (..., S) give a result (...)."
+)
+right.mistake("loses_the_dimension", {"scores.amax(-1, keepdim=True)": "scores.amax(-1)"}, shows="many rows").says(
+    "A maximum that has lost its dimension does not line up with the rows that it came from. Keep it: `keepdim=True`."
+)
+logsumexp_of.mistake("rows_of_nothing_are_nan", shows=("minus infinity", "gradients")).whole("""
+def logsumexp_of(scores):
+    highest = scores.amax(-1, keepdim=True)
+    return (highest + torch.exp(scores - highest).sum(-1, keepdim=True).log()).squeeze(-1)
+""").says(
+    "A row of nothing but −∞ becomes NaN, since −∞ − (−∞) is none. Where the largest score is −∞, subtract 0.",
+    see=EMPTY,
+)
+logsumexp_of.mistake("wipes_nan_off", shows="gradients").whole("""
+def logsumexp_of(scores):
+    highest = scores.amax(-1, keepdim=True)
+    result = (highest + torch.exp(scores - highest).sum(-1, keepdim=True).log()).squeeze(-1)
+    return result.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+""").says(
+    "The values are right, but in a row of nothing the gradient is NaN: −∞ − (−∞) was made on the way and wiped off "
+    "at the end, or the logarithm of 0 was taken, whose slope is infinite. Subtract 0 there, and take the logarithm "
+    "of 1.",
+    see=EMPTY,
+)
+right.mistake(
+    "a_row_of_nothing_is_finite", {"masked_fill(empty, -torch.inf)": "masked_fill(empty, FILL)"}, shows="minus infinity"
+).for_each(FILL=(0.0, -1e9, -1e4, -3.4028234663852886e38)).says(
+    "A row of nothing but −∞ has a sum of 0, and the logarithm of 0 is −∞: a finite number stands there.", see=EMPTY
+)
+right.mistake("adds_a_tiny_number", shows=("minus infinity",)).patch("""
+- total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
+- return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
++ total = torch.exp(scores - highest).sum(-1, keepdim=True)
++ return (highest + (total + EPS).log()).squeeze(-1)
+""").for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10)).says(
+    "You add a tiny number before the logarithm. It keeps −∞ away, which is just what a row of nothing should give.",
+    see=EMPTY,
+)
+right.mistake("takes_minus_infinity_for_zero", shows="minus infinity").patch("""
+  def logsumexp_of(scores):
++     scores = scores.nan_to_num(neginf=0.0)
+""").says("A score of −∞ becomes a score of 0 on the way, whose exponential is 1. It should add nothing.", see=EMPTY)
+right.mistake("returns_the_weights", {".squeeze(-1)": "", "return (": "return scores - ("}, shows=EVERYWHERE).says(
+    "You subtract the log-sum-exp from the scores: that is the log-softmax. The log-sum-exp alone is asked for."
+)
+ready_made.mistake(
+    "computes_in_float32", {"torch.logsumexp(scores": "torch.logsumexp(scores.float()"}, shows="float64"
+).says("Float64 scores must give a float64 result: keep the dtype of `scores`.")
+ready_made.mistake(
+    "answers_in_float64", {"torch.logsumexp(scores": "torch.logsumexp(scores.double()"}, shows="float64"
+).says("Float32 scores must give a float32 result. (To compute in float64 is fine, if you convert back.)")
+ready_made.mistake("lets_no_gradient_through", {"0.0), -1)": "0.0), -1).detach()"}, shows="gradients").says(
+    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, `.detach()`, `.data`, "
+    "`.numpy()`, `no_grad`)."
+)
+right.mistake(
+    "takes_the_sum_for_a_constant", {"highest + total.log()": "highest + total.log().detach()"}, shows="gradients"
+).says(
+    "The values are right, the gradient is not: only the largest score gets one. You take the logarithm of the sum "
+    "for a constant (`detach`, `no_grad`, `.item()`)."
+)
+logsumexp_of.mistake("shifts_in_place", shows="float64").whole("""
+def logsumexp_of(scores):
+    highest = scores.amax(-1, keepdim=True)
+    empty = highest.isneginf()
+    highest = highest.masked_fill(empty, 0.0)
+    with torch.no_grad():
+        kept = scores.clone()
+        scores -= highest
+    total = torch.exp(kept - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
+    return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
+""").says(
+    "Your function changes its argument: `scores -= …` and methods that end in `_` write into the tensor that the "
+    "caller still needs. Make a new tensor."
+)
+right.mistake("squeezes_every_dimension", {".squeeze(-1)": ".squeeze()"}, shows="many rows").says(
+    "`.squeeze()` takes away every dimension of 1, and where there is one row, too many. It is the last that goes: "
+    "`.squeeze(-1)`."
+)
+right.mistake(
+    "a_gap_empties_the_row",
+    {"highest.isneginf()": "scores.isneginf().any(-1, keepdim=True)"},
+    shows="minus infinity",
+).says("One score of −∞ makes the whole row −∞. It adds nothing; only where *all* are −∞ is the result −∞.", see=EMPTY)
+right.mistake(
+    "a_row_of_nothing_is_plus_infinity",
+    {"masked_fill(empty, -torch.inf)": "masked_fill(empty, torch.inf)"},
+    shows="minus infinity",
+).says("A row of nothing but −∞ gives +∞. It is the logarithm of an empty sum, which is −∞.", see=EMPTY)
+logsumexp_of.mistake("subtracts_something_else", shows="scores of any").whole("""
+def logsumexp_of(scores):
+    empty = scores.isneginf().all(-1, keepdim=True)
+    scores = scores.masked_fill(empty, 0.0)
+    level = scores.LEVEL
+    result = level + torch.exp(scores - level).sum(-1, keepdim=True).log()
+    return result.masked_fill(empty, -torch.inf).squeeze(-1)
+""").for_each(LEVEL=("amin(-1, keepdim=True)", "mean(-1, keepdim=True)")).says(
+    "What you subtract is not the largest score of the row, so that exponentials above it still overflow, and a −∞ "
+    "among the scores makes it −∞.",
+    see=SHIFT,
+)
+logsumexp_of.mistake("rounds_to_float32", shows="float64").whole("""
+def logsumexp_of(scores):
+    rounded = scores.float()
+    highest = rounded.amax(-1, keepdim=True)
+    empty = highest.isneginf()
+    highest = highest.masked_fill(empty, 0.0)
+    total = torch.exp(rounded - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
+    return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1).to(scores.dtype)
+""").says("The result has the right dtype, but was rounded to float32 on the way: compute in the scores' own dtype.")
+keeps_its_last_result(right, shows="the logarithm")

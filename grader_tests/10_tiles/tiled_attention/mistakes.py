@@ -1,0 +1,407 @@
+"""Known mistakes in `tiled_attention`."""
+
+from ...shared.repeating import keeps_its_last_result
+from ..common import BLOCKED, SCALE
+from .contract import tiled_attention
+
+EVERYWHERE = ("the same", "with a mask")  # what an answer loses whose every result is wrong
+PASS = "4. All keys, a tile at a time"
+MEMORY = "5. What memory it takes"
+ONE_PASS = "one pass"
+
+right = tiled_attention.base("""
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    S, scale = key.shape[-2], key.shape[-1] ** -0.5
+    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
+    highest = torch.full_like(query[..., :1], -torch.inf)
+    total = torch.zeros_like(query[..., :1])
+    output = 0.0
+    for start in range(0, S, tile):
+        part = slice(start, start + tile)
+        scores = query @ key[..., part, :].mT * scale
+        if mask is not None:
+            scores = scores.masked_fill(mask[..., part], -torch.inf)
+        new = torch.maximum(highest, scores.amax(-1, keepdim=True)).detach()
+        level = new.masked_fill(new.isneginf(), 0.0)
+        shrink, parts = torch.exp(highest - level), torch.exp(scores - level)
+        total = total * shrink + parts.sum(-1, keepdim=True)
+        output = output * shrink + parts @ value[..., part, :]
+        highest = new
+    empty = total == 0
+    total = total.masked_fill(empty, 1.0)
+    lse = highest.masked_fill(empty, 0.0) + total.log()
+    return output / total, lse.masked_fill(empty, -torch.inf).squeeze(-1)
+""")
+whole = tiled_attention.base("""
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    output = lse = None
+    for start in range(0, key.shape[-2], tile):
+        part = slice(start, start + tile)
+        blocked = None if mask is None else mask.expand(*query.shape[:-1], key.shape[-2])[..., part]
+        found = attend(query, key[..., part, :], value[..., part, :], blocked)
+        output, lse = found if start == 0 else join(output, lse, *found)
+    return output, lse
+
+
+def attend(query, key, value, mask):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask, -torch.inf)
+    lse = log_of_sum(scores)
+    return torch.exp(scores - lse.nan_to_num(neginf=0.0)[..., None]) @ value, lse
+
+
+def join(output, lse, other, its):
+    both = log_of_sum(torch.stack([lse, its], -1))
+    level = both.nan_to_num(neginf=0.0)
+    return (lse - level).exp()[..., None] * output + (its - level).exp()[..., None] * other, both
+
+
+def log_of_sum(scores):
+    top = scores.detach().amax(-1).nan_to_num(neginf=0.0)
+    total = (scores - top[..., None]).exp().sum(-1)
+    none = total == 0
+    return (top + total.masked_fill(none, 1.0).log()).masked_fill(none, -torch.inf)
+""")
+
+whole.mistake("makes_all_scores_at_once", shows=ONE_PASS).patch("""
+  def tiled_attention(query, key, value, mask=None, tile=64):
+@@
+- output = lse = None
+- for start in range(0, key.shape[-2], tile):
+-     part = slice(start, start + tile)
+-     blocked = None if mask is None else mask.expand(*query.shape[:-1], key.shape[-2])[..., part]
+-     found = attend(query, key[..., part, :], value[..., part, :], blocked)
+-     output, lse = found if start == 0 else join(output, lse, *found)
+- return output, lse
++ return attend(query, key, value, mask)
+""").says(
+    "All T × S scores are there at once: `tile` is not used, or what was made in tiles is joined again. Make the "
+    "scores of one tile, keep of it an output and a log-sum-exp, and be done with it before the next.",
+    see=MEMORY,
+)
+right.mistake(
+    "cuts_scores_that_are_all_there",
+    {"query @ key[..., part, :].mT * scale": "(query @ key.mT * scale)[..., part]"},
+    shows=ONE_PASS,
+).says(
+    "The scores are read in tiles, but they are made all at once, and T × S of them are in memory. Cut the *keys*, "
+    "before the product.",
+    see=MEMORY,
+)
+whole.mistake(
+    "always_takes_64",
+    {"range(0, key.shape[-2], tile)": "range(0, key.shape[-2], 64)", "start + tile": "start + 64"},
+    shows=ONE_PASS,
+).says("The tile is always 64 keys, whatever `tile` says.", see=MEMORY)
+whole.mistake(
+    "takes_tile_for_a_number_of_tiles",
+    {"    output = lse = None\n": "    output, lse, tile = None, None, -(-key.shape[-2] // tile)\n"},
+    shows=ONE_PASS,
+).says("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
+tiled_attention.mistake("tiles_the_queries", shows=ONE_PASS).whole("""
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    T, S = query.shape[-2], key.shape[-2]
+    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
+    outputs, sums = [], []
+    for start in range(0, T, tile):
+        scores = query[..., start : start + tile, :] @ key.mT * key.shape[-1] ** -0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask[..., start : start + tile, :], -torch.inf)
+        empty = scores.isneginf().all(-1, keepdim=True)
+        lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1, keepdim=True)
+        outputs.append(torch.exp(scores - lse) @ value)
+        sums.append(lse.masked_fill(empty, -torch.inf).squeeze(-1))
+    return torch.cat(outputs, -2), torch.cat(sums, -1)
+""").says(
+    "You cut the queries into tiles, and each tile of them sees all keys at once: `tile × S` scores, which grow with "
+    "S. Cut the keys.",
+    see=MEMORY,
+)
+tiled_attention.mistake("goes_over_the_keys_twice", shows=ONE_PASS).whole("""
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    S, scale = key.shape[-2], key.shape[-1] ** -0.5
+    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
+
+    def scores_of(part):
+        scores = query @ key[..., part, :].mT * scale
+        return scores if mask is None else scores.masked_fill(mask[..., part], -torch.inf)
+
+    parts = [slice(start, start + tile) for start in range(0, S, tile)]
+    lse = torch.logsumexp(torch.stack([log_of_sum(scores_of(part)) for part in parts], -1), -1)
+    lse = lse if mask is None else torch.where(mask.all(-1), -torch.inf, lse)
+    level = lse.masked_fill(lse.isneginf(), 0.0)[..., None]
+    return sum(torch.exp(scores_of(part) - level) @ value[..., part, :] for part in parts), lse
+
+
+def log_of_sum(scores):
+    empty = scores.isneginf().all(-1, keepdim=True)
+    lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1)
+    return lse.masked_fill(empty.squeeze(-1), torch.finfo(scores.dtype).min)
+""").says(
+    "You go over the keys twice: once for the sums, once for the output. One pass is enough, if what was summed up "
+    "before shrinks whenever a larger score comes along.",
+    see=PASS,
+)
+right.mistake("does_not_shrink_the_output", {"output * shrink": "output"}, shows=EVERYWHERE).says(
+    "When a larger score comes along, the output so far was made with another maximum. It has to shrink like the sum.",
+    see=PASS,
+)
+right.mistake("does_not_shrink_the_sum", {"total * shrink": "total"}, shows=EVERYWHERE).says(
+    "When a larger score comes along, the sum so far was made with another maximum. It has to shrink like the output.",
+    see=PASS,
+)
+right.mistake("does_not_shrink", {"output * shrink": "output", "total * shrink": "total"}, shows=EVERYWHERE).says(
+    "Each tile subtracts another maximum, and neither the sum nor the output so far is brought to the new one.",
+    see=PASS,
+)
+right.mistake(
+    "shrinks_the_wrong_way", {"torch.exp(highest - level)": "torch.exp(level - highest)"}, shows=EVERYWHERE
+).says(
+    "What was summed up before grows where it should shrink: the factor is exp(old maximum − new maximum).", see=PASS
+)
+right.mistake(
+    "each_tile_has_its_own_maximum",
+    {"torch.maximum(highest, scores.amax(-1, keepdim=True))": "scores.amax(-1, keepdim=True)"},
+    shows="tiles and rows",
+).says(
+    "The maximum is that of the last tile and not of all so far. A tile with low scores then blows up what was "
+    "summed up before: take the larger of the old one and the new.",
+    see=PASS,
+)
+right.mistake(
+    "divides_in_every_tile",
+    {"parts @ value[..., part, :]\n": "parts / parts.sum(-1, keepdim=True).clamp_min(1e-30) @ value[..., part, :]\n"},
+    shows=EVERYWHERE,
+).says(
+    "Each tile's output is divided by its own sum before it is added. Divide once, at the end, by the sum of all.",
+    see=PASS,
+)
+right.mistake("does_not_divide", {"output / total": "output"}, shows=EVERYWHERE).says(
+    "The output is not divided by the sum of the exponentials.", see=PASS
+)
+whole.mistake(
+    "adds_the_tiles",
+    {
+        "found if start == 0 else join(output, lse, *found)": "found if start == 0 else (output + found[0], "
+        "join(output, lse, *found)[1])"
+    },
+    shows=EVERYWHERE,
+).says(
+    "You add up the outputs of the tiles. Each has its share of the weight: merge them.", see="3. Two parts into one"
+)
+whole.mistake(
+    "takes_the_mean_of_tiles",
+    {
+        "found if start == 0 else join(output, lse, *found)": "found if start == 0 else ((output * start + found[0] "
+        "* tile) / (start + tile), join(output, lse, *found)[1])"
+    },
+    shows=EVERYWHERE,
+).says(
+    "You take the mean of the tiles' outputs. Each has its share of the weight: merge them.",
+    see="3. Two parts into one",
+)
+whole.mistake(
+    "keeps_the_last_tile", {"found if start == 0 else join(output, lse, *found)": "found"}, shows=EVERYWHERE
+).says("The result is that of the last tile: every tile takes the place of those before it.", see=PASS)
+whole.mistake(
+    "forgets_the_rest",
+    {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
+    shows=EVERYWHERE,
+).says("Where `tile` does not divide S the last keys are left out.", see=PASS)
+whole.mistake(
+    "wants_a_tile_that_divides",
+    {
+        "    output = lse = None\n": "    key, value = key.unflatten(-2, (-1, min(tile, "
+        "key.shape[-2]))).flatten(-3, -2), value\n    output = lse = None\n"
+    },
+    shows=EVERYWHERE,
+).says(
+    "You cut the keys into tiles by a reshape, which fails where `tile` does not divide S. The last tile may be "
+    "shorter.",
+    see=PASS,
+)
+whole.mistake(
+    "shifts_the_last_tile_back",
+    {"slice(start, start + tile)": "slice(max(0, min(start, key.shape[-2] - tile)), start + tile)"},
+    shows=EVERYWHERE,
+).says(
+    "Where `tile` does not divide S the last tile begins earlier, so that it is a whole one: keys read before are "
+    "read again, and count twice. The last tile may be shorter.",
+    see=PASS,
+)
+whole.mistake("does_not_cut_the_mask", {"[..., part]\n": "\n"}, shows="with a mask").says(
+    "The mask is not cut with the keys: each tile has to have its own columns of it, which are the last dimension.",
+    see=PASS,
+)
+whole.mistake(
+    "gives_every_tile_the_first_mask",
+    {"key.shape[-2])[..., part]": "key.shape[-2])[..., : part.stop - part.start][..., : key[..., part, :].shape[-2]]"},
+    shows="with a mask",
+).says("Every tile gets the mask's first columns. A tile's columns are those of its keys.", see=PASS)
+whole.mistake(
+    "wants_a_whole_mask",
+    {"mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "mask[..., :, part]"},
+    shows="batches",
+).says(
+    "A mask that broadcasts, with a last dimension of 1, say, cannot be cut as it is: `expand` it first, which makes "
+    "a view and no new numbers.",
+    see=PASS,
+)
+whole.mistake(
+    "ignores_the_mask", {"None if mask is None else mask": "None if True else mask"}, shows="with a mask"
+).says("The mask is never used.")
+whole.mistake(
+    "sees_what_is_blocked", {"masked_fill(mask, -torch.inf)": "masked_fill(~mask, -torch.inf)"}, shows="with a mask"
+).says("The mask is inverted: True means *blocked*.")
+right.mistake(
+    "begins_with_a_maximum_of_0",
+    {"torch.full_like(query[..., :1], -torch.inf)": "torch.zeros_like(query[..., :1])"},
+    shows="tiles and rows",
+).says(
+    "The maximum begins with 0, so that it stays 0 where all scores are far below, and every exponential is rounded "
+    "to 0. Begin with −∞.",
+    see=PASS,
+)
+right.mistake(
+    "tiles_of_nothing_are_nan", {"level = new.masked_fill(new.isneginf(), 0.0)": "level = new"}, shows="tiles and rows"
+).says(
+    "A tile of which a query sees nothing makes NaN of the whole row: the maximum is still −∞, and −∞ − (−∞) is NaN.",
+    see=BLOCKED,
+)
+right.mistake(
+    "rows_of_nothing_are_nan", {"    total = total.masked_fill(empty, 1.0)\n": ""}, shows="tiles and rows"
+).says("A row that sees nothing is NaN: 0 / 0. Divide by 1 there, and let its log-sum-exp be −∞.", see=BLOCKED)
+right.mistake("a_row_of_nothing_is_finite", {"lse.masked_fill(empty, -torch.inf)": "lse"}, shows="tiles and rows").says(
+    "The log-sum-exp of a row that sees nothing is a finite number, and must be −∞.", see=BLOCKED
+)
+right.mistake(
+    "a_row_of_nothing_is_plus_infinity",
+    {"lse.masked_fill(empty, -torch.inf)": "lse.masked_fill(empty, torch.inf)"},
+    shows="tiles and rows",
+).says(
+    "The log-sum-exp of a row that sees nothing is +∞. It is the logarithm of an empty sum, which is −∞: in a merge "
+    "that side would get everything.",
+    see=BLOCKED,
+)
+tiled_attention.mistake("subtracts_no_maximum", shows="tiles and rows").whole("""
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    S, scale = key.shape[-2], key.shape[-1] ** -0.5
+    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
+    total, output = 0.0, 0.0
+    for start in range(0, S, tile):
+        part = slice(start, start + tile)
+        parts = torch.exp(query @ key[..., part, :].mT * scale)
+        if mask is not None:
+            parts = parts.masked_fill(mask[..., part], 0.0)
+        total = total + parts.sum(-1, keepdim=True)
+        output = output + parts @ value[..., part, :]
+    empty = total == 0
+    total = total.masked_fill(empty, 1.0)
+    return output / total, total.log().masked_fill(empty, -torch.inf).squeeze(-1)
+""").says(
+    "The exponentials are summed up as they are, without a maximum. On paper nothing is wrong with that; they "
+    "overflow from 88.7 on.",
+    see="1. One number for a whole row",
+)
+right.mistake("returns_the_maximum", {"lse.masked_fill(empty": "highest.masked_fill(empty"}, shows=EVERYWHERE).says(
+    "You return the largest score beside the output, and not the log-sum-exp.", see="1. One number for a whole row"
+)
+right.mistake(
+    "returns_the_logarithm_of_the_shifted_sum",
+    {"highest.masked_fill(empty, 0.0) + total.log()": "total.log()"},
+    shows=EVERYWHERE,
+).says("The log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
+right.mistake("unscaled", {".mT * scale": ".mT"}, shows=EVERYWHERE).says(
+    "The scores are not scaled: divide them by √K.", see=SCALE
+)
+right.mistake(
+    "returns_the_output_alone", {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ""}, shows=EVERYWHERE
+).says("You return the output alone: two results are asked for, (output, lse).")
+right.mistake("keeps_a_dimension", {".squeeze(-1)": ""}, shows=EVERYWHERE).says(
+    "The log-sum-exp has a last dimension of 1. One number for each query: its shape is (..., T)."
+)
+whole.mistake(
+    "takes_any_tile",
+    {"    if tile < 1:\n": "    tile = max(1, tile)\n    if tile < 1:\n"},
+    shows="bad tiles",
+).says("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
+whole.mistake(
+    "does_not_look_at_tile",
+    {'    if tile < 1:\n        raise ValueError(f"tile is {tile}, and must be at least 1")\n': ""},
+    shows="bad tiles",
+).says(
+    "A tile below 1 is not refused by you: `range` complains of a step of 0, and of a negative one nothing comes at "
+    "all. Raise a ValueError that names `tile` and its value."
+)
+whole.mistake(
+    "does_not_say_what_is_wrong", {'f"tile is {tile}, and must be at least 1"': '"bad argument"'}, shows="bad tiles"
+).says("The error does not say what was wrong: name the argument, `tile`, and its value.")
+whole.mistake("refuses_one", {"if tile < 1:": "if tile <= 1:"}, shows="bad tiles").says(
+    "A tile of one key is refused. It is the smallest there is, and right: refuse what is *less* than 1."
+)
+whole.mistake("looks_for_zero_alone", {"if tile < 1:": "if tile == 0:"}, shows="bad tiles").says(
+    "A tile of 0 is refused, a negative one is not: `range` makes no tile of it. Refuse whatever is less than 1."
+)
+whole.mistake("refuses_large_tiles", {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"}, shows="bad tiles").says(
+    "A tile larger than the number of keys is refused. It holds all of them, and that is fine."
+)
+whole.mistake(
+    "raises_another_error",
+    {'raise ValueError(f"tile is {tile}, and must be at least 1")': "assert tile >= 1, tile"},
+    shows="bad tiles",
+).says("The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off.")
+right.mistake(
+    "lets_no_gradient_through", {"output / total, lse": "(output / total).detach(), lse"}, shows="gradients"
+).says(
+    "The values are right, but no gradient flows through the output: somewhere you leave the tensors (`.detach()`, "
+    "`.data`, `.item()`, `no_grad`)."
+)
+right.mistake(
+    "takes_earlier_tiles_for_constants",
+    {"output * shrink": "(output.detach() if start else output) * shrink"},
+    shows="gradients",
+).says(
+    "The values are right, the gradients are not: what was summed up before is taken for a constant (`detach`, "
+    "`.data`)."
+)
+right.mistake(
+    "computes_in_float32",
+    {
+        "query @ key[..., part, :].mT": "query.float() @ key[..., part, :].mT.float()",
+        "parts @ value": "parts @ value.float()",
+    },
+    shows="float64",
+).patch("""
+- highest = torch.full_like(query[..., :1], -torch.inf)
+- total = torch.zeros_like(query[..., :1])
++ highest = torch.full_like(query[..., :1], -torch.inf, dtype=torch.float32)
++ total = torch.zeros_like(query[..., :1], dtype=torch.float32)
+""").says("Float64 arguments must give float64 results: convert nothing to float32, and make no float32 buffers.")
+right.mistake(
+    "makes_its_sums_on_another_device",
+    {"torch.zeros_like(query[..., :1])": "torch.zeros(*query.shape[:-1], 1)"},
+    shows="float64",
+).says(
+    "The sums are made on PyTorch's default device, and in its default dtype. Take both from the queries: "
+    "`zeros_like`, `new_zeros`."
+)
+right.mistake(
+    "scales_the_queries_in_place",
+    {
+        "    highest = torch.full_like": "    with torch.no_grad():\n        query *= scale\n    scale = 1.0\n    "
+        "highest = torch.full_like"
+    },
+    shows=("float64", "gradients"),
+).says("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
+keeps_its_last_result(whole, shows="the same")

@@ -1,0 +1,28 @@
+"""What the cases of `tiled_backward` are made of: a pass forwards, and a gradient that reaches its output."""
+
+from grading.judge.exercise import Script, helper, student
+
+from ..common import attended, drawn, far_out
+
+
+def passed(draw, *leading, V=3, **sizes):
+    """(query, key, value, output, lse, grad_output) of a pass over random queries, keys and values."""
+    given = drawn(draw, *leading, V=V, **sizes)
+    output, lse = attended(*given)
+    return *given, output, lse, draw.normal(*output.shape, dtype=output.dtype)
+
+
+def far_out_passed(draw, **sizes):
+    """The same for scores up to ±10,000."""
+    given = far_out(draw, **sizes)
+    output, lse = attended(*given)
+    return *given, output, lse, draw.normal(*output.shape)
+
+
+def measured(draw, *leading, T, S, K, V, tile):
+    """A call of which the largest tensor is noted. How much is multiplied is left open: no limit is stated for it."""
+    names = ("query", "key", "value", "output", "lse", "grad_output")
+    s = Script(**dict(zip(names, passed(draw, *leading, T=T, S=S, K=K, V=V), strict=True)))
+    s.call(helper("measured"), student("tiled_backward"), *(getattr(s, name) for name in names), tile=tile)
+    case = s.case().holding("in_tiles", scores=[*leading, T, tile], products=10**9).lasting(20)
+    return case.described(f"{T} queries of width {K}, {S} keys, tile={tile}: what is made on the way")

@@ -1,0 +1,85 @@
+"""`ablate`: some heads' outputs put to zero, or to their mean."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
+
+from ..common import ABLATION
+
+ablate = exercise(
+    "ablate",
+    points=3,
+    see=ABLATION,
+    hints=(
+        "In `(B, H, T, K)`, which dimension counts the heads? How do you reach several of them at once, "
+        "for all texts and "
+        "tokens?",
+        "Work on a new tensor: the model goes on using the old one. What takes the place of a head's outputs is 0, or "
+        "row h of `mean` at every text and token.",
+        "`out = head_outputs.clone()`, then `out[:, heads] = …`; the mean of the heads asked for has the shape "
+        "(number of heads, K), and wants a dimension for T.",
+    ),
+)
+
+
+@ablate.oracle
+def ablate_oracle(head_outputs, heads, mean=None):
+    chosen = [h in heads for h in range(head_outputs.shape[1])]
+    mask = torch.tensor(chosen, device=head_outputs.device)[:, None, None]
+    other = torch.zeros_like(head_outputs) if mean is None else mean[:, None].expand_as(head_outputs)
+    return torch.where(mask, other, head_outputs)
+
+
+COUNTED = torch.arange(1.0, 13.0).view(1, 3, 2, 2)
+MEANS = torch.tensor([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+ablate.example("head 1 of three", call(COUNTED, [1]), form=True)
+ablate.example("heads 2 and 0, at their mean", call(COUNTED, [2, 0], MEANS).with_gradients())
+ablate.example("no head at all; nothing is to be changed", call(COUNTED, []).unchanged())
+ablate.example(
+    "head 0, at zero, with gradients; nothing is to be changed", call(COUNTED, [0]).with_gradients().unchanged()
+)
+
+
+@ablate.criterion("zero for these heads, the others as they were", points=1)
+def _(draw):
+    yield call(draw.normal(2, 4, 3, 5), [1])
+    yield call(draw.normal(3, 5, 2, 4), [4, 0, 2])
+    yield call(draw.normal(2, 3, 5, 4), [0, 1, 2])
+    yield call(draw.normal(4, 6, 3, 2), [])
+    yield call(draw.normal(5, 4, 6, 3), heads=[3], mean=None)
+    yield call(draw.normal(1, 2, 1, 3), [0])
+
+
+@ablate.criterion("their mean, where it is given", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 4, 3, 5), [2], draw.normal(4, 5))
+    yield call(draw.normal(3, 5, 2, 4), [3, 1], mean=draw.normal(5, 4))
+    yield call(draw.normal(2, 3, 5, 4), [2, 0, 1], draw.normal(3, 4))
+    yield call(draw.normal(2, 4, 3, 5), [], draw.normal(4, 5))
+    yield call(draw.normal(4, 4, 4, 4), [0, 3], draw.normal(4, 4))
+    yield call(draw.normal(2, 4, 3, 5), [1], torch.zeros(4, 5))
+
+
+@ablate.criterion("gradients", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 4, 3, 5), [1, 3]).with_gradients()
+    yield call(draw.normal(3, 4, 2, 5), [2, 0], draw.normal(4, 5)).with_gradients()
+
+
+@ablate.criterion("what was given is left as it was", points=0.5)
+def _(draw):
+    yield call(draw.normal(2, 4, 3, 5), [1, 2]).unchanged()
+    yield call(draw.normal(2, 5, 3, 4), [0, 4], draw.normal(5, 4)).unchanged()
+    s = Script(head_outputs=draw.normal(2, 4, 2, 3), heads=[3, 0, 1])
+    s.call(SUBJECT, s.head_outputs, s.heads, name="result")
+    yield s.case(s.heads).described("the list `heads` after the call")
+
+
+@ablate.criterion("float64, any layout and device", points=0.5, form=True)
+def _(draw):
+    double = draw.normal(2, 4, 3, 5, dtype=torch.float64), draw.normal(4, 5, dtype=torch.float64)
+    yield call(double[0], [1]).within(1e-12)  # the others are as they were
+    yield call(double[0], [1, 2], double[1]).within(1e-12)
+    yield call(draw.normal(2, 3, 4, 5).transpose(1, 2), [3], non_contiguous(draw.normal(4, 5)))
+    yield call(draw.normal(2, 4, 3, 6), [2]).on_another_device()
+    yield call(draw.normal(2, 4, 3, 6), [2], draw.normal(4, 6)).on_another_device()

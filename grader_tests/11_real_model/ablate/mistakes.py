@@ -1,0 +1,168 @@
+"""Known mistakes in `ablate`."""
+
+from ..common import ALWAYS_FLOAT32, NO_GRADIENT
+from .contract import ablate
+
+ZERO, MEAN, GRADIENTS, LEFT = "zero for these", "their mean", "gradients", "what was given"
+ALL = (ZERO, MEAN, GRADIENTS)
+
+right = ablate.alternative("ablate_a_copy")
+at_once = ablate.alternative("ablate_by_index")
+factor = ablate.alternative("ablate_by_a_factor")
+stacked = ablate.alternative("ablate_by_stacking")
+
+right.mistake("in_place", {"head_outputs.clone()": "head_outputs"}, shows=(GRADIENTS, LEFT)).says(
+    "You write into head_outputs itself. Whoever gave it goes on using it: work on a copy."
+)
+right.mistake(
+    "in_place_through_data",
+    {"head_outputs.clone()": "head_outputs", "out[:, h] =": "out.data[:, h] ="},
+    shows=(GRADIENTS, LEFT),
+).says(
+    "You write into head_outputs itself, through `.data`: gradients go on flowing through what was taken "
+    "out. Work on a copy."
+)
+right.mistake("the_texts", {"out[:, h] = ": "out[h] = "}, shows=(ZERO, MEAN, GRADIENTS)).says(
+    "You put texts to zero: the first dimension counts texts, the second heads."
+)
+right.mistake("the_tokens", {"out[:, h] = ": "out[:, :, h] = "}, shows=(ZERO, MEAN, GRADIENTS)).says(
+    "You put tokens to zero: the second dimension counts heads, the third tokens."
+)
+right.mistake(
+    "the_features",
+    {"out[:, h] = ": "out[..., h] = "},
+    shows=(ZERO, MEAN, GRADIENTS),
+).says("You put features of all heads to zero: the second dimension counts heads.")
+stacked.mistake("keeps_only_them", {"if h not in heads": "if h in heads"}, shows=ALL).says(
+    "It is the other way round: the heads that are asked for go, the others stay."
+)
+right.mistake("only_the_first", {"for h in heads:": "for h in heads[:1]:"}, shows=ALL).says(
+    "Only the first of the heads is taken out."
+)
+right.mistake("only_the_last", {"for h in heads:": "for h in heads[-1:]:"}, shows=ALL).says(
+    "Only the last of the heads is taken out."
+)
+right.mistake("takes_all_for_none", {"in heads:": "in heads or range(out.shape[1]):"}, shows=(ZERO, MEAN)).says(
+    "An empty list is taken for all heads. It means that none is taken out."
+)
+right.mistake("only_the_first_text", {"out[:, h] =": "out[0, h] ="}, shows=ALL).says(
+    "The heads are taken out of the first text only."
+)
+right.mistake("only_the_last_token", {"out[:, h] =": "out[:, h, -1] ="}, shows=ALL).says(
+    "The heads are taken out at the last token only."
+)
+right.mistake("stops_after_one", {"    return out": "        return out"}, shows=ALL).says(
+    "The `return` stands inside the loop: only one head is taken out, and none where the list is empty."
+)
+right.mistake("takes_a_range", {"for h in heads:": "for h in range(len(heads)):"}, shows=ALL).says(
+    "You take out the first heads, as many as are asked for, and not those that are."
+)
+right.mistake("from_one", {"out[:, h] =": "out[:, h - 1] ="}, shows=ALL).says(
+    "You count heads from 1. The first one is head 0."
+)
+right.mistake("forgets_the_mean", {"0.0 if mean is None else mean[h]": "0.0"}, shows=(MEAN, GRADIENTS)).says(
+    "`mean` is not used: heads go to zero even where their mean is given."
+)
+right.mistake(
+    "a_mean_of_its_own",
+    {"0.0 if mean is None else mean[h]": "0.0 if mean is None else head_outputs[:, h].mean((0, 1))"},
+    shows=(MEAN, GRADIENTS),
+).says("You take the mean of what was given, over this batch. Use `mean`: it was measured elsewhere, over many texts.")
+right.mistake(
+    "the_mean_always",
+    {"0.0 if mean is None else mean[h]": "head_outputs[:, h].mean((0, 1)) if mean is None else mean[h]"},
+    shows=(ZERO, GRADIENTS),
+).says("Without `mean` a head goes to zero, and not to a mean over this batch.")
+right.mistake(
+    "the_mean_of_the_next_in_turn",
+    {"for h in heads:": "for i, h in enumerate(heads):", "mean[h]": "mean[i]"},
+    shows=MEAN,
+).says("You take the rows of `mean` in turn. Row h belongs to head h.")
+right.mistake("one_mean_for_all", {"mean[h]": "mean.mean(0)"}, shows=(MEAN, GRADIENTS)).says(
+    "You average over the heads. Each head has a mean of its own, row h."
+)
+right.mistake("a_number_for_the_mean", {"mean[h]": "mean[h].mean()"}, shows=(MEAN, GRADIENTS)).says(
+    "You average over the features. A head's mean is a vector of K numbers."
+)
+right.mistake(
+    "adds_the_mean",
+    {"out[:, h] = 0.0 if mean is None else mean[h]": "out[:, h] = 0.0 if mean is None else out[:, h] + mean[h]"},
+    shows=(MEAN, GRADIENTS),
+).says("You add the mean to what was there. It takes its place.")
+right.mistake(
+    "subtracts_the_mean",
+    {"out[:, h] = 0.0 if mean is None else mean[h]": "out[:, h] = 0.0 if mean is None else out[:, h] - mean[h]"},
+    shows=(MEAN, GRADIENTS),
+).says("You subtract the mean. It takes the place of what was there.")
+factor.mistake("adds_all_means", {"mean[:, None, :] * (1 - keep)": "mean[:, None, :]"}, shows=(MEAN, GRADIENTS)).says(
+    "The means of all heads are added, of those that stay, too."
+)
+at_once.mistake("means_along_the_tokens", {"mean[heads].unsqueeze(1)": "mean[heads]"}, shows=(MEAN, GRADIENTS)).says(
+    "A mean of shape (number of heads, K) is laid along tokens, not heads: give it a dimension for T."
+)
+right.mistake(
+    "asks_whether_the_mean_is_true",
+    {"mean is None else": "not mean else", "= 0.0 if": "= 0.0 if mean is None or"},
+    shows=(MEAN, GRADIENTS),
+).says("`if mean` asks whether a tensor is true, which of several numbers nobody can say. Ask `mean is None`.")
+factor.mistake(
+    "makes_up_for_what_is_gone",
+    {"kept = head_outputs * keep": "kept = head_outputs * keep * keep.numel() / keep.sum().clamp(min=1)"},
+    shows=(ZERO, GRADIENTS),
+).says("You multiply the heads that stay, as dropout does. They stay as they were.")
+stacked.mistake(
+    "drops_them",
+    {
+        "elif mean is None:\n            columns.append(torch.zeros_like(head_outputs[:, h]))": (
+            "elif mean is None:\n            continue"
+        ),
+    },
+    shows=(ZERO, GRADIENTS),
+).says("The heads are gone altogether. The shape stays the same: put zeros in their place.")
+stacked.mistake("heads_first", {"dim=1": "dim=0"}, shows=ALL).says("The heads come first in your result: (H, B, T, K).")
+right.mistake("fills_with_nan", {"0.0 if": "float('nan') if"}, shows=ZERO).says(
+    "You fill with NaN, which spreads through the whole model. Put zeros."
+)
+right.mistake("fills_with_minus_infinity", {"0.0 if": "float('-inf') if"}, shows=ZERO).says(
+    "You fill with −∞. That is for scores before a softmax; what a head hands on is put to zero."
+)
+right.mistake("detached", {"head_outputs.clone()": "head_outputs.detach().clone()"}, shows=GRADIENTS).says(NO_GRADIENT)
+right.mistake("detaches_the_mean", {"mean[h]": "mean[h].detach()"}, shows=GRADIENTS).says(
+    "No gradient reaches `mean`: it was detached."
+)
+right.mistake(
+    "lets_gradients_through",
+    {
+        "out[:, h] = 0.0 if mean is None else mean[h]": (
+            "out[:, h] = out[:, h] - out[:, h].detach() + (0.0 if mean is None else mean[h])"
+        ),
+    },
+    shows=GRADIENTS,
+).says("The numbers are right, but gradients go on flowing through what was taken out. It is a constant now.")
+right.mistake("empties_the_list", shows=LEFT).patch("""
+- for h in heads:
++ while heads:
++     h = heads.pop()
+""").says("The list of heads is changed by the call: whoever gave it goes on using it.")
+right.mistake("through_float32", {"return out": "return out.float().to(out.dtype)"}, shows="float64").says(
+    "The numbers go through float32, whatever comes in: of float64 half of the digits are lost on the way."
+)
+right.mistake("always_float32", {"head_outputs.clone()": "head_outputs.float().clone()"}, shows="float64").says(
+    ALWAYS_FLOAT32
+)
+factor.mistake("a_factor_in_float32", {", dtype=head_outputs.dtype": ", dtype=torch.float64"}, shows="float64").says(
+    "Your factor is float64, and makes the result float64, too. It must have the dtype of the input."
+)
+factor.mistake("a_factor_elsewhere", {", device=head_outputs.device": ""}, shows="float64").says(
+    "A tensor is made on PyTorch's default device. head_outputs may lie elsewhere: give it "
+    "`device=head_outputs.device`."
+)
+right.mistake(
+    "by_view",
+    {
+        "out = head_outputs.clone()": (
+            "out = head_outputs.view(*head_outputs.shape[:2], -1).clone().view(head_outputs.shape)"
+        ),
+    },
+    shows="float64",
+).says("`view` fails where the numbers do not lie side by side in memory; `reshape` copies then.")

@@ -1,0 +1,153 @@
+"""Known mistakes in `induction_score`."""
+
+from ..common import ALWAYS_FLOAT32, ASSERTS, NO_GRADIENT, UNNAMED
+from .contract import induction_score
+
+MEAN, LEADING, ERRORS, GRADIENTS = "the mean", "any leading", "ValueError", "gradients"
+ALL = (MEAN, LEADING, GRADIENTS)
+
+right = induction_score.alternative("score_by_indices")
+diagonal = induction_score.alternative("score_by_diagonal")
+loop = induction_score.alternative("score_by_a_loop")
+
+right.mistake("the_token_itself", {"t - period + 1]": "t - period]"}, shows=ALL).says(
+    "You look at where the same token stood before. An induction head looks at the token *after* that one."
+)
+right.mistake("the_token_before", {"t - period + 1]": "t - period - 1]"}, shows=ALL).says(
+    "You look at the token before the earlier one. An induction head looks at the token *after* it."
+)
+right.mistake("two_after", {"t - period + 1]": "t - period + 2 - T]"}, shows=ALL).says(
+    "You look two tokens after the earlier one; the very next is meant."
+)
+diagonal.mistake("counts_one_that_has_none", {"[..., 1:]": ""}, shows=ALL).says(
+    "The diagonal begins one query too early: query number `period − 1` has not seen its token before."
+)
+diagonal.mistake("leaves_out_two", {"[..., 1:]": "[..., 2:]"}, shows=ALL).says(
+    "Your mean leaves out a query too many: query number `period` has seen its token, at 0."
+)
+diagonal.mistake("leaves_out_the_last", {"[..., 1:]": "[..., :-1]"}, shows=ALL).says(
+    "You leave out the last entry of the diagonal instead of the first: it is query `period − 1` that has none."
+)
+diagonal.mistake("the_other_side", {"1 - period": "period - 1"}, shows=ALL).says(
+    "Rows and columns are exchanged, or you read the diagonal above the main one, where keys lie *after* the query. "
+    "Queries are rows, and the earlier token lies before the query."
+)
+right.mistake("where_it_stood_first", {"t - period + 1]": "t % period + 1]"}, shows=ALL).says(
+    "You look at what came after the token when it stood there *first*. Asked is the last time before the query."
+)
+right.mistake("over_the_whole_map", {".mean(dim=-1)": ".sum(dim=-1) / T**2"}, shows=ALL).says(
+    "You divide by the number of entries of the whole map. The mean is over the T − period queries."
+)
+right.mistake("over_one_more", {".mean(dim=-1)": ".sum(dim=-1) / (T - period + 1)"}, shows=ALL).says(
+    "You divide by T − period + 1. Queries from `period` to T − 1 are T − period."
+)
+right.mistake("leaves_out_zeros", shows=MEAN).patch("""
+- return weights[..., t, t - period + 1].mean(dim=-1)
++ found = weights[..., t, t - period + 1]
++ return found.sum(dim=-1) / (found > 0).sum(dim=-1).clamp(min=1)
+""").says("Only weights above 0 are counted. A query that looks elsewhere counts, too: with a weight of 0.")
+right.mistake("for_each_query", {".mean(dim=-1)": ""}, shows=ALL).says(
+    "You return a weight for each query. Asked is their mean, one number for each map."
+)
+right.mistake("keeps_a_dimension", {".mean(dim=-1)": ".mean(dim=-1, keepdim=True)"}, shows=ALL).says(
+    "Your result has a dimension of size 1 at its end. Asked is `(...)`: one number for each map."
+)
+right.mistake("squeezes", {".mean(dim=-1)": ".mean(dim=-1).squeeze()"}, shows=LEADING).says(
+    "Your result has lost leading dimensions of size 1: `squeeze()` takes away all of them."
+)
+right.mistake("a_number_of_python", {".mean(dim=-1)": ".mean(dim=-1).tolist()"}, shows=(LEADING, GRADIENTS)).says(
+    "You return numbers of Python. Asked is a tensor, through which gradients flow."
+)
+right.mistake("over_all_queries", {".mean(dim=-1)": ".sum(dim=-1) / T"}, shows=ALL).says(
+    "You divide by T. The mean is over the queries that have seen their token: T − period of them."
+)
+right.mistake("over_the_period", {".mean(dim=-1)": ".sum(dim=-1) / period"}, shows=ALL).says(
+    "You divide by the period. The mean is over the queries that have seen their token: T − period of them."
+)
+right.mistake("the_sum", {".mean(dim=-1)": ".sum(dim=-1)"}, shows=ALL).says("You return the sum. Asked is the mean.")
+right.mistake("the_greatest", {".mean(dim=-1)": ".amax(dim=-1)"}, shows=ALL).says(
+    "You return the greatest weight. Asked is the mean."
+)
+right.mistake("the_median", {".mean(dim=-1)": ".median(dim=-1).values"}, shows=ALL).says(
+    "You return the median. Asked is the mean."
+)
+right.mistake(
+    "only_the_second_period", {"torch.arange(period, T,": "torch.arange(period, min(T, 2 * period),"}, shows=ALL
+).says("Only the second period is counted. Every later query has seen its token, too.")
+right.mistake("only_the_last_query", {"torch.arange(period, T,": "torch.arange(T - 1, T,"}, shows=ALL).says(
+    "Only the last query is counted. The mean is over all that have seen their token."
+)
+right.mistake(
+    "misses_the_last_query", {"torch.arange(period, T,": "torch.arange(period, max(T - 1, period + 1),"}, shows=ALL
+).says("The last query is left out. `arange(a, b)` ends before b.")
+right.mistake("over_everything", {".mean(dim=-1)": ".mean()"}, shows=LEADING).says(
+    "You average over texts and heads, too. Each map has a score of its own."
+)
+right.mistake("over_the_first_dimension", {".mean(dim=-1)": ".mean(dim=0)"}, shows=LEADING).says(
+    "The mean is over the first dimension, which is the last one only for a single map."
+)
+right.mistake("for_a_single_map", {"weights[..., t": "weights[t"}, shows=LEADING).says(
+    "You index the first two dimensions. Queries and keys are the *last* two, whatever stands before them."
+)
+right.mistake("for_heads_only", {"weights[..., t": "weights.flatten(0, -3)[:, t"}, shows=(MEAN, LEADING)).says(
+    "The leading dimensions are flattened into one. The result has all of them."
+)
+right.mistake(
+    "normalises_the_rows",
+    {"weights[..., t, t - period + 1]": "(weights / weights.amax(-1, keepdim=True))[..., t, t - period + 1]"},
+    shows=ALL,
+).says("You divide each row by its greatest weight. Asked is the mean of the weights as they are.")
+right.mistake(
+    "counts_hits",
+    {"weights[..., t, t - period + 1]": "(weights.argmax(-1)[..., t] == t - period + 1).to(weights.dtype)"},
+    shows=ALL,
+).says("You count how often the greatest weight lies there. Asked is the mean of the weights themselves.")
+right.mistake("checks_nothing", shows=ERRORS).patch("""
+- if period < 1 or period >= T:
+-     raise ValueError(f"period is {period}, and must be at least 1 and less than {T}")
+""").says("A period that cannot be is not refused. Raise a ValueError that names it.")
+right.mistake("takes_a_period_of_zero", {"period < 1 or period >= T": "period >= T"}, shows=ERRORS).says(
+    "A period below 1 is not refused."
+)
+right.mistake("takes_a_negative_period", {"period < 1 or": "period == 0 or"}, shows=ERRORS).says(
+    "A negative period is not refused."
+)
+right.mistake("takes_the_length_for_a_period", {"period >= T": "period > T"}, shows=ERRORS).says(
+    "A period of T is not refused. No query has seen its token then, and the mean of nothing is NaN."
+)
+right.mistake("refuses_one", {"period < 1": "period <= 1"}, shows=(MEAN, ERRORS)).says(
+    "A period of 1 is refused. It is legal."
+)
+right.mistake("refuses_less_than_two_periods", {"period >= T": "2 * period > T"}, shows=(MEAN, ERRORS)).says(
+    "You ask for two whole periods. One query that has seen its token is enough: period < T."
+)
+right.mistake(
+    "asserts_it",
+    {"if period < 1 or period >= T:\n        raise ValueError(f": "assert 1 <= period < T, (f"},
+    shows=ERRORS,
+).says(ASSERTS)
+right.mistake("raises_another_error", {"raise ValueError": "raise IndexError"}, shows=ERRORS).says(
+    "For a period that cannot be you raise another kind of error. The contract says ValueError."
+)
+right.mistake("makes_it_fit", shows=ERRORS).patch("""
+- if period < 1 or period >= T:
+-     raise ValueError(f"period is {period}, and must be at least 1 and less than {T}")
++ period = min(max(period, 1), T - 1)
+""").says("A period that cannot be is replaced by one that can, without a word. Raise a ValueError that names it.")
+right.mistake(
+    "does_not_name_it",
+    {'f"period is {period}, and must be at least 1 and less than {T}"': '"impossible"'},
+    shows=ERRORS,
+).says(UNNAMED)
+right.mistake("detached", {"weights[..., t,": "weights.detach()[..., t,"}, shows=GRADIENTS).says(NO_GRADIENT)
+right.mistake("always_float32", {"weights[..., t,": "weights.float()[..., t,"}, shows="float64").says(ALWAYS_FLOAT32)
+right.mistake("through_float32", shows="float64").patch("""
+- return weights[..., t, t - period + 1].mean(dim=-1)
++ return weights.float()[..., t, t - period + 1].mean(dim=-1).to(weights.dtype)
+""").says("The mean is taken in float32, whatever comes in: of float64 half of the digits are lost on the way.")
+right.mistake("zeroes_the_others", {"    t = torch": "    weights.data.tril_()\n    t = torch"}, shows="float64").says(
+    "weights is changed by the call. Work on a new tensor."
+)
+loop.mistake(
+    "adds_up_elsewhere", {"total = 0": "total = torch.zeros(weights.shape[:-2], dtype=weights.dtype)"}, shows="float64"
+).says("A tensor is made on PyTorch's default device. The weights may lie elsewhere: take `weights.new_zeros`.")

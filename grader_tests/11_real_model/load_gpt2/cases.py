@@ -1,0 +1,78 @@
+"""What the cases of `load_gpt2` are made of: checkpoints in GPT-2's names, and models that they are for."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, helper, ref, specimen, student
+
+SIZES = {"n_tokens": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "block_size": 5}
+
+
+def shapes(n_tokens, d_model, n_layers, n_heads, block_size):
+    """The shapes of a checkpoint, by its names."""
+    D = d_model
+    found = {"wte.weight": (n_tokens, D), "wpe.weight": (block_size, D), "ln_f.weight": (D,), "ln_f.bias": (D,)}
+    for i in range(n_layers):
+        for name, out in (
+            ("ln_1", None),
+            ("ln_2", None),
+            ("attn.c_attn", 3 * D),
+            ("attn.c_proj", D),
+            ("mlp.c_fc", 4 * D),
+        ):
+            found[f"h.{i}.{name}.weight"] = (D,) if out is None else (D, out)
+            found[f"h.{i}.{name}.bias"] = (out or D,)
+        found |= {f"h.{i}.mlp.c_proj.weight": (4 * D, D), f"h.{i}.mlp.c_proj.bias": (D,)}
+    return found
+
+
+def checkpoint(draw, sizes=SIZES, dtype=torch.float32, *, masks=True):
+    """Numbers for all of a checkpoint, in an order that says nothing; `masks`: and what published files "
+    "hold besides."""
+    names = shapes(**sizes)
+    order = [list(names)[i] for i in draw.permutation(len(names)).tolist()]
+    made = {name: draw.normal(*names[name], scale=0.7, dtype=dtype) for name in order}
+    T = sizes["block_size"]
+    for i in range(sizes["n_layers"] if masks else 0):
+        made[f"h.{i}.attn.bias"] = torch.ones(1, 1, T, T).tril()
+        made[f"h.{i}.attn.masked_bias"] = torch.tensor(-1e4)
+    return made
+
+
+def state(draw, sizes=SIZES, dtype=torch.float32):
+    """Numbers for a model of the course's names, which no checkpoint has."""
+    with torch.random.fork_rng():
+        torch.manual_seed(draw.integer(0, 2**31))
+        made = of_sizes(sizes).state_dict()
+        return {name: (numbers + 3 * torch.rand_like(numbers)).to(dtype) for name, numbers in made.items()}
+
+
+def of_sizes(sizes):
+    from course.gpt import Sizes
+
+    return Sizes(**sizes).model()
+
+
+def loading(own, given, sizes=SIZES, **inputs):
+    """A script in which the exercise has been called with a model that holds `own`, as "result"."""
+    s = Script(model=specimen("GPT", own, **sizes), checkpoint=given, **inputs)
+    s.call(SUBJECT, s.model, s.checkpoint, name="result")
+    return s
+
+
+def refusing(own, given, words=(), ids=None):
+    """A script that looks at what the call raises, and, where there are `ids`, at the model's logits "
+    "before and after."""
+    s = Script(model=specimen("GPT", own, **SIZES), checkpoint=given, **({} if ids is None else {"ids": ids}))
+    if ids is not None:
+        s.call(s.model, s.ids, name="before")
+    wanted = [list(some) for some in words]
+    s.call(helper("refusal"), wanted, student("load_gpt2"), s.model, s.checkpoint, name="refusal")
+    if ids is None:
+        return s.case(ref("refusal"))
+    s.call(s.model, s.ids, name="after")
+    return s.case(ref("refusal"), ref("before"), ref("after"))
+
+
+def either(*shape):
+    """A shape in words, the right way round or turned."""
+    return [list(shape), list(reversed(shape))]

@@ -1,0 +1,215 @@
+"""`load_gpt2`: a published checkpoint copied into a model of the course's own names."""
+
+import torch
+
+from grading.judge.exercise import Draw, exercise, helper, method, ref
+
+from ..common import LOADING
+from .cases import SIZES, checkpoint, either, loading, refusing, state
+
+# Numbers are copied into parameters: no gradient is asked for. What of a checkpoint is wrong is told by its published
+# name; whether a shape is told as it is stored or turned is a matter of where one looks.
+load = exercise(
+    "load_gpt2",
+    points=5,
+    see=LOADING,
+    hints=(
+        "`model.state_dict()` lists our names, the checkpoint has theirs. Write down, for one layer, which of theirs "
+        "each of ours comes from, and which of them have to be turned.",
+        "Two passes: first collect everything in a dictionary from our names to tensors, turned where "
+        "they must be, and "
+        "raise where one is missing or has another shape. Only then copy.",
+        'A loop over `range(len(model.blocks))` with `f"h.{i}.…"` on one side and `f"blocks.{i}.…"` on the other; '
+        "`split_qkv` for `c_attn`. At the end `model.load_state_dict(…)`, which copies, and `return model`.",
+    ),
+)
+
+
+@load.oracle
+def load_oracle(model, checkpoint):
+    own, found = model.state_dict(), {}
+
+    def take(name, shape):
+        if name not in checkpoint:
+            raise KeyError(name)
+        if checkpoint[name].shape != torch.Size(shape):
+            raise ValueError(f"{name} has the shape {tuple(checkpoint[name].shape)}, the model's is {tuple(shape)}")
+        return checkpoint[name]
+
+    def pair(ours, theirs, turned):
+        shape = own[f"{ours}.weight"].shape
+        weight = take(f"{theirs}.weight", shape[::-1] if turned else shape)
+        found[f"{ours}.weight"] = weight.T if turned else weight
+        found[f"{ours}.bias"] = take(f"{theirs}.bias", own[f"{ours}.bias"].shape)
+
+    for ours, theirs in (("tokens.weight", "wte.weight"), ("places.weight", "wpe.weight")):
+        found[ours] = take(theirs, own[ours].shape)
+    pair("norm", "ln_f", 0)
+    size = own["norm.weight"].shape[0]
+    for i in range(len(model.blocks)):
+        for ours, theirs, turned in (
+            ("norm_1", "ln_1", 0),
+            ("norm_2", "ln_2", 0),
+            ("attention.W_o", "attn.c_proj", 1),
+            ("mlp.0", "mlp.c_fc", 1),
+            ("mlp.2", "mlp.c_proj", 1),
+        ):
+            pair(f"blocks.{i}.{ours}", f"h.{i}.{theirs}", turned)
+        weight = take(f"h.{i}.attn.c_attn.weight", (size, 3 * size))
+        bias = take(f"h.{i}.attn.c_attn.bias", (3 * size,))
+        for place, letter in enumerate("qkv"):
+            piece = slice(place * size, (place + 1) * size)
+            found[f"blocks.{i}.attention.W_{letter}.weight"] = weight[:, piece].T
+            found[f"blocks.{i}.attention.W_{letter}.bias"] = bias[piece]
+    with torch.no_grad():
+        for name, numbers in found.items():
+            own[name].copy_(numbers)
+    return model
+
+
+TINY = {"n_tokens": 3, "d_model": 2, "n_layers": 1, "n_heads": 1, "block_size": 4}
+
+
+def logits_of(s, module=None):
+    """Add what the model gives for the ids of the script, as "logits"."""
+    s.call(ref("result") if module is None else module, s.ids, name="logits")
+    return s.case(ref("logits"))
+
+
+def without(given, *names):
+    return {name: numbers for name, numbers in given.items() if name not in names}
+
+
+def missing(draw, name, *, at_all=False):
+    """`at_all`: only whether it was refused with nothing copied is asked."""
+    ids = draw.integers(0, 7, 1, 4) if at_all else None
+    made = refusing(state(draw), without(checkpoint(draw), name), [[name]], ids)
+    made = made.holding("refused", kind="KeyError", at_all=at_all, told=["the name of what is missing"])
+    return made.described(f"a checkpoint without {name}")
+
+
+def without_a_layer(draw, layer):
+    """A checkpoint that has nothing of this layer: the message has to say any of the names."""
+    given = checkpoint(draw, masks=False)
+    lost = [name for name in given if name.startswith(f"h.{layer}.")]
+    made = refusing(state(draw), without(given, *lost), [lost])
+    made = made.holding("refused", kind="KeyError", told=["the name of anything that is missing"])
+    return made.described(f"a checkpoint without layer {layer}")
+
+
+def misshapen(draw, name, *shape, right=None, at_all=False):
+    """`right`: the shape that the message has to tell beside this one; None: no words are asked for."""
+    words = [[name], either(*shape), either(*right)] if right else []
+    told = ["whose shape it is", "the shape in the checkpoint", "the shape that is needed"][: len(words)]
+    ids = draw.integers(0, 7, 1, 4) if at_all else None
+    made = refusing(state(draw), checkpoint(draw) | {name: draw.normal(*shape)}, words, ids)
+    made = made.holding("refused", kind="ValueError", at_all=at_all, told=told)
+    return made.described(f"a checkpoint whose {name} has the shape {shape}")
+
+
+def accepted(draw, *left_out, **further):
+    made = refusing(state(draw), without(checkpoint(draw), *left_out) | further)
+    return made.holding("refused", kind="").described("a checkpoint in which nothing is wrong")
+
+
+@load.example("width 2, one layer, one head")
+def _():
+    draw = Draw(11)
+    s = loading(state(draw, TINY), checkpoint(draw, TINY), TINY, ids=torch.tensor([[0, 2, 1]]))
+    yield logits_of(s).described("the logits of the result, after loading")
+    s = loading(state(draw, TINY), checkpoint(draw, TINY), TINY)
+    s.call(helper("state_of"), s.model)
+    yield s.case().described("the numbers of the model, after loading")
+
+
+@load.example("what is missing, or has another shape")
+def _():
+    draw = Draw(12)
+    yield missing(draw, "h.1.mlp.c_fc.bias")
+    yield misshapen(draw, "wte.weight", 6, 4, right=(7, 4))
+
+
+@load.criterion("the logits are those of the published model", points=1.5)
+def _(draw):
+    others = {"n_tokens": 5, "d_model": 6, "n_layers": 3, "n_heads": 3, "block_size": 4}
+    one_head = {"n_tokens": 9, "d_model": 8, "n_layers": 1, "n_heads": 1, "block_size": 6}
+    deep = {"n_tokens": 4, "d_model": 4, "n_layers": 11, "n_heads": 1, "block_size": 3}  # h.10 comes after h.9
+    for sizes in (SIZES, others, one_head, deep):
+        ids = draw.integers(0, sizes["n_tokens"], 3, sizes["block_size"] - 1)
+        s = loading(state(draw, sizes), checkpoint(draw, sizes, masks=False), sizes, ids=ids)
+        yield logits_of(s).described(f"the logits of the result, with {sizes}")
+
+
+@load.criterion("every number is in its place, and what a file holds besides is left out", points=1.5)
+def _(draw):
+    for dtype in (torch.float32, torch.float64):
+        s = loading(state(draw, dtype=dtype), checkpoint(draw, dtype=dtype))
+        s.call(helper("state_of"), s.model)
+        yield s.case().described("the numbers of the model, from a checkpoint that holds masks besides")
+    given = checkpoint(draw) | {
+        "lm_head.weight": draw.normal(7, 4),
+        "step": torch.tensor(3),
+        "h.1.attn.scale": draw.normal(4),
+    }
+    s = loading(state(draw), given)
+    s.call(helper("state_of"), s.model)
+    yield s.case().described("the numbers of the model, from a checkpoint that holds further names")
+
+
+@load.criterion("the model itself is returned, a copy that can be trained", points=0.5)
+def _(draw):
+    s = loading(state(draw), checkpoint(draw), ids=draw.integers(0, 7, 2, 5))
+    s.call(helper("trainable"), s.model, name="trainable")
+    s.call(helper("fill"), s.model, 9.0)
+    s.call(helper("state_of"), ref("result"), name="filled")
+    yield s.case(ref("filled"), ref("trainable")).described("the result, after the model was filled with 9")
+    yield s.case(s.checkpoint).unchanged().described("the checkpoint, after the model was filled with 9")
+    s = loading(state(draw), checkpoint(draw))
+    for name in (
+        "wte.weight",
+        "wpe.weight",
+        "h.0.ln_1.bias",
+        "h.1.attn.c_attn.weight",
+        "h.0.mlp.c_fc.weight",
+        "ln_f.weight",
+    ):
+        s.call(method(ref("checkpoint", name), "fill_"), 9.0)
+    s.call(helper("state_of"), s.model)
+    yield s.case().described("the numbers of the model, after the checkpoint was filled with 9")
+
+
+@load.criterion("KeyError says what is missing", points=0.5)
+def _(draw):
+    for name in ("wte.weight", "h.1.attn.c_attn.bias", "h.0.ln_2.weight", "ln_f.bias", "h.1.mlp.c_proj.weight"):
+        yield missing(draw, name)
+    yield without_a_layer(draw, 1)
+    yield accepted(draw, "h.0.attn.bias", "h.1.attn.masked_bias")
+
+
+@load.criterion("ValueError says whose shape is another one, and both shapes", points=0.5)
+def _(draw):
+    yield misshapen(draw, "wte.weight", 9, 4, right=(7, 4))
+    yield misshapen(draw, "wpe.weight", 3, 4, right=(5, 4))
+    yield misshapen(draw, "h.1.ln_1.weight", 5, right=(4,))
+    yield misshapen(draw, "h.0.mlp.c_fc.weight", 4, 15, right=(4, 16))
+    yield misshapen(draw, "h.0.mlp.c_fc.weight", 16, 4)  # turned already: told by whoever compares as it is stored
+    yield misshapen(draw, "h.0.mlp.c_fc.weight", 8, 8, right=(4, 16))
+    yield misshapen(draw, "h.1.attn.c_attn.weight", 12, 4)
+    yield misshapen(draw, "h.0.attn.c_attn.weight", 4, 15, right=(4, 12))
+    yield misshapen(draw, "h.1.attn.c_attn.bias", 15, right=(12,))
+    yield accepted(draw, **{"h.0.attn.scale": draw.normal(3)})
+
+
+@load.criterion("where it refuses, nothing was copied", points=0.5)
+def _(draw):
+    for name in ("ln_f.bias", "wte.weight", "h.1.mlp.c_proj.bias", "h.1.attn.c_attn.weight"):
+        yield missing(draw, name, at_all=True)
+    for name, shape in (
+        ("ln_f.weight", (5,)),
+        ("h.1.mlp.c_proj.weight", (15, 4)),
+        ("wpe.weight", (6, 4)),
+        ("wte.weight", (1, 4)),
+        ("h.1.attn.c_attn.bias", (15,)),
+    ):
+        yield misshapen(draw, name, *shape, at_all=True)
+    yield accepted(draw)

@@ -1,0 +1,344 @@
+"""Known mistakes in `load_gpt2`."""
+
+from .contract import load
+
+LOGITS, PLACES, ITSELF = "the logits", "every number", "the model itself"
+MISSING, SHAPES, NOTHING = "KeyError", "ValueError", "where it refuses"
+
+right = load.base("""
+def load_gpt2(model, checkpoint):
+    own, new = model.state_dict(), {}
+
+    def take(name, shape):
+        numbers = checkpoint[name]
+        if numbers.shape != torch.Size(shape):
+            raise ValueError(f"{name} has the shape {tuple(numbers.shape)}, and the model's is {tuple(shape)}")
+        return numbers
+
+    def layer(ours, theirs, turned=False):
+        shape = own[f"{ours}.weight"].shape
+        weight = take(f"{theirs}.weight", shape[::-1] if turned else shape)
+        new[f"{ours}.weight"] = weight.T if turned else weight
+        new[f"{ours}.bias"] = take(f"{theirs}.bias", own[f"{ours}.bias"].shape)
+
+    new["tokens.weight"] = take("wte.weight", own["tokens.weight"].shape)
+    new["places.weight"] = take("wpe.weight", own["places.weight"].shape)
+    layer("norm", "ln_f")
+    D = model.tokens.weight.shape[1]
+    for i in range(len(model.blocks)):
+        layer(f"blocks.{i}.norm_1", f"h.{i}.ln_1")
+        layer(f"blocks.{i}.norm_2", f"h.{i}.ln_2")
+        layer(f"blocks.{i}.attention.W_o", f"h.{i}.attn.c_proj", turned=True)
+        layer(f"blocks.{i}.mlp.0", f"h.{i}.mlp.c_fc", turned=True)
+        layer(f"blocks.{i}.mlp.2", f"h.{i}.mlp.c_proj", turned=True)
+        weights = take(f"h.{i}.attn.c_attn.weight", (D, 3 * D)).chunk(3, dim=1)
+        biases = take(f"h.{i}.attn.c_attn.bias", (3 * D,)).chunk(3)
+        for letter, weight, bias in zip("qkv", weights, biases):
+            new[f"blocks.{i}.attention.W_{letter}.weight"] = weight.T
+            new[f"blocks.{i}.attention.W_{letter}.bias"] = bias
+    model.load_state_dict(new)
+    return model
+""")
+
+BOTH = (LOGITS, PLACES)
+
+right.mistake("does_not_turn_c_proj", {'"h.{i}.attn.c_proj", turned=True': '"h.{i}.attn.c_proj"'}, shows=BOTH).says(
+    "attn.c_proj is not turned. It is square, so nothing complains; but it is stored (in, out) as the others are."
+)
+right.mistake("does_not_turn_c_attn", {"= weight.T\n            new": "= weight\n            new"}, shows=BOTH).says(
+    "The pieces of c_attn are not turned. Each is square, so nothing complains; but it is stored (in, out)."
+)
+right.mistake(
+    "turns_only_what_does_not_fit",
+    {
+        "weight.T if turned": "weight.T if weight.shape != shape",
+        "= weight.T\n            new": "= weight\n            new",
+    },
+    shows=BOTH,
+).says(
+    "Only what does not fit otherwise is turned. All of c_attn, c_proj and c_fc are stored (in, out), the square ones, "
+    "too: nothing complains there, and the model is another one."
+)
+right.mistake(
+    "reshapes_instead_of_turning", {"weight.T if turned": "weight.reshape(shape) if turned"}, shows=BOTH
+).says("`reshape` to (out, in) reads the numbers in the old order. Exchange the two dimensions.")
+right.mistake("reshapes_c_attn", {".chunk(3, dim=1)": ".reshape(3, D, D)"}, shows=BOTH).says(
+    "`reshape(3, D, D)` cuts the rows of c_attn, each of which holds a piece of all three. Cut its columns."
+)
+right.mistake("keys_first", {'"qkv"': '"kqv"'}, shows=BOTH).says(
+    "c_attn holds queries, keys, values, in this order; you take its first third for the keys."
+)
+right.mistake("values_second", {'"qkv"': '"qvk"'}, shows=BOTH).says(
+    "c_attn holds queries, keys, values, in this order; you exchange keys and values."
+)
+right.mistake("in_reverse", {'"qkv"': '"vkq"'}, shows=BOTH).says(
+    "c_attn holds queries, keys, values, in this order; you take its first third for the values."
+)
+right.mistake(
+    "takes_columns_in_turn",
+    {".chunk(3, dim=1)": "", 'zip("qkv", weights, biases)': 'zip("qkv", [weights[:, j::3] for j in range(3)], biases)'},
+    shows=BOTH,
+).says("Of c_attn you take every third column. Its first D columns are the queries', the next D the keys'.")
+right.mistake(
+    "exchanges_the_norms",
+    {'norm_1", f"h.{i}.ln_1"': 'norm_1", f"h.{i}.ln_2"', 'norm_2", f"h.{i}.ln_2"': 'norm_2", f"h.{i}.ln_1"'},
+    shows=BOTH,
+).says("ln_1 and ln_2 are exchanged. ln_1 stands before the attention, as our norm_1 does.")
+right.mistake(
+    "first_layer_everywhere",
+    {
+        'norm_1", f"h.{i}.ln_1"': 'norm_1", "h.0.ln_1"',
+        'mlp.0", f"h.{i}.mlp': 'mlp.0", f"h.0.mlp',
+        'attention.W_o", f"h.{i}': 'attention.W_o", f"h.0',
+    },
+    shows=BOTH,
+).says("Parts of the first layer are loaded into all of them.")
+right.mistake(
+    "misses_the_last_layer",
+    {"range(len(model.blocks))": "range(len(model.blocks) - 1)", "(new)": "(new, strict=False)"},
+    shows=BOTH,
+).says("The last layer is not loaded: `range(n)` ends before n.")
+right.mistake(
+    "takes_the_layers_by_the_alphabet",
+    {
+        "for i in range(len(model.blocks)):": (
+            "layers = sorted(map(str, range(len(model.blocks))))\n    for i, at in enumerate(layers):"
+        ),
+        '"h.{i}.ln_1"': '"h.{at}.ln_1"',
+        '"h.{i}.ln_2"': '"h.{at}.ln_2"',
+        '"h.{i}.attn.c_proj"': '"h.{at}.attn.c_proj"',
+        '"h.{i}.mlp.c_fc"': '"h.{at}.mlp.c_fc"',
+        '"h.{i}.mlp.c_proj"': '"h.{at}.mlp.c_proj"',
+        '"h.{i}.attn.c_attn.weight"': '"h.{at}.attn.c_attn.weight"',
+        '"h.{i}.attn.c_attn.bias"': '"h.{at}.attn.c_attn.bias"',
+    },
+    shows=LOGITS,
+).says("Layers are taken in the order of their names as texts, in which 10 comes before 2. Count them as numbers.")
+right.mistake(
+    "counts_the_layers_in_the_file",
+    {
+        "range(len(model.blocks))": (
+            'sorted({int(n.split(".")[1]) for n in checkpoint if n.startswith("h.")} & set(range(len(model.blocks))))'
+        ),
+        "(new)": "(new, strict=False)",
+    },
+    shows=MISSING,
+).says("A layer that the checkpoint lacks is passed over without a word. How many there must be says the model.")
+right.mistake(
+    "forgets_the_last_norm",
+    {'    layer("norm", "ln_f")\n': "", "load_state_dict(new)": "load_state_dict(new, strict=False)"},
+    shows=(*BOTH, MISSING),
+).says("ln_f is not loaded: the norm before the logits has the numbers that it was made with.")
+right.mistake(
+    "forgets_the_places",
+    {
+        '    new["places.weight"] = take("wpe.weight", own["places.weight"].shape)\n': "",
+        "load_state_dict(new)": "load_state_dict(new, strict=False)",
+    },
+    shows=BOTH,
+).says("wpe is not loaded: the places have the numbers that they were made with.")
+right.mistake(
+    "forgets_the_biases",
+    {
+        '        new[f"{ours}.bias"] = take(f"{theirs}.bias", own[f"{ours}.bias"].shape)\n': "",
+        "load_state_dict(new)": "load_state_dict(new, strict=False)",
+    },
+    shows=(*BOTH, MISSING),
+).says("Biases are not loaded. Norms, projections and the mlp have them in GPT-2.")
+right.mistake(
+    "forgets_the_biases_of_qkv",
+    {
+        '            new[f"blocks.{i}.attention.W_{letter}.bias"] = bias\n': "",
+        "load_state_dict(new)": "load_state_dict(new, strict=False)",
+    },
+    shows=BOTH,
+).says("The biases of queries, keys and values are not loaded.")
+right.mistake(
+    "forgets_the_keys_bias",
+    {
+        'zip("qkv", weights, biases)': (
+            'zip("qkv", weights, [biases[0], own[f"blocks.{i}.attention.W_k.bias"], biases[2]])'
+        ),
+    },
+    shows=PLACES,
+).says(
+    "The keys' bias is not loaded. (Attention does not notice, since it adds the same number to all scores of a query; "
+    "a copy is none without it.)"
+)
+load.mistake("loads_nothing_by_strictness_off", shows=(LOGITS, PLACES, MISSING, SHAPES, NOTHING)).whole("""
+def load_gpt2(model, checkpoint):
+    model.load_state_dict(checkpoint, strict=False)
+    return model
+""").says(
+    "Nothing was copied. (`load_state_dict(..., strict=False)` does that: it passes over all names that the model does "
+    "not have.)"
+)
+load.mistake("loads_their_names", shows=(LOGITS, PLACES, MISSING, SHAPES)).whole("""
+def load_gpt2(model, checkpoint):
+    model.load_state_dict(checkpoint)
+    return model
+""").says("The model has other names than the checkpoint, so `load_state_dict` refuses it. Translate the names.")
+right.mistake(
+    "copies_as_it_goes",
+    {
+        "    own, new = model.state_dict(), {}\n": (
+            "    own = model.state_dict()\n\n    class Straight(dict):\n        def __setitem__(self, name, numbers):\n"
+            "            own[name].copy_(numbers)\n\n    new = Straight()\n"
+        ),
+        "    model.load_state_dict(new)\n": "",
+    },
+    shows=NOTHING,
+    when="copied",
+).says(
+    "You copy while you still look: where a later name is missing, half of the model has been overwritten. First "
+    "collect everything, then copy."
+)
+right.mistake(
+    "refuses_further_names",
+    {
+        "    model.load_state_dict(new)\n": (
+            "    if any(name.endswith('attn.bias') for name in checkpoint):\n"
+            "        raise ValueError('attn.bias is unknown, the shapes are () and ()')\n"
+            "    model.load_state_dict(new)\n"
+        ),
+    },
+    shows=PLACES,
+).says("A checkpoint that holds more, such as masks, is refused. Leave out what the model does not need.")
+right.mistake(
+    "gives_zeros_for_what_is_missing",
+    {"checkpoint[name]": "checkpoint.get(name, torch.zeros(tuple(shape)))"},
+    shows=(MISSING, NOTHING),
+).says("For what is missing you take something else, without a word. Raise a KeyError with its name.")
+right.mistake(
+    "passes_over_what_is_missing",
+    {
+        "numbers = checkpoint[name]": "numbers = checkpoint.get(name, old(name, shape))",
+        "    def take(": "    def old(name, shape):\n        return torch.ones(tuple(shape))\n\n    def take(",
+    },
+    shows=(MISSING, NOTHING),
+).says("For what is missing the model gets ones. Raise a KeyError with its name.")
+right.mistake(
+    "keeps_its_own_for_what_is_missing",
+    {
+        "    def take(name, shape):\n        numbers = checkpoint[name]\n": (
+            "    def take(name, shape):\n        numbers = checkpoint.get(name)\n        if numbers is None:\n"
+            "            return None\n"
+        ),
+        "weight.T if turned else weight": "weight.T if turned and weight is not None else weight",
+        "(3 * D,)).chunk(3)": "(3 * D,))\n        biases = [None] * 3 if biases is None else biases.chunk(3)",
+        "(D, 3 * D)).chunk(3, dim=1)": (
+            "(D, 3 * D))\n        weights = [None] * 3 if weights is None else [w.T for w in weights.chunk(3, dim=1)]"
+        ),
+        "= weight.T\n            new": "= weight\n            new",
+        "load_state_dict(new)": "load_state_dict({n: v for n, v in new.items() if v is not None}, strict=False)",
+    },
+    shows=(MISSING, NOTHING),
+).says("What is missing stays as it was in the model, without a word. Raise a KeyError with its name.")
+right.mistake(
+    "value_error_for_what_is_missing",
+    {
+        "        numbers = checkpoint[name]\n": (
+            "        if name not in checkpoint:\n"
+            "            raise ValueError(f'{name} is missing')\n"
+            "        numbers = checkpoint[name]\n"
+        ),
+    },
+    shows=MISSING,
+).says("For a name that is missing you raise a ValueError. The contract says KeyError.")
+right.mistake(
+    "does_not_say_what_is_missing",
+    {
+        "        numbers = checkpoint[name]\n": (
+            "        if name not in checkpoint:\n"
+            "            raise KeyError('the checkpoint is incomplete')\n"
+            "        numbers = checkpoint[name]\n"
+        ),
+    },
+    shows=MISSING,
+).says("Your KeyError does not say which name is missing, as the file should have it.")
+right.mistake("leaves_shapes_to_pytorch", {"if numbers.shape != torch.Size(shape):": "if False:"}, shows=SHAPES).says(
+    "A wrong shape is found only by PyTorch, as a RuntimeError, or broadcast silently. Compare shapes yourself."
+)
+right.mistake(
+    "does_not_say_the_shapes",
+    {'f"{name} has the shape {tuple(numbers.shape)}, and the model\'s is {tuple(shape)}"': 'f"{name} does not fit"'},
+    shows=SHAPES,
+).says("Your ValueError does not tell both shapes: the one in the checkpoint and the one in the model.")
+right.mistake("says_only_the_shape_needed", {"{tuple(numbers.shape)}, and": "another, and"}, shows=SHAPES).says(
+    "Your ValueError tells one shape only. Beside the one that is needed tell the one in the checkpoint."
+)
+right.mistake("key_error_for_a_shape", {"raise ValueError": "raise KeyError"}, shows=SHAPES).says(
+    "For another shape you raise a KeyError. The contract says ValueError."
+)
+right.mistake(
+    "takes_what_was_turned_already",
+    {"numbers.shape != torch.Size(shape)": "sorted(numbers.shape) != sorted(shape)"},
+    shows=SHAPES,
+).says("A matrix that was turned already passes your check, and is turned once more. Compare shapes in their order.")
+right.mistake(
+    "cuts_what_is_too_long",
+    {
+        'take("wpe.weight", own["places.weight"].shape)': (
+            'take("wpe.weight", (max(model.block_size, len(checkpoint["wpe.weight"])), D))[: model.block_size]'
+        ),
+        '    new["tokens': '    D = model.tokens.weight.shape[1]\n    new["tokens',
+    },
+    shows=NOTHING,
+).says("More places than the model has are cut off without a word. That is another shape: raise a ValueError.")
+right.mistake("says_one_shape", {", and the model's is {tuple(shape)}": ""}, shows=SHAPES).says(
+    "Your ValueError tells one shape only. Beside the one in the checkpoint tell the one in the model."
+)
+right.mistake("does_not_say_whose_shape", {"{name} has the shape": "something has the shape"}, shows=SHAPES).says(
+    "Your ValueError does not say whose shape is another one."
+)
+right.mistake(
+    "asserts_the_shapes",
+    {
+        "if numbers.shape != torch.Size(shape):\n            raise ValueError(f": (
+            "assert numbers.shape == torch.Size(shape), (f"
+        ),
+    },
+    shows=SHAPES,
+).says("You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError.")
+right.mistake(
+    "compares_numbers_of_elements",
+    {"numbers.shape != torch.Size(shape)": "numbers.numel() != math.prod(shape)"},
+    shows=SHAPES,
+).says("You compare how many numbers there are. A matrix that was turned already has as many, and does not fit.")
+right.mistake("returns_nothing", {"    return model": "    pass"}, shows=(LOGITS, ITSELF)).says(
+    "The `return` is missing: return the model."
+)
+right.mistake(
+    "fills_a_copy",
+    {"    own, new": "    import copy\n\n    model = copy.deepcopy(model)\n    own, new"},
+    shows=(PLACES, ITSELF),
+).says("You fill a copy of the model and return that; the model itself is left as it was.")
+right.mistake("shares_the_memory", {"load_state_dict(new)": "load_state_dict(new, assign=True)"}, shows=ITSELF).says(
+    "The model and the checkpoint share their memory: training one changes the other. Copy the numbers."
+)
+right.mistake(
+    "shares_what_it_does_not_cut",
+    {
+        "load_state_dict(new)": "load_state_dict(new, assign=True)",
+        "= weight.T\n            new": "= weight.T.clone()\n            new",
+        "= bias\n": "= bias.clone()\n",
+    },
+    shows=ITSELF,
+).says(
+    "The pieces of c_attn are copies, but all the rest of the model shares its memory with the checkpoint: training "
+    "one changes the other. Copy the numbers."
+)
+right.mistake(
+    "takes_them_out_of_the_checkpoint", {"    return model": "    checkpoint.clear()\n    return model"}, shows=ITSELF
+).says("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
+right.mistake("freezes_it", {"    return model": "    return model.requires_grad_(False)"}, shows=ITSELF).says(
+    "The model is frozen: with `requires_grad=False` no optimizer trains it."
+)
+right.mistake(
+    "scales_the_embedding",
+    {
+        'take("wte.weight", own["tokens.weight"].shape)': 'take("wte.weight", own["tokens.weight"].shape) * D**0.5',
+        '    new["tokens': '    D = model.tokens.weight.shape[1]\n    new["tokens',
+    },
+    shows=BOTH,
+).says("The embedding is multiplied by the root of D. That is a custom of other models.")

@@ -1,0 +1,78 @@
+"""`split_qkv`: the fused weight and bias of c_attn taken apart, as three layers of nn.Linear have them."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous, ref
+
+from ..common import FUSED
+
+# Copies of a checkpoint's numbers are asked for, and no gradient back into the checkpoint.
+split_qkv = exercise(
+    "split_qkv",
+    points=3,
+    parts=("q", "k", "v"),
+    see=FUSED,
+    hints=(
+        "The published layer computes `x @ weight + bias`, with a weight (D, 3 * D). Which part of the 3 "
+        "* D results are "
+        "the queries: a part of the rows of `weight`, or of its columns?",
+        "Cut the columns into three pieces of D, and the bias into three pieces of D. `nn.Linear` "
+        "computes `x @ W.T + b`: "
+        "turn each piece. A piece of a tensor, and a transposed one, still share its memory.",
+        "`weight.chunk(3, dim=…)` and `bias.chunk(3)`, side by side in a `zip`; of each pair a tuple of "
+        "`….T.clone()` and `….clone()`.",
+    ),
+)
+
+
+@split_qkv.oracle
+def split_qkv_oracle(weight, bias):
+    size = weight.shape[0]
+    pieces = [slice(i * size, (i + 1) * size) for i in range(3)]
+    return tuple((weight[:, piece].T.clone(), bias[piece].clone()) for piece in pieces)
+
+
+def filled_afterwards(weight, bias, *, result=False):
+    """The results after weight and bias were filled with 9; or those two after the results were."""
+    s = Script(weight=weight, bias=bias)
+    s.call(SUBJECT, s.weight, s.bias, name="result")
+    if result:
+        for place in range(3):
+            for kind in range(2):
+                # Detached, it is the same memory: what is a parameter must not be written into otherwise
+                s.call(method(ref("result", place, kind), "detach"), name=f"{place} {kind}")
+                s.call(method(ref(f"{place} {kind}"), "fill_"), 9.0)
+        return s.case(s.weight, s.bias).described("weight and bias, after the results were filled with 9")
+    s.call(method(s.weight, "fill_"), 9.0)
+    s.call(method(s.bias, "fill_"), 9.0)
+    return s.case(ref("result")).described("the results, after weight and bias were filled with 9")
+
+
+split_qkv.example("width 1", call(torch.tensor([[2.0, 3.0, 5.0]]), torch.tensor([0.2, 0.3, 0.5])))
+split_qkv.example("width 2", call(torch.arange(12.0).view(2, 6), torch.arange(6.0) / 10), form=True)
+split_qkv.example(
+    "width 2, and the checkpoint is filled with 9 afterwards",
+    filled_afterwards(torch.arange(12.0).view(2, 6), torch.arange(6.0)),
+)
+
+
+@split_qkv.criterion("three pairs, as nn.Linear has them", points=1.5)
+def _(draw):
+    for width in (4, 5, 1, 12):
+        yield call(draw.normal(width, 3 * width), draw.normal(3 * width))
+
+
+@split_qkv.criterion("copies, which do not change with the checkpoint", points=1)
+def _(draw):
+    for width in (3, 6):
+        yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width))
+        yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width), result=True)
+
+
+@split_qkv.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
+def _(draw):
+    double = draw.normal(4, 12, dtype=torch.float64), draw.normal(12, dtype=torch.float64)
+    yield call(*double).within(1e-12)  # a copy is exact
+    yield call(draw.normal(5, 15), draw.normal(15)).unchanged()
+    yield call(non_contiguous(draw.normal(4, 12)), non_contiguous(draw.normal(12)))
+    yield call(draw.normal(4, 12), draw.normal(12)).on_another_device()

@@ -1,0 +1,65 @@
+"""What the cases of `EncoderDecoder` are made of: a small encoder and decoder, and sentences."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, Script, method, specimen
+
+
+def parts(draw, N=6, D=5, **kind):
+    """An encoder and a decoder with weights, in a list."""
+    table = {"table.weight": draw.normal(N, D)}
+    written = {"table.weight": draw.normal(N + 1, D), "out.weight": draw.normal(N + 1, D)}
+    encoder = specimen("Reader", table, n_tokens=N, width=D, **kind)
+    return [encoder, specimen("Writer", written, n_tokens=N + 1, width=D)]
+
+
+def sentences(draw, B, S, T, N=6):
+    """source (B, S), targets_in (B, T) and a mask (B, S) with an open and a padded position in each row."""
+    mask = draw.chance(0.4, B, S)
+    for row in mask:
+        order = draw.permutation(S)
+        row[order[0]], row[order[-1]] = False, True
+    return {
+        "source": draw.integers(0, N, B, S),
+        "targets_in": draw.integers(0, N + 1, B, T),
+        "source_mask": mask,
+    }
+
+
+def translated(draw, B, S, T, *, masked=True, by_name=False, halves=False, **kind):
+    """A script that has called the whole module, or its halves, on sentences; its last step is "logits".
+
+    kind  of memory, see the specimen `Reader`
+    """
+    encoder, decoder = parts(draw, **kind)
+    given = sentences(draw, B, S, T)
+    if not masked:
+        del given["source_mask"]
+    s = Script(encoder=encoder, decoder=decoder, **given)
+    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    mask = (s.source_mask,) if masked else ()
+    if halves:
+        memory = s.call(method(m, "encode"), s.source, *mask, name="memory")
+        s.call(method(m, "decode"), s.targets_in, memory, *mask, name="logits")
+    elif by_name:
+        s.call(
+            m,
+            source=s.source,
+            targets_in=s.targets_in,
+            **({"source_mask": s.source_mask} if masked else {}),
+            name="logits",
+        )
+    else:
+        s.call(m, s.source, s.targets_in, *mask, name="logits")
+    return s
+
+
+# For the visible examples
+TABLE = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
+SAID = torch.tensor([[0.5, 0.0], [0.0, -0.5], [1.0, 1.0]])
+
+
+def simple(paired=False):
+    reader = specimen("Reader", {"table.weight": TABLE}, n_tokens=3, width=2, paired=paired)
+    writer = specimen("Writer", {"table.weight": SAID, "out.weight": TABLE.flip(0)}, n_tokens=3, width=2)
+    return reader, writer

@@ -1,0 +1,37 @@
+"""What the cases of `alignment_error` are made of."""
+
+import torch
+
+
+def looking(draw, T, S, *, wrong, without=0, even=0.0):
+    """Weights (T, S) and alignment (T,), -1 for `without` targets, of which so many others look elsewhere.
+
+    Where T = S, it is another number of columns whose greatest weight lies elsewhere. `even`: how much is added to all
+    weights before they are shared out, so that the greatest of a row is hardly greater than the others.
+    """
+    while True:
+        weights, alignment = _made(draw, T, S, wrong, without)
+        if T != S or int(((weights.argmax(0) != alignment) & (alignment >= 0)).sum()) != wrong:
+            weights = weights + even
+            return weights / weights.sum(-1, keepdim=True), alignment
+
+
+def _made(draw, T, S, wrong, without):
+    """What `looking` gives, with weights that do not yet sum to 1.
+
+    The first source position and the last are among those that are looked at rightly where there is room: neither is
+    special. The weight at the source of a target that looks elsewhere is the second greatest of its row, so the share
+    is not the weight that is missing. A target looks most often where no other does.
+    """
+    weights = draw.distribution(T, S, dtype=torch.float32) ** 2 + 0.01
+    right = T - wrong - without
+    source = torch.cat([draw.permutation(S) for _ in range(-(-T // S))])[:T].clone()
+    source[:2] = torch.tensor([0, S - 1])[: len(source[:2])]
+    alignment = source.clone()
+    for t in range(T):
+        place = int(source[t]) if t < right or t >= right + wrong else (int(source[t]) + 1) % S
+        weights[t, int(source[t])] = 0.9 * float(weights[t].max())
+        weights[t, place] = 1.3 * float(weights[t].max())
+    alignment[right + wrong :] = -1
+    order = draw.permutation(T)
+    return weights[order], alignment[order]

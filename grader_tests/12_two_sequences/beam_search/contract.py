@@ -1,0 +1,130 @@
+"""`beam_search`: the most probable of the sequences that stay among the best at each length."""
+
+import torch
+
+from grading.judge.exercise import SUBJECT, exercise, ref
+
+from .cases import GARDEN, observed, script, telling, undisputed
+
+beam_search = exercise(
+    "beam_search",
+    points=4,
+    see="6. What greedy does not find",
+    hints=(
+        "With a width of 2, two sentences go on from each length to the next. How many candidates are there for the "
+        "next length, and which two of them, from whichever sentence they came, are kept?",
+        "Keep pairs of a sum of log-probabilities and a list of ids. Each round: ask `step` for every running one, "
+        "collect all continuations, sort, keep `width`. Those among them that end with `end` are done and go into a "
+        "list of their own; the others run on. At the end the best mean wins, among the done and those still running.",
+        "For each running `(total, ids)` and each token `i` with its `p`, `(total + p, [*ids, i])` is a candidate; "
+        "`best = sorted(candidates, …)[:width]`; then share `best` out. The mean divides by the tokens after `begin`: "
+        "`len(ids) - 1`.",
+    ),
+)
+
+
+@beam_search.oracle
+def beam_search_oracle(step, begin, end, width, max_length):
+    for name, number in (("width", width), ("max_length", max_length)):
+        if number < 1:
+            raise ValueError(f"{name} is {number}; it is at least 1")
+    sums, live, ended = torch.zeros(1, dtype=torch.float64), [[begin]], []
+    for length in range(1, max_length + 1):
+        if not live:
+            break
+        following = torch.stack([step(ids).double().cpu() for ids in live])
+        found = (sums[:, None] + following).flatten().topk(min(width, following.numel()))
+        rows = [divmod(i, following.shape[1]) for i in found.indices.tolist()]
+        grown = [([*live[row], token], total) for (row, token), total in zip(rows, found.values.tolist(), strict=True)]
+        ended += [(total / length, ids) for ids, total in grown if ids[-1] == end or length == max_length]
+        going = [(ids, total) for ids, total in grown if ids[-1] != end]
+        live, sums = [ids for ids, _ in going], torch.tensor([total for _, total in going], dtype=torch.float64)
+    return max(ended)[1]
+
+
+@beam_search.example("greedy, along the likeliest step", form=True)
+def _():
+    text = "beam_search(step, 0, 3, width=1, max_length=3), the table above"
+    yield script(GARDEN, 0, 3, 1, 3).case(ref("ids")).described(text)
+
+
+@beam_search.example("two at a time find the way by 2")
+def _():
+    text = "beam_search(step, 0, 3, width=2, max_length=3), the table above"
+    yield script(GARDEN, 0, 3, 2, 3).case(ref("ids")).described(text)
+
+
+@beam_search.example("one token, and no end in sight")
+def _():
+    text = "beam_search(step, 0, 3, width=2, max_length=1), the table above"
+    yield script(GARDEN, 0, 3, 2, 1).case(ref("ids")).described(text)
+
+
+@beam_search.example("more at a time than there are tokens")
+def _():
+    text = "beam_search(step, 2, 0, width=9, max_length=2), the table above"
+    yield script(GARDEN, 2, 0, 9, 2).case(ref("ids")).described(text)
+
+
+for _name, _sizes in {"a width of 0": (0, 3), "a length of 0": (2, 0)}.items():
+    _text = f"beam_search(step, 0, 3, {_sizes[0]}, {_sizes[1]})"
+    beam_search.example(
+        _name, script(GARDEN, 0, 3, *_sizes).case(ref("ids")).described(_text).raising("width", "max_length")
+    )
+
+
+@beam_search.criterion("a width of 1 is greedy, up to end or max_length", points=1)
+def _(draw):
+    for N, max_length, lasting, ends in (
+        (5, 9, False, -0.5),
+        (7, 8, False, 0.0),
+        (6, 4, True, -1.0),
+        (4, 7, True, -2.0),
+    ):
+        yield observed(telling(draw, N, 1, max_length, lasting=lasting, ends=ends, apart=("one more",)))
+    yield observed(telling(draw, 6, 1, 6, fade=0.6, apart=("last id", "no begin")))
+    table = draw.normal(5, 5)
+    table[2, 4] = 9.0
+    yield observed(script(table, 2, 4, 1, 5))  # it ends at once
+    yield observed(script(table, 2, 0, 1, 1))  # a single token
+
+
+@beam_search.criterion("the width best at each length, from whichever they came", points=1)
+def _(draw):
+    for N, width, max_length, ends in ((6, 2, 5, 0.5), (5, 3, 6, 0.5), (8, 4, 4, 0.0)):
+        yield observed(telling(draw, N, width, max_length, apart=("greedy",), ends=ends))
+        yield observed(telling(draw, N, width, max_length, apart=("greedy", "each its own"), ends=ends, fade=0.5))
+    yield observed(telling(draw, 6, 2, 5, apart=("ended beside", "ended apart", "greedy"), ends=1.0))
+    yield observed(telling(draw, 6, 2, 5, apart=("greedy", "near"), ends=0.5))
+    yield observed(telling(draw, 6, 2, 5, apart=("greedy", "probabilities"), ends=0.5))
+    yield observed(telling(draw, 6, 3, 5, apart=("greedy", "last id", "no begin"), fade=0.7))
+    yield observed(telling(draw, 4, 30, 3, apart=("greedy",)))  # more than there are
+
+
+@beam_search.criterion("the best mean wins, whether it has ended or not", points=1)
+def _(draw):
+    yield observed(telling(draw, 6, 3, 6, apart=("sum", "begin counts", "root"), ends=1.0))
+    yield observed(telling(draw, 5, 2, 6, apart=("end free", "begin counts", "sum"), ends=0.5))
+    yield observed(telling(draw, 5, 3, 6, apart=("first end", "one less"), ends=1.0, lasting=False))
+    yield observed(telling(draw, 6, 2, 5, apart=("ended only",), ends=0.5, lasting=True))
+    yield observed(telling(draw, 6, 2, 5, apart=("unended only", "end free"), ends=1.0, lasting=False))
+    yield observed(telling(draw, 5, 3, 7, apart=("full", "first end", "behind"), ends=1.0))
+    yield observed(telling(draw, 6, 3, 6, apart=("shrinks",), ends=1.0))
+
+
+@beam_search.criterion("a list of plain ints", points=0.5, form=True)
+def _(draw):
+    yield observed(undisputed(draw, 5, 1, 6))
+    yield observed(undisputed(draw, 6, 2, 4))
+    s = undisputed(draw, 5, 2, 4)
+    s.call(SUBJECT, s.step, begin=s.begin, end=s.end, width=2, max_length=4, name="named")
+    yield s.case(ref("named")).described("beam_search with its arguments by name")
+
+
+@beam_search.criterion("ValueError unless width and max_length are at least 1", points=0.5)
+def _(draw):
+    table = draw.normal(5, 5)
+    for width, max_length, wrong in ((0, 4, "width"), (-2, 3, "width"), (2, 0, "max_length"), (3, -1, "max_length")):
+        case = script(table, 1, 3, width, max_length).case(ref("ids"))
+        yield case.raising(wrong).described(f"beam_search(step, 1, 3, {width}, {max_length})")
+    yield script(table, 1, 3, 1, 1).case(ref("ids")).accepted().described("beam_search(step, 1, 3, 1, 1)")

@@ -1,0 +1,196 @@
+"""Known mistakes in `beam_search`."""
+
+from .contract import beam_search
+
+GREEDY, BEST, MEAN, FORM, ERRORS = "a width of 1", "the width best", "the best mean", "a list", "ValueError"
+EVERYWHERE = (GREEDY, BEST, MEAN)  # what an answer loses whose every result is wrong
+WIDE = (BEST, MEAN)
+
+right = beam_search.base("""
+def beam_search(step, begin, end, width, max_length):
+    for name, number in (("width", width), ("max_length", max_length)):
+        if number < 1:
+            raise ValueError(f"{name} is {number}, and must be at least 1")
+    running, done = [(0.0, [begin])], []
+    for _ in range(max_length):
+        longer = []
+        for total, ids in running:
+            for token, p in enumerate(step(ids).tolist()):
+                longer.append((total + p, [*ids, token]))
+        longer.sort(reverse=True)
+        best = longer[:width]
+        done += [one for one in best if one[1][-1] == end]
+        running = [one for one in best if one[1][-1] != end]
+    candidates = done + running
+    winner = max(candidates, key=lambda one: one[0] / (len(one[1]) - 1))
+    return winner[1]
+""")
+
+right.mistake("always_greedy", {"longer[:width]": "longer[:1]"}, shows=BEST).says(
+    "Only one sequence goes on, whatever the width is. Keep the `width` best of all continuations."
+)
+right.mistake("keeps_one_too_many", {"longer[:width]": "longer[: width + 1]"}, shows=GREEDY).says(
+    "You keep one more than `width`: with a width of 1 the search must be greedy."
+)
+right.mistake("keeps_the_worst", {"longer.sort(reverse=True)": "longer.sort()"}, shows=EVERYWHERE).says(
+    "You sort the least probable to the front. Log-probabilities are negative; the greatest are those nearest to 0."
+)
+right.mistake("keeps_the_best_of_each", shows=BEST).patch("""
+- longer = []
+- for total, ids in running:
+-     for token, p in enumerate(step(ids).tolist()):
+-         longer.append((total + p, [*ids, token]))
+- longer.sort(reverse=True)
+- best = longer[:width]
++ best = []
++ for total, ids in running:
++     own = [(total + p, [*ids, token]) for token, p in enumerate(step(ids).tolist())]
++     best += sorted(own, reverse=True)[:width]
+""").says(
+    "You keep the best continuations of each sequence, so that there are more and more. `width` is how many are kept "
+    "of all together."
+)
+right.mistake("takes_one_of_each", shows=BEST).patch("""
+- longer.sort(reverse=True)
+- best = longer[:width]
++ longer.sort(reverse=True)
++ best = longer[:width]
++ if len(running) > 1:
++     best = [max(one for one in longer if one[1][:-1] == ids) for _, ids in running]
+""").says(
+    "After the first step every sequence goes on by its own best token: they no longer compete. The `width` best of "
+    "all continuations are kept, two of one sequence and none of another where that is so."
+)
+right.mistake("lets_the_ended_take_no_place", shows=BEST).patch("""
+- best = longer[:width]
++ ended = [one for one in longer if one[1][-1] == end]
++ best = ended + [one for one in longer if one[1][-1] != end][:width]
+""").says(
+    "Every sequence that could end counts as found, however improbable. Only what is among the `width` best of its "
+    "length is a candidate, and takes up a place there."
+)
+right.mistake("fills_up_the_places_of_the_ended", shows=BEST).patch("""
+- running = [one for one in best if one[1][-1] != end]
++ running = [one for one in longer if one[1][-1] != end][:width]
+""").says(
+    "Where a sequence ends you let the next best take its place. The ended are among the `width` best of their length: "
+    "fewer go on."
+)
+right.mistake(
+    "narrows_for_good", {"best = longer[:width]": "best = longer[: max(1, width - len(done))]"}, shows=MEAN
+).says(
+    "Each sequence that has ended makes your beam narrower for all lengths to come. It takes up a place at its own "
+    "length only: at the next, `width` continuations are kept again."
+)
+right.mistake("adds_up_without_the_mean", {"one[0] / (len(one[1]) - 1)": "one[0]"}, shows=MEAN).says(
+    "You compare sums of log-probabilities. Every token makes a sum smaller, so the shortest win; compare the mean of "
+    "a token."
+)
+right.mistake("counts_begin_in_the_mean", {"(len(one[1]) - 1)": "len(one[1])"}, shows=MEAN).says(
+    "You divide by the length with `begin`. That has no log-probability: divide by the tokens that come after it."
+)
+right.mistake(
+    "leaves_end_out_of_the_mean", {"(len(one[1]) - 1)": "max(1, len(one[1]) - 1 - (one[1][-1] == end))"}, shows=MEAN
+).says("You do not count `end` in the mean, though its log-probability is in the sum. It is a token like any other.")
+right.mistake("divides_by_one_less", {"(len(one[1]) - 1)": "max(1, len(one[1]) - 2)"}, shows=MEAN).says(
+    "You divide by one less than there are log-probabilities. Each token after `begin` counts, the first and the last."
+)
+right.mistake("divides_by_the_root", {"(len(one[1]) - 1)": "(len(one[1]) - 1) ** 0.5"}, shows=MEAN).says(
+    "You divide by a power of the length that is less than 1, as some libraries do. Here it is the mean that is asked "
+    "for: the sum divided by the number of tokens after `begin`."
+)
+right.mistake("averages_probabilities", {"total + p,": "total + __import__('math').exp(p),"}, shows=BEST).says(
+    "You add probabilities. The probability of a sequence is their product: add the log-probabilities."
+)
+right.mistake("multiplies_the_logarithms", {"total + p,": "(total or 1.0) * p,"}, shows=EVERYWHERE).says(
+    "You multiply log-probabilities. Multiplying is for probabilities; their logarithms are added."
+)
+right.mistake("takes_the_last_token_alone", {"total + p,": "p,"}, shows=WIDE).says(
+    "A sequence counts by its last token alone: the sum so far is lost. Add to it."
+)
+right.mistake("stops_at_the_first_end", shows=MEAN).patch("""
+  running = [one for one in best if one[1][-1] != end]
++ if done:
++     break
+""").says("You stop as soon as one sequence has ended. Another that is still running may come to a better mean.")
+right.mistake("stops_when_so_many_have_ended", shows=MEAN).patch("""
+  running = [one for one in best if one[1][-1] != end]
++ if len(done) >= width:
++     break
+""").says(
+    "You stop when `width` sequences have ended. Those still running may come to a better mean; go on while any are."
+)
+right.mistake("stops_when_the_rest_is_behind", shows=MEAN).patch("""
+  running = [one for one in best if one[1][-1] != end]
++ ended, going = ([total / (len(ids) - 1) for total, ids in some] for some in (done, running))
++ if ended and going and max(ended) >= max(going):
++     break
+""").says(
+    "You stop as soon as no running sequence has a better mean than the best that has ended. A mean can grow: likely "
+    "tokens may follow."
+)
+right.mistake("forgets_the_unended", {"done + running": "done or running"}, shows=MEAN).says(
+    "Sequences that reach max_length without `end` are forgotten as soon as one has ended. They compete, too."
+)
+right.mistake("forgets_the_ended", {"done + running": "running or done"}, shows=MEAN).says(
+    "Sequences that have ended are forgotten where others still run at max_length. The best mean of all wins."
+)
+right.mistake(
+    "goes_on_behind_end", {"running = [one for one in best if one[1][-1] != end]": "running = best"}, shows=(MEAN,)
+).says("A sequence that has ended goes on all the same. Behind `end` nothing follows.")
+right.mistake("never_ends", shows=EVERYWHERE).patch("""
+- done += [one for one in best if one[1][-1] == end]
+- running = [one for one in best if one[1][-1] != end]
++ running = best
+""").says("`end` is a token like any other for you: nothing ends before max_length.")
+right.mistake("one_token_too_few", {"range(max_length)": "range(max(1, max_length - 1))"}, shows=GREEDY).says(
+    "Your sequences have one token too few: max_length counts those after `begin`."
+)
+right.mistake("one_token_too_many", {"range(max_length)": "range(max_length + 1)"}, shows=GREEDY).says(
+    "Your sequences can have one token too many: max_length counts those after `begin`."
+)
+right.mistake("leaves_begin_out", {"winner[1]": "winner[1][1:]"}, shows=EVERYWHERE).says(
+    "Your ids lack `begin`. It is the first of the sequence."
+)
+right.mistake("leaves_end_out", {"winner[1]": "[i for i in winner[1] if i != end]"}, shows=(GREEDY, MEAN)).says(
+    "Your ids lack `end`. A sequence that has ended shows it."
+)
+right.mistake("asks_without_begin", {"step(ids)": "step(ids[1:] or ids)"}, shows=(GREEDY, BEST)).says(
+    "You ask `step` with a list that lacks `begin`. It gets all ids so far, `begin` first."
+)
+right.mistake("asks_with_the_last_id", {"step(ids)": "step(ids[-1:])"}, shows=(GREEDY, BEST)).says(
+    "You ask `step` with the last id alone. What comes next can depend on all of them: hand over the whole list."
+)
+right.mistake("returns_the_mean_too", {"winner[1]": "winner[1], winner[0]"}, shows=EVERYWHERE).says(
+    "You return more than the ids. The result is the list alone."
+)
+right.mistake("returns_all_candidates", {"winner[1]": "[one[1] for one in candidates]"}, shows=EVERYWHERE).says(
+    "You return a list of sequences. Only the best one is asked for."
+)
+right.mistake("returns_a_tensor", {"winner[1]": "torch.tensor(winner[1])"}, shows=EVERYWHERE).says(
+    "Your ids are a tensor. The result is a list of plain ints."
+)
+right.mistake(
+    "returns_numbers_that_are_tensors", {"winner[1]": "[torch.tensor(i) for i in winner[1]]"}, shows=FORM
+).says("The ids in your list are tensors. Make plain ints of them, with `.item()` or `.tolist()`.")
+right.mistake("checks_nothing", shows=ERRORS).patch("""
+- for name, number in (("width", width), ("max_length", max_length)):
+-     if number < 1:
+-         raise ValueError(f"{name} is {number}, and must be at least 1")
+""").says(
+    "A width or a length of 0 raises no ValueError, or an error from somewhere else. Look at both before you begin."
+)
+right.mistake("checks_the_width_alone", {', ("max_length", max_length)': ","}, shows=ERRORS).says(
+    "You check the width, but not max_length."
+)
+right.mistake("allows_zero", {"number < 1": "number < 0"}, shows=ERRORS).says(
+    "0 is not refused. Both numbers are at least 1."
+)
+right.mistake("asserts", shows=ERRORS).patch("""
+- if number < 1:
+-     raise ValueError(f"{name} is {number}, and must be at least 1")
++ assert number >= 1, f"{name} is {number}"
+""").says("`assert` raises an AssertionError, and nothing at all under `python -O`: raise a ValueError.")
+right.mistake(
+    "names_nothing", {'f"{name} is {number}, and must be at least 1"': '"at least 1, please"'}, shows=ERRORS
+).says("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value.")

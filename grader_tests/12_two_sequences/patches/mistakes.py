@@ -1,0 +1,137 @@
+"""Known mistakes in `patches`."""
+
+from .contract import patches
+
+EVERYWHERE = "squares row"  # what an answer loses whose every result is wrong
+
+right = patches.base("""
+def patches(images, size):
+    B, C, H, W = images.shape
+    if H % size or W % size:
+        raise ValueError(f"size is {size}, and does not divide {H} and {W}")
+    cut = images.reshape(B, C, H // size, size, W // size, size)  # channel, square, row, square, column
+    cut = cut.permute(0, 2, 4, 1, 3, 5)
+    return cut.flatten(3).flatten(1, 2)
+""")
+
+right.mistake(
+    "reshapes_only",
+    {"cut.permute(0, 2, 4, 1, 3, 5)": "cut.reshape(B, H // size, W // size, C, size, size)"},
+    shows=EVERYWHERE,
+).says(
+    "The shape is right, but you reshape alone: each row is a stretch of memory, strips of the picture, and no square. "
+    "Cut both sides in two, then exchange dimensions."
+)
+right.mistake("goes_down_the_columns", {"(0, 2, 4, 1, 3, 5)": "(0, 4, 2, 1, 3, 5)"}, shows=EVERYWHERE).says(
+    "Each square is right, but they come column after column. The second square lies to the right of the first."
+)
+right.mistake("puts_the_channels_last", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 5, 1)"}, shows=EVERYWHERE).says(
+    "Inside a square you go pixel by pixel, with all channels of each. The channel comes first: all of the first "
+    "channel, then all of the second."
+)
+right.mistake("turns_each_square", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 1, 5, 3)"}, shows=EVERYWHERE).says(
+    "Rows and columns inside each square have changed places."
+)
+right.mistake("turns_all", {"(0, 2, 4, 1, 3, 5)": "(0, 4, 2, 1, 5, 3)"}, shows=EVERYWHERE).says(
+    "The whole picture lies on its side: rows and columns have changed places, of squares and in squares."
+)
+right.mistake("exchanges_square_and_place", {"(0, 2, 4, 1, 3, 5)": "(0, 3, 5, 1, 2, 4)"}, shows=EVERYWHERE).says(
+    "You have taken the place in a square for the number of the square: each row of yours holds every size-th pixel. "
+    "After `reshape(…, H // size, size, …)` the first of the two counts squares."
+)
+right.mistake(
+    "cuts_in_so_many_parts",
+    {"H // size, size, W // size, size)": "size, H // size, size, W // size)"},
+    shows=EVERYWHERE,
+).says("`size` is the side of a square in pixels. You cut each side of the picture into so many parts.")
+right.mistake(
+    "goes_row_by_row_through_the_channels", {"(0, 2, 4, 1, 3, 5)": "(0, 2, 4, 3, 1, 5)"}, shows=EVERYWHERE
+).says(
+    "Inside a square you take the first row of each channel, then the second row of each. The channel comes first: "
+    "all rows of the first channel, then all of the second."
+)
+right.mistake("exchanges_height_and_width", {"B, C, H, W = images": "B, C, W, H = images"}, shows=EVERYWHERE).says(
+    "You take the height for the width and the width for the height: images are (B, C, H, W), rows before columns."
+)
+right.mistake("keeps_the_grid", {".flatten(1, 2)": ""}, shows=EVERYWHERE).says(
+    "The squares still stand in a grid, (B, rows, columns, …). A sequence has one dimension for places: flatten them."
+)
+right.mistake(
+    "keeps_the_channels_apart", {"flatten(3).flatten(1, 2)": "flatten(4).flatten(1, 2)"}, shows=EVERYWHERE
+).says("Each square still has a dimension for channels. All its numbers, C * size * size, make one row.")
+right.mistake(
+    "takes_channels_for_squares",
+    {"(0, 2, 4, 1, 3, 5)": "(0, 1, 2, 4, 3, 5)", "flatten(3).flatten(1, 2)": "flatten(4).flatten(1, 3)"},
+    shows=EVERYWHERE,
+).says("Each channel of a square became a row of its own. A square is one row, with all its channels.")
+patches.mistake("forgets_to_transpose_unfold", shows=EVERYWHERE).whole("""
+def patches(images, size):
+    if images.shape[2] % size or images.shape[3] % size:
+        raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
+    return torch.nn.functional.unfold(images, size, stride=size)
+""").says(
+    "The numbers of each square stand in columns: `F.unfold` returns (B, C * size * size, squares). Exchange the last "
+    "two dimensions."
+)
+patches.mistake("lets_squares_overlap", shows=EVERYWHERE).whole("""
+def patches(images, size):
+    if images.shape[2] % size or images.shape[3] % size:
+        raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
+    return torch.nn.functional.unfold(images, size).transpose(1, 2)
+""").says("Your squares overlap: the window moves on by one pixel. It moves by `size`; give the stride.")
+right.mistake(
+    "averages_the_channels",
+    {"images.reshape(B, C, H": "images.mean(1, keepdim=True).expand(-1, C, -1, -1).reshape(B, C, H"},
+    shows=EVERYWHERE,
+).says("The channels are averaged on the way. Every number of the picture turns up once.")
+right.mistake("takes_the_height_for_the_width", {"W // size, size)": "H // size, size)"}, shows=EVERYWHERE).says(
+    "You cut the width as if it were the height. Pictures need not be square."
+)
+right.mistake("drops_what_is_left_over", shows="ValueError").patch("""
+- if H % size or W % size:
+-     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
++ images = images[:, :, : H // size * size, : W // size * size]
+""").says("What is left over at the edges is dropped without a word. Raise a ValueError.")
+right.mistake("checks_nothing", shows="ValueError").patch("""
+- if H % size or W % size:
+-     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
+""").says(
+    "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+)
+right.mistake("checks_the_height_alone", {"if H % size or W % size": "if H % size"}, shows="ValueError").says(
+    "You look at the height alone. The width must be divided, too."
+)
+right.mistake("checks_the_width_alone", {"if H % size or W % size": "if W % size"}, shows="ValueError").says(
+    "You look at the width alone. The height must be divided, too."
+)
+right.mistake("refuses_only_if_both_fail", {"or W % size": "and W % size"}, shows="ValueError").says(
+    "You refuse a size that divides neither side. It has to divide both."
+)
+right.mistake("checks_the_area", {"H % size or W % size": "H * W % size**2"}, shows="ValueError").says(
+    "You ask whether the area of a square divides that of the picture. It is each side that must come out even."
+)
+right.mistake("asserts", shows="ValueError").patch("""
+- if H % size or W % size:
+-     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
++ assert H % size == 0 and W % size == 0, f"size is {size}, and does not divide {H} and {W}"
+""").says("`assert` raises an AssertionError, and nothing at all under `python -O`: raise a ValueError.")
+right.mistake(
+    "names_nothing",
+    {'f"size is {size}, and does not divide {H} and {W}"': '"the picture cannot be cut into squares"'},
+    shows="ValueError",
+).says("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value or shape.")
+right.mistake("detaches", {"images.reshape": "images.detach().reshape"}, shows="gradients").says(
+    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
+)
+right.mistake("makes_float32", {"images.reshape": "images.float().reshape"}, shows="float64").says(
+    "Your result is float32 whatever the images are. It has their dtype."
+)
+right.mistake("fills_a_tensor_elsewhere", shows="float64").patch("""
+- return cut.flatten(3).flatten(1, 2)
++ made = torch.zeros(B, 0, C * size * size, dtype=images.dtype)
++ for row in cut.flatten(3).unbind(1):
++     made = torch.cat([made, row], dim=1)
++ return made
+""").says(
+    "The tensor that you begin with is made on PyTorch's default device. images may lie elsewhere: take `new_zeros`."
+)

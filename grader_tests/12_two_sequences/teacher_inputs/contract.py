@@ -1,0 +1,56 @@
+"""`teacher_inputs`: what the decoder reads to predict `targets`: them, one place later, behind `begin`."""
+
+import torch
+
+from grading.judge.exercise import call, exercise, non_contiguous
+
+teacher_inputs = exercise(
+    "teacher_inputs",
+    points=2,
+    see="3. Teacher forcing",
+    hints=(
+        "Write the targets 5, 8, 2 in a row, and under each what the decoder has read by the time it has to say it. "
+        "What stands under the first?",
+        "The result has the shape of `targets`. Its first column is `begin` for every sentence, and behind it come all "
+        "columns of the targets but one. Which one is never read?",
+        "Make a column (B, 1) that is full of `begin`, with the dtype and device of targets (`targets.new_full`), and "
+        "put it before `targets[:, …]` with `torch.cat`.",
+    ),
+)
+
+
+@teacher_inputs.oracle
+def teacher_inputs_oracle(targets, begin):
+    shifted = targets.roll(1, dims=1)
+    shifted[:, 0] = begin
+    return shifted
+
+
+teacher_inputs.example("two sentences of three words", call(torch.tensor([[5, 8, 2], [7, 4, 9]]), 1), form=True)
+teacher_inputs.example("one word each", call(torch.tensor([[5], [3]]), begin=0))
+teacher_inputs.example("targets left as they were", call(torch.tensor([[6, 2, 2, 4]]), 3).unchanged())
+
+
+@teacher_inputs.criterion("begin, then all targets but the last", points=1)
+def _(draw):
+    for B, T in ((2, 5), (4, 3), (1, 7), (6, 2), (5, 5)):
+        # no two neighbours alike, no target is `begin`, so that each place tells what stands there
+        yield call(3 + draw.permutation(B * T).view(B, T), draw.integer(0, 3))
+    yield call(torch.tensor([[7, 7, 2, 0], [7, 2, 0, 0]]), begin=1)  # padded with 0
+    yield call(torch.tensor([[6, 3, 2, -100], [4, 2, -100, -100]]), begin=1)  # padded with what losses leave out
+
+
+@teacher_inputs.criterion("one target, and any begin", points=0.5)
+def _(draw):
+    yield call(5 + draw.permutation(4).view(4, 1), 2)
+    yield call(5 + draw.permutation(6).view(2, 3), 4000 + draw.integer(0, 90))
+    yield call(draw.permutation(8).view(2, 4), begin=draw.integer(0, 8))  # begin may be a target as well
+
+
+@teacher_inputs.criterion("int64, any layout and device, targets left alone", points=0.5, form=True)
+def _(draw):
+    yield call(10 + draw.permutation(20).view(4, 5), 7).unchanged()
+    yield call(non_contiguous(10 + draw.permutation(12).view(3, 4)), 1).unchanged()
+    # int32 does not hold them, and float32 does not tell them apart
+    yield call(2**33 + 1 + draw.permutation(6).view(2, 3), 2**33 + 21 + 2 * draw.integer(0, 9))
+    yield call(10 + draw.permutation(6).view(2, 3), 5).on_another_device()
