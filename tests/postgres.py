@@ -40,7 +40,7 @@ class Server:
         command = [str(self.bin / program), *arguments]
         user = "postgres" if os.geteuid() == 0 else None  # it does not run as root
         with tempfile.TemporaryFile("w+") as said:  # no pipe, which the server would keep open
-            done = subprocess.run(command, user=user, cwd=self.place, stdout=said, stderr=said, timeout=300)
+            done = subprocess.run(command, user=user, cwd=self.place, stdout=said, stderr=said)
             said.seek(0)
             assert done.returncode == 0, said.read()
 

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 def run(notebook: nbformat.NotebookNode, where: Path) -> nbformat.NotebookNode:
     """Run all cells, stopping at the first error, as `Run all` does."""
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(where)}}).execute()
+    NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(where)}}).execute()
     return notebook
 
 

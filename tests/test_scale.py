@@ -103,7 +103,6 @@ def test_the_hours_that_are_told_are_those_of_the_formula():
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)
 def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path, monkeypatch):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")

@@ -17,7 +17,7 @@ class Notebook:
     @classmethod
     def opened(cls, page: Page, address: str) -> Notebook:
         page.goto(address)
-        expect(page.locator("#jp-bottom-panel")).to_contain_text("Python 3 (ipykernel) | Idle", timeout=120_000)
+        expect(page.locator("#jp-bottom-panel")).to_contain_text("Python 3 (ipykernel) | Idle")
         return cls(page)
 
     def menu(self, name: str, *items: str) -> None:
@@ -33,7 +33,7 @@ class Notebook:
         self.menu("Edit", "Clear Outputs of All Cells")
         expect(last).to_have_text("[ ]:")
         self.menu("Run", "Run All Cells")
-        expect(last).to_have_text(re.compile(r"^\[\d+\]:$"), timeout=180_000)
+        expect(last).to_have_text(re.compile(r"^\[\d+\]:$"))
 
     @property
     def cells(self) -> Locator:
@@ -56,7 +56,7 @@ class Notebook:
 
     def theme(self, name: str) -> None:
         self.menu("Settings", "Theme", f"JupyterLab {name}")
-        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {name}", timeout=60_000)
+        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {name}")
 
     def report(self, exercise: str) -> Locator:
         return self.cell(f"check({exercise})").locator(f"[role=group][aria-label^='{exercise}:']")

@@ -32,6 +32,7 @@ from grading.site.build import build_site
 
 from .conftest import CHROMIUM, ROOT, a_students_lab
 from .notebook import Notebook
+from .serving import patient
 
 LESSON = "02_softmax"
 STUDENTS = 14
@@ -53,12 +54,12 @@ def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
     (place / "home").mkdir()
     with a_students_lab(place / "home") as address:
         yield from _in_lab(browser, address)
-    page = browser.new_page(viewport={"width": 1280, "height": 860})
+    page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
     page.goto((_site(place / "course") / f"{LESSON}.html").as_uri())
     page.get_by_role("heading", name="2. Exponentiate, then divide").scroll_into_view_if_needed()
     page.wait_for_load_state("networkidle")
     yield "site", page.screenshot()
-    page = browser.new_page(viewport={"width": 1280, "height": 860})
+    page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
     page.set_content(class_page(_class(), "A sample class", Graders(ROOT)))
     yield "class", page.screenshot()
 
@@ -70,19 +71,19 @@ def chromium() -> Iterator[Browser]:
 
 
 def _in_lab(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
-    page = browser.new_page(viewport={"width": 1000, "height": 1000})
+    page = patient(browser, viewport={"width": 1000, "height": 1000}).new_page()
     notebook = Notebook.opened(page, address.format(path=f"{LESSON}.ipynb"))
     page.keyboard.press("Control+b")
     notebook.run_all()
     notebook.write_and_run("def softmax(", WRONG)
-    expect(notebook.report("softmax")).to_contain_text("◐ partly right", timeout=60_000)
+    expect(notebook.report("softmax")).to_contain_text("◐ partly right")
     yield "check", _under(page, notebook.cell("def softmax("), notebook.report("softmax"))
     sliders = page.locator(".jp-CodeCell", has=page.locator(".jupyter-widgets")).first
     sliders.scroll_into_view_if_needed()
     moving = sliders.locator(".jupyter-widgets figure img")
     before = moving.get_attribute("src") or ""
     sliders.get_by_role("slider").first.press("ArrowRight")
-    expect(moving).not_to_have_attribute("src", before, timeout=60_000)
+    expect(moving).not_to_have_attribute("src", before)
     page.mouse.move(0, 0)
     yield "slider", sliders.screenshot()
 

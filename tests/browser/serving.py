@@ -13,11 +13,21 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 BIN = Path(sys.executable).parent
 TOKEN = "a-token-of-the-tests"
+PATIENCE = 900_000  # milliseconds; a step takes seconds, and load decides how many
+expect.set_options(timeout=PATIENCE)
+
+
+def patient(browser: Browser, **options: Any) -> BrowserContext:
+    """A context whose pages wait for as long as a busy machine needs."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 @contextmanager
@@ -64,14 +74,13 @@ def serving(course: Path, home: Path) -> Iterator[str]:
 
 
 def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    for _ in range(300):
+    while True:
         assert server.poll() is None, log.read_text()
         try:
             urllib.request.urlopen(address, timeout=2).close()
             return
         except (urllib.error.URLError, TimeoutError):
             time.sleep(0.2)
-    raise AssertionError(f"JupyterLab did not start: {log.read_text()}")
 
 
 def foreign_requests(page: Page) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from .serving import TOKEN, foreign_requests, serving
+from .serving import TOKEN, foreign_requests, patient, serving
 
 # Sets off what a reader may set off: every handler there is, and every link that leaves for no other page
 TOUCH = """() => {
@@ -72,7 +72,7 @@ class Teacher:
 def opening(root: Path, lesson: str, honest: str, browser: Browser, home: Path) -> Iterator[Teacher]:
     """A teacher before a course in which that lesson was graded; `honest`: a student whose pages do nothing."""
     with serving(root, home) as address:
-        context = browser.new_context()
+        context = patient(browser)
         context.route(lambda url: not url.startswith((address, "file:")), lambda route: route.abort())
         made = Teacher(root, lesson, address, context)
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:

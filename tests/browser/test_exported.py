@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from ..conftest import LESSONS, ROOT
 from ..running import hurried, run
 from .axe import violations
+from .serving import patient
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 
@@ -29,7 +30,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_what_an_exported_lesson_shows_has_no_violation_of_accessibility(browser: Browser, exported, theme, tmp_path):
     page, _ = HTMLExporter(theme=theme).from_notebook_node(exported)
     (tmp_path / "lesson.html").write_text(page, encoding="utf-8")
-    context = browser.new_context(viewport={"width": 1280, "height": 1000}, offline=True, color_scheme=theme)
+    context = patient(browser, viewport={"width": 1280, "height": 1000}, offline=True, color_scheme=theme)
     opened = context.new_page()
     opened.goto((tmp_path / "lesson.html").as_uri(), wait_until="domcontentloaded")
     expect(opened.locator(".jp-OutputArea-output").first).to_be_attached()

@@ -80,7 +80,7 @@ def test_the_formgraders_lists_run_nothing_of_a_name(teacher, place):
 def test_formulas_show_without_the_internet(teacher):
     opened = open_page(teacher, teacher.formgrader(HONEST))
     drawn = opened.page.locator("#notebook-container .MathJax, #notebook-container .MathJax_SVG")
-    expect(drawn.first).to_be_attached(timeout=120_000)
+    expect(drawn.first).to_be_attached()
     opened.page.wait_for_function("MathJax.Hub.queue.pending === 0 && !MathJax.Hub.queue.running")
     assert drawn.count() > 20
     assert drawn.first.bounding_box()["width"] > 2

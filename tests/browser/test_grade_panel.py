@@ -14,11 +14,10 @@ from grading.nbgrader_plugins.lock import alone
 from grading.run.nbgrader import scores
 
 from .. import chaos
-from .serving import TOKEN, serving
+from .serving import TOKEN, patient, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-LONG = 240_000  # milliseconds; a class of six takes ten seconds
 PLACES = {"manage_assignments": "in every lesson", f"manage_submissions/{chaos.LESSON}": f"in {chaos.LESSON}"}
 
 
@@ -41,10 +40,10 @@ def course(handed_in: Path, tmp_path: Path) -> Path:
 def page(course: Path, browser: Browser, tmp_path: Path) -> Iterator[Page]:
     (tmp_path / "home").mkdir()
     with serving(course, tmp_path / "home") as address:
-        opened = browser.new_page(base_url=f"{address}/formgrader/")
+        opened = patient(browser, base_url=f"{address}/formgrader/").new_page()
         opened.goto(f"{address}/tree?token={TOKEN}")  # signs in
         yield opened
-        opened.close()
+        opened.context.close()
 
 
 @pytest.mark.long
@@ -55,7 +54,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
     expect(panel.get_by_role("status")).to_contain_text(PLACES[place])
     panel.get_by_role("button", name="Grade all that is new").click()
     expect(panel.get_by_role("progressbar")).to_be_visible()
-    expect(panel.get_by_role("status")).to_contain_text("6 of 7 graded.", timeout=LONG)
+    expect(panel.get_by_role("status")).to_contain_text("6 of 7 graded.")
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
     expect(panel.get_by_role("listitem")).to_have_text(
         re.compile("gus: no 01_double.ipynb was handed in, but essay.txt")
@@ -65,7 +64,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
 
     page.reload()
     panel.get_by_role("button", name="Grade all that is new").click()
-    expect(panel.get_by_role("status")).to_contain_text("0 of 1 graded", timeout=LONG)
+    expect(panel.get_by_role("status")).to_contain_text("0 of 1 graded")
 
 
 @pytest.mark.long
@@ -75,12 +74,12 @@ def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     start, stop = (panel.get_by_role("button", name=name) for name in ("Grade all that is new", "Stop"))
     with alone(course):
         start.click()
-        expect(panel.locator("pre")).to_contain_text("is being graded already", timeout=LONG)
+        expect(panel.locator("pre")).to_contain_text("is being graded already")
     start.click()
-    expect(panel.get_by_role("status")).to_contain_text(re.compile(r"[1-5] of 7 graded …"), timeout=LONG)
+    expect(panel.get_by_role("status")).to_contain_text(re.compile(r"[1-5] of 7 graded …"))
     stop.click()
-    expect(panel.locator("pre")).to_contain_text("stopped. What was done is kept", timeout=LONG)
+    expect(panel.locator("pre")).to_contain_text("stopped. What was done is kept")
     assert 0 < len(scores(course)) < len(chaos.CLASS)
     start.click()
-    expect(panel.get_by_role("status")).to_contain_text(" graded.", timeout=LONG)
+    expect(panel.get_by_role("status")).to_contain_text(" graded.")
     assert scores(course).keys() == {(student, chaos.LESSON) for student in chaos.CLASS}

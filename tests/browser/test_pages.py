@@ -17,7 +17,7 @@ from grading.sample import hand_in, right, write_answers
 
 from .axe import violations
 from .conftest import ROOT, overflow
-from .serving import foreign_requests
+from .serving import foreign_requests, patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -63,7 +63,7 @@ def returned(classroom, browser: Browser) -> Path:
 @pytest.fixture(params=SIZES)
 def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
     """A window of either size without a network."""
-    context = browser.new_context(viewport=SIZES[request.param], offline=True)
+    context = patient(browser, viewport=SIZES[request.param], offline=True)
     yield context
     context.close()
 

@@ -18,12 +18,11 @@ from grading.sample import hand_in
 
 from ..classes import solved
 from ..small import LESSONS, make_course
-from .serving import BIN, TOKEN, foreign_requests, serving
+from .serving import BIN, TOKEN, foreign_requests, patient, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LESSON = LESSONS[0]
-LONG = 240_000  # milliseconds; each step takes a few seconds
 
 
 @pytest.fixture
@@ -38,8 +37,7 @@ def course(sandboxed: None, tmp_path: Path) -> Path:
 def teacher(course: Path, browser: Browser, tmp_path: Path) -> Iterator[BrowserContext]:
     (tmp_path / "home").mkdir()
     with serving(course, tmp_path / "home") as address:
-        context = browser.new_context(base_url=f"{address}/formgrader/")
-        context.set_default_timeout(LONG)
+        context = patient(browser, base_url=f"{address}/formgrader/")
         context.new_page().goto(f"{address}/tree?token={TOKEN}")  # signs in
         yield context
         context.close()
@@ -49,16 +47,16 @@ def done(page: Page, action: Locator, told: str) -> None:
     """Press what takes nbgrader a while, and close the box in which it says so."""
     action.click()
     box = page.locator("#success-modal")
-    expect(box).to_contain_text(told, timeout=LONG)
+    expect(box).to_contain_text(told)
     box.get_by_role("button", name="OK").click()
-    expect(box).to_be_hidden(timeout=LONG)
+    expect(box).to_be_hidden()
 
 
 def row(page: Page, place: str, cell: str) -> Locator:
     """The row of one of the formgrader's lists that has this cell, by its text or a selector."""
     page.goto(place)
     found = page.locator("#main-table tr", has=page.locator(cell))
-    expect(found).to_be_visible(timeout=LONG)
+    expect(found).to_be_visible()
     return found
 
 
@@ -72,13 +70,13 @@ def test_a_teacher_goes_the_whole_road_in_the_formgrader(course, teacher):
     page.locator(".modal-duedate").fill("2026-11-20T23:59")
     page.locator(".modal-timezone").fill("+0000")
     page.get_by_role("button", name="Save").click()
-    expect(lesson.locator(".duedate")).to_contain_text("2026-11-20 23:59", timeout=LONG)
+    expect(lesson.locator(".duedate")).to_contain_text("2026-11-20 23:59")
     done(page, lesson.locator(".assign a"), "Successfully created the student version")
     release = (course / "release" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8")
     assert "raise NotImplementedError" in release and "return (2 * x)" not in release
     with teacher.expect_page() as opened:
         lesson.locator(".preview a").click()
-    expect(opened.value.get_by_text(f"{LESSON}.ipynb").first).to_be_visible(timeout=LONG)
+    expect(opened.value.get_by_text(f"{LESSON}.ipynb").first).to_be_visible()
     opened.value.close()
 
     right = solved(course, LESSON)
@@ -87,31 +85,31 @@ def test_a_teacher_goes_the_whole_road_in_the_formgrader(course, teacher):
     (course / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_text('{"cells": [')  # cut off
     ada = row(page, f"manage_submissions/{LESSON}", "text=ada")
     done(page, ada.locator(".autograde a"), "Successfully autograded")
-    expect(ada.locator(".score")).to_have_text("5 / 5", timeout=LONG)
+    expect(ada.locator(".score")).to_have_text("5 / 5")
     page.get_by_role("button", name="Grade all that is new").click()
-    expect(page.locator("#grade-new").get_by_role("status")).to_contain_text("1 of 1 graded.", timeout=LONG)
+    expect(page.locator("#grade-new").get_by_role("status")).to_contain_text("1 of 1 graded.")
     expect(row(page, f"manage_submissions/{LESSON}", "text=bob").locator(".status")).to_have_text(
-        "needs manual grading", timeout=LONG
+        "needs manual grading"
     )
 
     waits = row(page, f"gradebook/{LESSON}/{LESSON}", ".needs-manual-grade .glyphicon-ok")
     waits.get_by_role("link", name="Submission").click()
     points, comment = page.locator("input.score"), page.locator("textarea.comment").last
-    expect(points).to_have_class(re.compile("needs_manual_grade"), timeout=LONG)  # what was given before is there
+    expect(points).to_have_class(re.compile("needs_manual_grade"))  # what was given before is there
     page.wait_for_load_state("networkidle")
     points.fill("2")
     points.press("Tab")
     comment.fill("Typed from your printout.")
     comment.press("Tab")
-    expect(points).not_to_have_class(re.compile("needs_manual_grade"), timeout=LONG)
+    expect(points).not_to_have_class(re.compile("needs_manual_grade"))
     page.wait_for_load_state("networkidle")
     page.reload()
-    expect(points).to_have_value("2", timeout=LONG)
-    expect(comment).to_have_value("Typed from your printout.", timeout=LONG)
+    expect(points).to_have_value("2")
+    expect(comment).to_have_value("Typed from your printout.")
     assert scores(course) == {("ada", LESSON): (5, 5), ("bob", LESSON): (2, 5)}
 
     bob = row(page, f"manage_submissions/{LESSON}", "text=bob")
-    expect(bob.locator(".status")).to_have_text("graded", timeout=LONG)
+    expect(bob.locator(".status")).to_have_text("graded")
     done(page, bob.locator(".generate-feedback a"), "Successfully generated feedback")
     told = (course / "feedback" / "bob" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
     assert "Typed from your printout." in told and "<b>2</b> of 5" in told

@@ -16,7 +16,7 @@ from grading.site.build import build_site
 
 from .axe import violations
 from .conftest import overflow
-from .serving import foreign_requests
+from .serving import foreign_requests, patient
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 
@@ -63,7 +63,7 @@ def site(browser, tmp_path_factory):
 
 
 def opened(browser: Browser, site, name="01_alike", *, width=1280, theme="light"):
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
+    page = patient(browser, viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
     page.goto((site / f"{name}.html").as_uri())
     return page
 
@@ -80,7 +80,7 @@ def test_sliders_move_by_keyboard_without_a_kernel(browser, site):
     expect(picture).to_have_attribute("alt", "bars of 3 and 2.0")
     slider.press("Home")
     expect(picture).to_have_attribute("alt", "bars of 1 and 2.0")
-    page.close()
+    page.context.close()
 
 
 def test_code_that_only_draws_is_folded_and_its_title_unfolds_it(browser, site):
@@ -89,22 +89,22 @@ def test_code_that_only_draws_is_folded_and_its_title_unfolds_it(browser, site):
     expect(code).to_be_hidden()
     page.get_by_text("Show the code: Bars that grow").click()
     expect(code).to_be_visible()
-    page.close()
+    page.context.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_lesson_has_no_violation_of_accessibility(browser, site, theme):
     page = opened(browser, site, theme=theme)
     assert violations(page) == []
-    page.close()
+    page.context.close()
 
 
 @pytest.mark.long
 def test_nothing_sticks_out_on_a_telephone_and_nothing_is_asked_of_others(browser, site):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page = patient(browser, viewport={"width": 390, "height": 844}).new_page()
     asked = foreign_requests(page)
     page.goto((site / "01_alike.html").as_uri())
     page.wait_for_load_state("networkidle")
     assert [line for line in overflow(page) if "sidebar" not in line] == []
     assert asked == []
-    page.close()
+    page.context.close()

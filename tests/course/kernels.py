@@ -37,7 +37,7 @@ class Kernel:
                 shown.html += content["data"].get("text/html", "")
                 shown.markdown += content["data"].get("text/markdown", "")
 
-        self.client.execute_interactive(textwrap.dedent(code), output_hook=collect, timeout=120)
+        self.client.execute_interactive(textwrap.dedent(code), output_hook=collect, timeout=None)
         return shown
 
 

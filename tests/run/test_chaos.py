@@ -21,7 +21,6 @@ def ready(sandboxed, tmp_path_factory):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)
 def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_path):
     root = shutil.copytree(ready, tmp_path / "course")
     with Running(tmp_path / "cluster") as cluster:

@@ -212,7 +212,7 @@ def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course):
     assert write_feedback(course, [ONE], console, workers=3) == 0
     assert f"{ONE}: 4 feedback" in console.text
     process = start(other, "nbgrader", "generate_feedback", ONE)
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate()
     assert process.returncode == 0, said
     pages = files_of(course / "feedback")
     assert pages == files_of(other / "feedback")

@@ -33,7 +33,7 @@ def test_only_one_grades_a_course_at_a_time(course, command):
     hand_in(course, ONE, "ada", solved(course, ONE))
     with alone(course):
         second = start(course, *command)
-        said, _ = second.communicate(timeout=300)
+        said, _ = second.communicate()
     assert second.returncode == 1
     assert f"is being graded already, by {getpass.getuser()} on" in said
     assert f"(process {os.getpid()})" in said
@@ -52,7 +52,7 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(by)
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate()
     assert process.returncode == 130
     assert "grading: stopped. What was done is kept; run the same command again to go on." in said
     assert "Traceback" not in said
@@ -72,7 +72,7 @@ def test_who_asked_that_a_closed_terminal_stops_nothing_is_heeded(course):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGHUP)
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate()
     assert process.returncode == 0, said
     assert len(scores(course)) == 3
 

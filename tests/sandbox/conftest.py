@@ -29,7 +29,7 @@ _held_open.flush()
 os.set_inheritable(_held_open.fileno(), True)
 
 #: Seconds within which whatever ends at all ends also on a slow and busy machine. The product's own limits are shorter.
-LONG = 120.0
+LONG = 900.0
 PATIENT = Limits(cell=LONG, start=LONG)
 TRY = """
 import ctypes, os, socket
