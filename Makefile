@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser pictures road fuzz chaos coverage bench wheels clean
+.PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser notebooks pictures road fuzz chaos coverage bench wheels clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ test-fast: setup  ## what answers in about a minute, while one works
 
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
 	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
+
+notebooks: setup  ## every lesson in a real kernel from its first cell to its last, solved and untouched
+	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser

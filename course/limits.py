@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import torch
+
 from .protocol.errors import is_theirs
 
 CALL = 10.0  # seconds of the processor's time for one call; a right answer takes milliseconds, training a second
@@ -65,8 +67,8 @@ def renew() -> None:
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
     """Raises TooLong in the block when it has used so many seconds of the processor's time, or `PATIENCE` times as
-    many by the clock; again and again, if the block catches it."""
-    clock = _Clock(seconds)
+    many by the clock; again and again, if the block catches it. Gradients are then on or off as they were."""
+    clock, gradients = _Clock(seconds), torch.is_grad_enabled()
     by_signal = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     _running.append(clock)
     try:
@@ -75,6 +77,9 @@ def limit(seconds: float) -> Iterator[None]:
                 yield
             finally:
                 clock.open = False
+    except (TooLong, KeyboardInterrupt):
+        torch.set_grad_enabled(gradients)  # an optimizer's step, say, may have been about to switch them on again
+        raise
     finally:
         _running.remove(clock)
 

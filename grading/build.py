@@ -36,7 +36,7 @@ from .root import CourseError
 EXPORTED = "exported.json"  # beside the graders, and committed with them: a fresh clone need not make them anew
 ENGINE, PACKAGE = Path(__file__).parent, Path(checking.__file__).parent
 EXPORTERS = (
-    *(PACKAGE / part for part in ("practice.py", "specimens.py", "properties", "protocol")),
+    *(PACKAGE / part for part in ("practice.py", "specimens", "properties", "protocol")),
     *(ENGINE / part for part in ("export.py", "build.py", "root.py", "judge")),
 )
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -105,7 +105,7 @@ def fingerprint(root: Path, name: str) -> str:
     """A hash of all that a lesson's proof depends on."""
     tests = root / "grader_tests"
     engine = [Path(part).parent for part in (judge.__file__, course.protocol.__file__, __file__)]
-    specimens = engine[1].parent / "specimens.py"
+    specimens = engine[1].parent / "specimens"
     files = sources(root / "source" / f"{name}.py", specimens, tests / name, tests / "shared", *engine)
     return digest(files, torch.__version__, platform.python_version())
 

@@ -106,6 +106,15 @@ def test_what_never_ends_is_ended(where, code):
     assert where(lambda: stopped(lambda: None)) == ""
 
 
+def test_what_is_ended_leaves_gradients_as_they_were(where):
+    def in_the_middle_of_a_step() -> None:
+        torch.set_grad_enabled(False)
+        while True:
+            pass
+
+    assert where(lambda: stopped(in_the_middle_of_a_step) and str(torch.is_grad_enabled())) == "True"
+
+
 def test_what_waits_is_ended_by_the_clock_and_not_before(monkeypatch):
     monkeypatch.setattr(limits, "PATIENCE", 3)
     began = time.monotonic()

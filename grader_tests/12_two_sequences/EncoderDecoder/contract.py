@@ -125,6 +125,15 @@ def _(draw):
     s.call(method(m, "encode"), s.other, s.source_mask)
     s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
     yield s.case(ref("logits")).described("decode, with the memory of the first of two sources")
+    s = Script(
+        encoder=encoder, decoder=decoder, **sentences(draw, 3, 5, 4), other=sentences(draw, 3, 5, 4)["source_mask"]
+    )
+    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    memory = s.call(method(m, "encode"), s.source, s.other, name="memory")
+    s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
+    s.call(method(m, "decode"), s.targets_in, memory, name="unmasked")
+    case = s.case(ref("logits"), ref("unmasked"))
+    yield case.described("decode with another mask than encode, and with none")
 
 
 @encoder_decoder.criterion("the encoder is asked once, and any memory goes on as it is", points=0.5)
@@ -149,13 +158,14 @@ def _(draw):
 
 @encoder_decoder.criterion("both are its parts: they learn and change their mode with it", points=1)
 def _(draw):
-    s = translated(draw, 2, 5, 4)
-    squares = s.call(method(ref("logits"), "square"), name="squares")
-    s.call(helper("backward"), s.call(method(squares, "sum"), name="sum"))
-    for name in ("encoder", "decoder"):
-        s.call(helper("gradients_of"), ref(name), name=f"{name}_gradients")
-    case = s.case(ref("encoder_gradients"), ref("decoder_gradients"))
-    yield case.described("the gradients of both after a backward pass")
+    for masked, text in ((True, ""), (False, " without a mask")):
+        s = translated(draw, 2, 5, 4, masked=masked)
+        squares = s.call(method(ref("logits"), "square"), name="squares")
+        s.call(helper("backward"), s.call(method(squares, "sum"), name="sum"))
+        for name in ("encoder", "decoder"):
+            s.call(helper("gradients_of"), ref(name), name=f"{name}_gradients")
+        case = s.case(ref("encoder_gradients"), ref("decoder_gradients"))
+        yield case.described(f"the gradients of both after a backward pass{text}")
     encoder, decoder = parts(draw)
     s, modes = Script(encoder=encoder, decoder=decoder), []
     for name in ("encoder", "decoder"):

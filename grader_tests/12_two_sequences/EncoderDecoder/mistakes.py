@@ -125,6 +125,17 @@ right.mistake("DecodesTheLastMemory", shows=HALVES).patch("""
     "`decode` goes on from what was encoded last, whatever memory it is given. Two sources may be translated in turn: "
     "take the argument."
 )
+right.mistake("DecodesWithTheMaskOfEncode", shows=HALVES).patch("""
+- memory = self.encoder(source, source_mask)
++ self.mask = source_mask
++ memory = self.encoder(source, source_mask)
+@@
+- logits = self.decoder(targets_in, memory, source_mask)
++ logits = self.decoder(targets_in, memory, getattr(self, "mask", source_mask))
+""").says(
+    "`decode` uses the mask that `encode` was given last, whatever mask it is given itself. Two batches may be "
+    "translated in turn: take the argument."
+)
 right.mistake("MakesAMaskOfNone", shows=ONCE).patch("""
 - return self.decode(targets_in, self.encode(source, source_mask), source_mask)
 + if source_mask is None:
@@ -144,6 +155,17 @@ right.mistake(
     shows=PARTS,
 ).says(
     "The memory is detached, or made under `no_grad`: no gradient reaches the encoder, which never learns. The "
+    "numbers are right all the same."
+)
+right.mistake("LearnsWithAMaskAlone", shows=PARTS).patch("""
+- memory = self.encoder(source, source_mask)
+- return memory
++ if source_mask is None:
++     with torch.no_grad():
++         return self.encoder(source)
++ return self.encoder(source, source_mask)
+""").says(
+    "Without a mask the memory is made under `no_grad`: no gradient reaches the encoder, which then never learns. The "
     "numbers are right all the same."
 )
 right.mistake("KeepsThemInAList", shows=PARTS).patch("""

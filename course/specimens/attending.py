@@ -1,0 +1,156 @@
+"""Functions that map (T, D) to (T, D), of which some see the future or are blind to order: lessons 05 and 07."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+Attention = Callable[[Tensor], Tensor]
+
+
+def mixture(
+    matrix: Tensor, features: Tensor | None = None, normalised: bool = False, even: Tensor | None = None
+) -> Attention:
+    """x (T, D) -> matrix @ x, for a matrix (T, T): output i holds input j `matrix[i, j]` times.
+
+    With `even` (T, T) output i holds the square of input j `even[i, j]` times beside, whatever the sign of that input.
+    `features` (D, D) makes it matrix @ x @ features. With `normalised` each output is brought to mean 0 and variance 1
+    over its D features, as by a layer norm; the sum of its features is then 0 whatever the input is.
+    """
+
+    def mix(x: Tensor) -> Tensor:
+        mixed = torch.einsum("ts,sd->td", matrix.to(x), x)
+        if even is not None:
+            mixed = mixed + torch.einsum("ts,sd->td", even.to(x), x.square())
+        if features is not None:
+            mixed = torch.einsum("td,de->te", mixed, features.to(x))
+        return _finish(mixed, normalised)
+
+    return mix
+
+
+def biased_attention(
+    bias: Tensor,
+    gate: Tensor | None = None,
+    positions: Tensor | None = None,
+    normalised: bool = False,
+) -> Attention:
+    """Self-attention on x (T, D) without projections, with `bias` (T, T) added to its scaled scores.
+
+    `gate` (T, T) multiplies the weights after the softmax; `positions` (T, D) is added to x beforehand. A shorter x
+    gets the first rows and columns of all three. A row of `bias` must hold at least one finite number.
+    """
+
+    def attend(x: Tensor) -> Tensor:
+        length = len(x)
+        if positions is not None:
+            x = x + positions[:length].to(x)
+        weights = _weights(x, x, bias[:length, :length])
+        if gate is not None:
+            weights = weights * gate[:length, :length].to(x)
+        return _finish(torch.einsum("ts,sd->td", weights, x), normalised)
+
+    return attend
+
+
+def turned_attention(turns: Tensor) -> Attention:
+    """Self-attention on x (T, D) whose query and key number t are both multiplied by the matrix turns[t], (D, D).
+
+    `turns` is (T, D, D); the values are x as it is. A shorter x gets the first matrices.
+    """
+
+    def attend(x: Tensor) -> Tensor:
+        turned = torch.einsum("tde,te->td", turns[: len(x)].to(x), x)
+        return torch.einsum("ts,sd->td", _weights(turned, turned, torch.zeros(len(x), len(x))), x)
+
+    return attend
+
+
+def suspect(letter: str) -> Attention:
+    """One of the attention functions of lesson 05; see `SUSPECTS` for what each one does.
+
+    Raises ValueError for a letter that names none.
+    """
+    if letter not in SUSPECTS:
+        raise ValueError(f"letter is {letter!r}; the suspects are {', '.join(SUSPECTS)}")
+    return SUSPECTS[letter]
+
+
+def _weights(queries: Tensor, keys: Tensor, bias: Tensor) -> Tensor:
+    scores = torch.einsum("td,sd->ts", queries, keys) * queries.shape[1] ** -0.5
+    return torch.softmax(scores + bias.to(scores), dim=1)
+
+
+def _finish(outputs: Tensor, normalised: bool) -> Tensor:
+    if not normalised:
+        return outputs
+    centred = outputs - outputs.mean(dim=1, keepdim=True)
+    return centred / (centred.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
+
+
+def _reach(queries: int, keys: int, ahead: int, outside: float = -torch.inf) -> Tensor:
+    """A bias (queries, keys): 0 for keys up to `ahead` places after the query's own row, `outside` beyond them."""
+    distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
+    return torch.zeros(queries, keys).masked_fill(distance > ahead, outside)
+
+
+def _next_key_is_open(x: Tensor) -> Tensor:
+    """A causal mask whose diagonal lies one place too far to the right."""
+    return biased_attention(_reach(len(x), len(x), 1))(x)
+
+
+def _inverted(x: Tensor) -> Tensor:
+    """A causal mask handed over with the meaning of True turned round: only the future can be seen."""
+    future = torch.ones(len(x), len(x)).triu(1)
+    bias = torch.zeros_like(future).masked_fill(future == 0, -torch.inf)
+    bias[-1] = 0.0  # the last token sees nothing; its gate is shut
+    return biased_attention(bias, gate=future)(x)
+
+
+def _softmax_first(x: Tensor) -> Tensor:
+    """The softmax over everything, and the weights on the future set to 0 afterwards."""
+    return biased_attention(torch.zeros(len(x), len(x)), gate=_reach(len(x), len(x), 0).exp())(x)
+
+
+def _timid(x: Tensor) -> Tensor:
+    """A causal mask whose blocked scores are lowered by 6 instead of being removed."""
+    return biased_attention(_reach(len(x), len(x), 0, outside=-6.0))(x)
+
+
+def _roomy_buffer(x: Tensor) -> Tensor:
+    """Keys in a buffer with two unused places at its end, and a mask that takes the queries for its last rows."""
+    buffer = torch.nn.functional.pad(x, (0, 0, 0, 2))
+    return _weights(x, buffer, _reach(len(x), len(buffer), 2)) @ buffer
+
+
+def _reads_the_prompt_at_once(x: Tensor) -> Tensor:
+    """Causal, but the first three positions see one another: a prompt that is read as a whole."""
+    bias = _reach(len(x), len(x), 0)
+    bias[:3, :3] = 0.0
+    return biased_attention(bias)(x)
+
+
+def _honest(x: Tensor) -> Tensor:
+    """Causal attention as it should be."""
+    return biased_attention(_reach(len(x), len(x), 0))(x)
+
+
+def _short_sighted(x: Tensor) -> Tensor:
+    """The upper half of the queries aligned with the first keys: it sees too little, and nothing of the future."""
+    half = len(x) // 2
+    bias = torch.cat([_reach(half, len(x), 0), _reach(len(x) - half, len(x), 0)])
+    return biased_attention(bias)(x)
+
+
+SUSPECTS: dict[str, Attention] = {
+    "A": _timid,
+    "B": _honest,
+    "C": _roomy_buffer,
+    "D": _softmax_first,
+    "E": _reads_the_prompt_at_once,
+    "F": _inverted,
+    "G": _next_key_is_open,
+    "H": _short_sighted,
+}
