@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # nbgrader calls `alembic` by name when it makes a gradebook
 export PATH := $(abspath $(BIN)):$(PATH)
+# What was compiled once is kept, whatever the environment says: the tests start hundreds of processes
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build release demo grade feedback report site lab check strength test test-all test-fast test-ordinary test-browser notebooks pictures road fuzz chaos coverage bench wheels clean
@@ -63,7 +65,7 @@ test-all: setup  ## the whole test suite, every lesson and hostile submission: a
 	$(BIN)/python -m pytest -n $(TESTERS)
 
 test-fast: setup  ## what answers in about a minute, while one works
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 -m "not (slow or long or browser)"
+	$(BIN)/python -m pytest -n 2 -m "not (slow or long or browser)"
 
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
 	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py

@@ -56,7 +56,7 @@ def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
         yield from _in_lab(browser, address)
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
     page.goto((_site(place / "course") / f"{LESSON}.html").as_uri())
-    page.get_by_role("heading", name="2. Exponentiate, then divide").scroll_into_view_if_needed()
+    page.locator("figure img").first.evaluate("picture => picture.scrollIntoView({block: 'end'})")
     page.wait_for_load_state("networkidle")
     yield "site", page.screenshot()
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
@@ -108,6 +108,7 @@ def _site(course: Path) -> Path:
     (course / "source" / f"{LESSON}.py").touch()
     shutil.copytree(ROOT / "release" / LESSON, course / "release" / LESSON)
     shutil.copytree(ROOT / "docs" / "site", course / "docs" / "site")
+    shutil.copy(ROOT / "docs" / "course.md", course / "docs")
     return build_site(course, course / "site", Console(quiet=True), workers=1).parent
 
 
