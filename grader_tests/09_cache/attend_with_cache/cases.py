@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, ref
+from grading.judge.exercise import SUBJECT, Script, method, ref
 
 
 def fresh(draw, B=2, H=3, T=4, K=5, V=6, **options):
@@ -27,12 +27,19 @@ def far_below(arguments):
     return query.abs() + 2.0, -key.abs() - 2.0, value, *below
 
 
+def handed_on(s, piece, name):
+    """The cache that came with a piece, in float32: another dtype is a slip of form, and costs what judges form."""
+    if piece is None:
+        return None
+    return tuple(s.call(method(ref(f"piece_{piece}", 2, half), "float"), name=f"{name}_{half}") for half in (0, 1))
+
+
 def in_pieces(draw):
     """Three, one and two tokens; then two others from where the two began. Nothing may remain but what is handed on."""
     s = Script()
     for n, size in enumerate((3, 1, 2, 2)):
         s.inputs |= dict(zip((f"query_{n}", f"key_{n}", f"value_{n}"), fresh(draw, T=size), strict=True))
-        after = (None, ref("piece_0", 2), ref("piece_1", 2), ref("piece_1", 2))[n]
+        after = handed_on(s, (None, 0, 1, 1)[n], name=f"cache_{n}")
         s.call(SUBJECT, *(ref(f"{name}_{n}") for name in ("query", "key", "value")), after, name=f"piece_{n}")
     pieces = [ref(f"piece_{n}") for n in range(4)]
     return s.case(*pieces).described("pieces of three, one and two tokens, and two others after the four")
