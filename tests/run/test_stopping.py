@@ -118,7 +118,6 @@ def _most_pages(number: int) -> Iterator[None]:
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", limit)
 
 
-@pytest.mark.long
 def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_notebook(course):
     hand_in(course, ONE, "ada", solved(course, ONE))
 
