@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 BIN = Path(sys.executable).parent
 TOKEN = "a-token-of-the-tests"
-PATIENCE = 900_000  # milliseconds; a step takes seconds, and load decides how many
+PATIENCE = 240_000  # milliseconds; a step takes seconds, and load decides how many
 expect.set_options(timeout=PATIENCE)
 
 
