@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, groupby
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -18,7 +18,7 @@ from .records import EXCUSED, Course
 from .spread import quartiles
 from .texts import Graders
 
-NARROWEST = 8  # characters of a name in the table, however many lessons stand beside it
+NARROWEST = 16  # characters of a name in the table, however many lessons stand beside it
 MOST = 3  # mistakes
 MOST_LINES = 10  # of a list; the page has all
 BAR = 20  # characters
@@ -43,7 +43,8 @@ def show_class(course: Course, graders: Graders, console: Console, *, students: 
     if loose:
         console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
     if students:
-        console.print(_students(course, console.width))
+        for table in _students(course, console.width):
+            console.print(table)
     else:
         console.print("`grading report --students` shows everyone's points; `--html FILE` writes it all.")
 
@@ -95,23 +96,34 @@ def _place(percent: float) -> int:
     return min(BAR, max(0, round(percent / 100 * BAR)))
 
 
-def _students(course: Course, width: int) -> Table:
-    """A row for a student, a column for a lesson, under its number where that tells it from the others."""
+def _students(course: Course, width: int) -> Iterator[Table]:
+    """A row for a student, a column for a lesson, under its number where that tells it from the others. Lessons that do
+    not fit beside the names stand in a table of their own below."""
     points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
     points |= dict.fromkeys(course.excused, EXCUSED)
     starred = {(a.student, a.lesson) for a in course.answers if a.waiting}
     students, lessons = sorted({student for student, _ in points}), course.lessons
     columns = [
-        _column([(points.get((s, lesson), "–"), (s, lesson) in starred) for s in students]) for lesson in lessons
+        [head, *_column([(points.get((s, lesson), "–"), (s, lesson) in starred) for s in students])]
+        for head, lesson in zip(_heads(lessons), lessons, strict=True)
     ]
-    heads = _heads(lessons)
-    taken = sum(1 + max(map(len, (head, *column))) for head, column in zip(heads, columns, strict=True))
     title = "Points (*: needs a person)" if starred else "Points"
-    table = Table(title=title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+    while columns:
+        room = width - min(NARROWEST, max(map(len, students)))
+        widths = accumulate(1 + max(map(len, column)) for column in columns)
+        beside = max(1, sum(taken <= room for taken in widths))
+        yield _points(title, students, columns[:beside], width)
+        columns, title = columns[beside:], ""
+
+
+def _points(title: str, students: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Table:
+    """One table; each column is a lesson's head, and its cells."""
+    table = Table(title=title or None, box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("student", no_wrap=True)
-    for head in heads:
+    for head, *_ in columns:
         table.add_column(Text(head), justify="right", no_wrap=True)
-    for student, *cells in zip(students, *columns, strict=True):
+    taken = sum(1 + max(map(len, column)) for column in columns)
+    for student, *cells in zip(students, *(cells for _, *cells in columns), strict=True):
         table.add_row(Text(shortened(student, max(NARROWEST, width - taken))), *cells)
     return table
 

@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,18 @@ def test_eight_lessons_and_long_names_fit_into_eighty_columns(graders):
     rows = [line for line in lines if "3.5/5" in line]
     assert [row.split()[1:] for row in rows] == [["3.5/5"] * 8] * 3
     assert len({row.split()[0] for row in rows}) == 3  # what tells the two long names apart is still there
+
+
+def test_lessons_that_do_not_fit_stand_below_and_nothing_is_cut(graders):
+    lessons = [f"{number:02}_lesson" for number in range(13)]
+    of = course(*(answer(name, verdict(3.25), lesson) for name in ("sample-dara", "sample-emil") for lesson in lessons))
+    lines = in_terminal(of, graders, students=True).splitlines()
+    assert max(map(len, lines)) <= 80
+    heads = [line.split()[1:] for line in lines if line.startswith("student")]
+    assert len(heads) > 1 and [*chain(*heads)] == [lesson[:2] for lesson in lessons]
+    for name in ("sample-dara", "sample-emil"):
+        rows = [line.split()[1:] for line in lines if line.startswith(f"{name} ")]
+        assert [*chain(*rows)] == ["3.25/5"] * 13
 
 
 def test_lessons_of_one_number_keep_their_names_and_what_is_missing_is_no_zero(graders):
