@@ -13,12 +13,15 @@ def parts(draw, N=6, D=5, **kind):
     return [encoder, specimen("Writer", written, n_tokens=N + 1, width=D)]
 
 
-def sentences(draw, B, S, T, N=6):
-    """source (B, S), targets_in (B, T) and a mask (B, S) with an open and a padded position in each row."""
+def sentences(draw, B, S, T, N=6, padded=True):
+    """source (B, S), targets_in (B, T) and a mask (B, S) with an open and a padded position in each row, or with none
+    that is padded: what an answer makes of padding is then without consequence."""
     mask = draw.chance(0.4, B, S)
     for row in mask:
         order = draw.permutation(S)
         row[order[0]], row[order[-1]] = False, True
+    if not padded:
+        mask[:] = False
     return {
         "source": draw.integers(0, N, B, S),
         "targets_in": draw.integers(0, N + 1, B, T),
@@ -26,13 +29,14 @@ def sentences(draw, B, S, T, N=6):
     }
 
 
-def translated(draw, B, S, T, *, masked=True, by_name=False, halves=False, **kind):
+def translated(draw, B, S, T, *, masked=True, padded=False, by_name=False, halves=False, **kind):
     """A script that has called the whole module, or its halves, on sentences; its last step is "logits".
 
-    kind  of memory, see the specimen `Reader`
+    masked  with a mask, which blocks something where the sentences are `padded`
+    kind    of memory, see the specimen `Reader`
     """
     encoder, decoder = parts(draw, **kind)
-    given = sentences(draw, B, S, T)
+    given = sentences(draw, B, S, T, padded=padded)
     if not masked:
         del given["source_mask"]
     s = Script(encoder=encoder, decoder=decoder, **given)

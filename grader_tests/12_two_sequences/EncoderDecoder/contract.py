@@ -85,7 +85,7 @@ def _():
     yield case.described("the encoder's gradients after a backward pass, and its mode after eval()")
 
 
-@encoder_decoder.criterion("logits without padding", points=1)
+@encoder_decoder.criterion("logits without padding", points=0.5)
 def _(draw):
     yield translated(draw, 2, 5, 4, masked=False).case(ref("logits"))
     yield translated(draw, 3, 4, 7, masked=False, by_name=True).case(ref("logits"))
@@ -103,11 +103,11 @@ def _(draw):
     yield s.case(ref("again")).described("the second of two calls with one source, between which the encoder changed")
 
 
-@encoder_decoder.criterion("the padding reaches both", points=0.5)
+@encoder_decoder.criterion("the padding reaches both", points=1)
 def _(draw):
-    yield translated(draw, 2, 5, 4).case(ref("logits"))
-    yield translated(draw, 3, 4, 7, by_name=True).case(ref("logits"))
-    yield translated(draw, 4, 6, 1).case(ref("logits"))
+    yield translated(draw, 2, 5, 4, padded=True).case(ref("logits"))
+    yield translated(draw, 3, 4, 7, padded=True, by_name=True).case(ref("logits"))
+    yield translated(draw, 4, 6, 1, padded=True).case(ref("logits"))
 
 
 @encoder_decoder.criterion("encode and decode are its halves", points=0.5)
@@ -115,21 +115,22 @@ def _(draw):
     for masked in (True, False):
         yield translated(draw, 2, 5, 4, masked=masked, halves=True).case(ref("memory"), ref("logits"))
     encoder, decoder = parts(draw)
-    s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5), memory=draw.normal(3, 4, 5))
+    s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5, padded=False), memory=draw.normal(3, 4, 5))
     m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
     s.call(method(m, "decode"), s.targets_in, s.memory, source_mask=s.source_mask, name="logits")
     yield s.case(ref("logits")).described("decode(targets_in (3, 5), memory (3, 4, 5), source_mask (3, 4))")
-    s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5), other=draw.integers(0, 6, 3, 4))
-    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
-    memory = s.call(method(m, "encode"), s.source, s.source_mask, name="memory")
-    s.call(method(m, "encode"), s.other, s.source_mask)
-    s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
-    yield s.case(ref("logits")).described("decode, with the memory of the first of two sources")
     s = Script(
-        encoder=encoder, decoder=decoder, **sentences(draw, 3, 5, 4), other=sentences(draw, 3, 5, 4)["source_mask"]
+        encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5, padded=False), other=draw.integers(0, 6, 3, 4)
     )
     m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
-    memory = s.call(method(m, "encode"), s.source, s.other, name="memory")
+    memory = s.call(method(m, "encode"), s.source, name="memory")
+    s.call(method(m, "encode"), s.other)
+    s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
+    yield s.case(ref("logits")).described("decode, with the memory of the first of two sources")
+    open_ = sentences(draw, 3, 5, 4, padded=False)["source_mask"]
+    s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 5, 4), open=open_)
+    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    memory = s.call(method(m, "encode"), s.source, s.open, name="memory")
     s.call(method(m, "decode"), s.targets_in, memory, s.source_mask, name="logits")
     s.call(method(m, "decode"), s.targets_in, memory, name="unmasked")
     case = s.case(ref("logits"), ref("unmasked"))
@@ -140,11 +141,10 @@ def _(draw):
 def _(draw):
     for kind, text in (
         ({}, ""),
-        ({"masked": False}, " without a mask"),
         ({"paired": True}, ", of a memory that is a pair"),
         ({"named": True}, ", of a memory that is a dict"),
     ):
-        s = translated(draw, 2, 5, 4, **kind)
+        s = translated(draw, 2, 5, 4, masked=False, **kind)
         s.call(helper("attribute"), s.encoder, "calls", name="encoder_calls")
         s.call(helper("attribute"), s.decoder, "calls", name="decoder_calls")
         observed = s.case(ref("logits"), ref("encoder_calls"), ref("decoder_calls"))
@@ -186,7 +186,7 @@ def _(draw):
 def _(draw):
     s = translated(draw, 2, 5, 4)
     yield s.case(ref("logits")).unchanged()
-    s = Script(**sentences(draw, 2, 5, 4))
+    s = Script(**sentences(draw, 2, 5, 4, padded=False))
     encoder, decoder = parts(draw)
     for node in (encoder, decoder):
         for name in node.state:
