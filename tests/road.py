@@ -81,6 +81,12 @@ def lowest(root: Path = ROOT) -> list[str]:
     return made
 
 
+def tested(name: str) -> str:
+    """The requirement in constraints.txt for this package: of torch, plain, an index gives the largest build it has."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith(f"{name}=="))
+
+
 def environment(folder: Path, requirements: list[str], *, constraints: Path | None = None) -> Path:
     """A virtual environment that has these; its Python."""
     python = folder / "bin" / "python"
@@ -193,7 +199,7 @@ def main(arguments: list[str]) -> int:
         "--torch", default="", help="its requirement, where another build than the index's is to be had"
     )
     asked = parser.parse_args(arguments)
-    wanted = [*COLAB, "torch"] if asked.shape == "colab" else [*lowest(), *TO_TEST]
+    wanted = [*COLAB, tested("torch")] if asked.shape == "colab" else [*lowest(), *TO_TEST]
     if asked.torch:
         wanted = [asked.torch, *(one for one in wanted if Requirement(one).name != "torch")]
     python = environment(asked.folder, wanted)
