@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -42,7 +42,8 @@ def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], s
     for ax, ids, names, title in ((axes[0], source, words, "source"), (axes[1], targets, said, "targets")):
         rows, columns = ids.shape
         heat_map(torch.zeros(rows, columns), ax=ax, kind="scores", limit=1.0, numbers=False, blocked=ids == 0)
-        figure.axes[-1].remove()  # the colour bar: there is no number here
+        image: Any = ax.images[0]
+        image.colorbar.remove()  # there is no number here
         for (r, c), i in zip(torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).tolist(), ids.flatten()):
             if i:
                 ax.text(c, r, names[int(i)], ha="center", va="center", fontsize=SMALL)
