@@ -88,9 +88,8 @@ fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests
 chaos: setup  ## kill graders, and parts of a cluster, at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
 	$(BIN)/python -m tests.chaos $(ROUNDS)
 
-# Without the test of limits: where lines are counted, a call that another thread is to end has hung there
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases --cov --cov-fail-under=85 --ignore tests/course/test_limits.py tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
 
 bench: setup  ## what grading costs, side by side with others, written to docs/performance.md
 	$(BIN)/python -m benchmarks

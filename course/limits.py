@@ -106,12 +106,14 @@ def _signals(clock: _Clock) -> Iterator[None]:
 
 @contextmanager
 def _thread(clock: _Clock) -> Iterator[None]:
-    caller, ended, raising = threading.get_ident(), threading.Event(), threading.Lock()
+    caller, raising = threading.get_ident(), threading.Lock()
+    ended, raised = threading.Event(), threading.Event()
 
     def watch() -> None:
         while not ended.wait(AGAIN if clock.over() else LOOK):
             with raising:
                 if clock.open and clock.over() and _in_a_call(sys._current_frames().get(caller)):
+                    raised.set()
                     _raise_in(caller, TooLong)
 
     watching = threading.Thread(target=watch, name="limit of a call", daemon=True)
@@ -123,12 +125,24 @@ def _thread(clock: _Clock) -> Iterator[None]:
     finally:
         ended.set()
         with raising:
-            _raise_in(caller, None)  # not any more
+            if raised.is_set():
+                _take_what_is_to_come(caller)
         watching.join()
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), kind and ctypes.py_object(kind))
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
+
+
+def _take_what_is_to_come(this_thread: int) -> None:
+    """Have it raised here and now. To unset it, as Python's function can, too, leaves Python 3.11 in the belief that
+    something is to come, and where lines are traced, as by coverage or a debugger, waiting for it for ever."""
+    try:
+        _raise_in(this_thread, TooLong)
+        while True:
+            pass
+    except TooLong:
+        pass
 
 
 def _in_a_call(frame: FrameType | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import textwrap
 import threading
 import time
@@ -114,6 +115,17 @@ def test_what_is_ended_leaves_gradients_as_they_were(where):
             pass
 
     assert where(lambda: stopped(in_the_middle_of_a_step) and str(torch.is_grad_enabled())) == "True"
+
+
+def test_a_thread_whose_lines_are_traced_goes_on_after_a_call_was_ended():
+    def traced() -> str:
+        sys.settrace(lambda *_: None)  # as a debugger does
+        try:
+            return stopped(made(ENDLESS["a loop"])) + stopped(lambda: None)
+        finally:
+            sys.settrace(None)
+
+    assert elsewhere(traced) == f"it had not ended after {SOON:g} seconds of computing"
 
 
 def test_what_waits_is_ended_by_the_clock_and_not_before(monkeypatch):
