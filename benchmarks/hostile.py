@@ -233,8 +233,8 @@ def _files(root: Path, but: set[str]) -> dict[str, str]:
     return found
 
 
-def compare(corpus: list[Submission], console: Console) -> dict[Batch, list[Outcome]]:
-    """Run the corpus both ways, with progress; the outcomes of each way."""
+def compare(corpus: list[Submission], console: Console, verbose: bool = False) -> dict[Batch, list[Outcome]]:
+    """Run the corpus both ways, with progress; the outcomes of each way. verbose: each is printed when it is known."""
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore", DuplicateCellId)  # as some hand in
@@ -252,6 +252,9 @@ def compare(corpus: list[Submission], console: Console) -> dict[Batch, list[Outc
                 for outcome in way.grade(list(those), canaries):
                     found[way].append(outcome)
                     progress.advance(task)
+                    if verbose:
+                        achieved = [deed for what in COUNTED for deed in getattr(outcome, what)]
+                        console.print(f"{way.name}: {outcome.case.name}: {'; '.join(achieved) or 'nothing'}")
             progress.update(task, description=way.name)
     return found
 
@@ -289,12 +292,7 @@ def main(arguments: list[str] | None = None) -> list[str]:
     if not corpus:
         parser.error(f"no submission's name begins with {' or '.join(wanted)}")
     console = Console()
-    found = compare(corpus, console)
-    if options.verbose:
-        for way, outcomes in found.items():
-            for o in outcomes:
-                achieved = [deed for what in COUNTED for deed in getattr(o, what)]
-                console.print(f"{way.name}: {o.case.name}: {'; '.join(achieved) or 'nothing'}")
+    found = compare(corpus, console, options.verbose)
     console.print(table(found))
     stock, ours = found
     counts = [
@@ -311,4 +309,4 @@ def main(arguments: list[str] | None = None) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    print(*main(), sep="\n")

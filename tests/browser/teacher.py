@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import Gradebook
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 from .serving import TOKEN, foreign_requests, patient, serving
 
@@ -38,7 +39,7 @@ class Teacher:
     """A course in which a lesson was graded, and which a server shows.
 
     ids       the submission's id in the gradebook, by student
-    expected  what an honest submission's page says anyhow: requests elsewhere, messages
+    expected  what an honest submission's pages say anyhow: requests elsewhere, messages
     """
 
     root: Path
@@ -79,7 +80,8 @@ def opening(root: Path, lesson: str, honest: str, browser: Browser, home: Path) 
             for submission in gradebook.assignment_submissions(lesson):
                 made.ids[submission.student.id] = submission.notebooks[0].id
         context.new_page().goto(f"{address}/tree?token={TOKEN}")  # signs in
-        made.expected = frozenset(open_page(made, made.formgrader(honest)).told)
+        theirs = [made.formgrader(honest)] + [made.feedback(honest)] * made.feedback_file(honest).exists()
+        made.expected = frozenset(message for page in theirs for message in open_page(made, page).told)
         yield made
         context.close()
 
@@ -94,6 +96,14 @@ class Opened:
     told: list[str] = field(default_factory=list)
     leads: list[str] = field(default_factory=list)
 
+    def evaluate(self, script: str) -> Any:
+        """None where the page went elsewhere meanwhile, which is told."""
+        try:
+            return self.page.evaluate(script)
+        except Error as error:
+            self.told.append(f"it went elsewhere: {error.message}")
+            return None
+
 
 def open_page(teacher: Teacher, address: str) -> Opened:
     page = teacher.context.new_page()
@@ -103,8 +113,8 @@ def open_page(teacher: Teacher, address: str) -> Opened:
     page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
     response = page.goto(address)
     opened = Opened(page, response.status if response else 0, told=told)
-    opened.leads = page.evaluate(LEADS)
-    page.evaluate(TOUCH)
+    opened.leads = opened.evaluate(LEADS) or []
+    opened.evaluate(TOUCH)
     page.wait_for_load_state("networkidle")
     opened.title = page.title()
     return opened
@@ -115,11 +125,10 @@ def sang(teacher: Teacher, student: str, address: str) -> list[str]:
     points, files = teacher.points(student), teacher.files()
     opened = open_page(teacher, address)
     page = opened.page
-    found = [message for message in opened.told if message not in teacher.expected]
+    found = ["its script ran"] if opened.evaluate("window.sang") or opened.title == "sang" else []
+    found += [message for message in opened.told if message not in teacher.expected]
     if opened.status not in (0, 200):  # 0: a file
         found.append(f"status {opened.status}")
-    if opened.title == "sang" or page.evaluate("window.sang"):
-        found.append("its script ran")
     if page.url.split("#")[0].partition("?index=")[0] != address:  # the formgrader notes there which box is in focus
         found.append(f"it went to {page.url}")
     found += [f"a link to {link[:80]}" for link in opened.leads if not link.startswith(("https:", "mailto:"))]

@@ -6,14 +6,15 @@ import torch
 def looking(draw, T, S, *, wrong, without=0, even=0.0):
     """Weights (T, S) and alignment (T,), -1 for `without` targets, of which so many others look elsewhere.
 
-    Where T = S, it is another number of columns whose greatest weight lies elsewhere. `even`: how much is added to all
-    weights before they are shared out, so that the greatest of a row is hardly greater than the others.
+    Whoever takes columns for rows counts another number. `even`: how much is added to all weights before they are
+    shared out, so that the greatest of a row is hardly greater than the others.
     """
     while True:
         weights, alignment = _made(draw, T, S, wrong, without)
-        if T != S or int(((weights.argmax(0) != alignment) & (alignment >= 0)).sum()) != wrong:
-            weights = weights + even
-            return weights / weights.sum(-1, keepdim=True), alignment
+        weights = (weights + even) / (weights + even).sum(-1, keepdim=True)
+        columns = torch.nn.functional.pad(weights.argmax(0), (0, T))[:T]
+        if without == T or int(((columns != alignment) & (alignment >= 0)).sum()) != wrong:
+            return weights, alignment
 
 
 def _made(draw, T, S, wrong, without):

@@ -1,92 +1,118 @@
 """What the cases of `beam_search` are made of: stories in which the ways of searching part."""
 
 import math
+from functools import cache
 
 import torch
 
 from grading.judge.exercise import SUBJECT, Script, ref, specimen
 
-# By the contract, and with one thing wrong
-WAYS = (
-    "", "greedy", "one more", "last id", "no begin", "last alone", "probabilities", "each its own", "ended apart",
-    "ended beside", "first end", "full", "behind", "shrinks", "ended only", "unended only", "sum", "root",
-    "begin counts", "one less", "end free",
+# Ways to search with one thing wrong: what is asked of `step`; what is kept at a length; when it ends; what wins
+ASKING = ("last id", "no begin")
+KEEPING = (
+    "greedy", "one more", "last alone", "probabilities", "near", "each its own", "one of each", "ended apart",
+    "ended beside",
 )  # fmt: skip
+ENDING = ("first end", "full", "behind", "shrinks", "once more", "past end")
+WINNING = ("ended only", "unended only", "sum", "root", "begin counts", "one less", "end free")
 LEAST = 1e-3  # by so much the best of all means, and the last that is kept, beat the next: far above rounding
 
 
-def next_of(table, fade, ids):
-    """Log-probabilities after `ids`, as `specimens.story` gives them, in plain numbers."""
-    logits = [0.0] * len(table)
-    for i in ids:
-        logits = [fade * z + new for z, new in zip(logits, table[i], strict=True)]
-    top = max(logits)
-    total = top + math.log(sum(math.exp(z - top) for z in logits))
-    return [z - total for z in logits]
+def story(table, fade):
+    """A function from ids, a tuple, to the log-probabilities after them: those of `specimens.story`, as plain numbers.
+
+    They are remembered, since the ways of searching ask mostly the same.
+    """
+    rows = table.float().tolist()
+
+    @cache
+    def next_of(ids):
+        logits = [0.0] * len(rows)
+        for i in ids:
+            logits = [fade * z + new for z, new in zip(logits, rows[i], strict=True)]
+        top = max(logits)
+        total = top + math.log(sum(math.exp(z - top) for z in logits))
+        return [z - total for z in logits]
+
+    return next_of
 
 
-def searched(table, fade, begin, end, width, max_length, wrong=""):
+def searched(next_of, begin, end, width, max_length, wrong=""):
     """(ids, margin): the search by the contract, or with one thing `wrong`; by how much it was decided."""
     running, done, margin = [(0.0, [begin])], [], math.inf
     width = 1 if wrong == "greedy" else width + (wrong == "one more")
-    asked = {"last id": lambda ids: ids[-1:], "no begin": lambda ids: ids[1:] or ids}.get(wrong, list)
-    for _ in range(max_length):
-        longer = []
-        for total, ids in running:
-            gains = next_of(table, fade, asked(ids))
-            before = 0.0 if wrong == "last alone" else total
-            longer += [
-                (before + (math.exp(p) if wrong == "probabilities" else p), [*ids, i]) for i, p in enumerate(gains)
-            ]
-        if wrong == "each its own":  # so many continuations of each, however they compare
-            mine = [[pair for pair in longer if pair[1][:-1] == ids] for _, ids in running]
-            best = [pair for own in mine for pair in sorted(own, reverse=True)[:width]]
-        elif wrong == "ended apart":  # what ended takes up no place
-            ended = [pair for pair in longer if pair[1][-1] == end]
-            best = ended + sorted((pair for pair in longer if pair[1][-1] != end), reverse=True)[:width]
-        elif wrong == "ended beside":  # likewise, but only what is among the best has ended
-            longer.sort(reverse=True)
-            best = [pair for i, pair in enumerate(longer) if pair[1][-1] != end][:width]
-            best += [pair for pair in longer[:width] if pair[1][-1] == end]
-        else:
-            longer.sort(reverse=True)
-            best = longer[:width]
-            if len(longer) > width:
-                margin = min(margin, longer[width - 1][0] - longer[width][0])
-        if wrong == "near":  # what is far behind the best is dropped
-            best = [pair for pair in best if pair[0] > best[0][0] - 1.0]
+    for length in range(1, max_length + 1 + (wrong == "once more")):
+        longer = sorted(_longer(next_of, running, wrong), reverse=True)
+        best = _kept(longer, running, end, width, wrong)
+        if best == longer[:width] and len(longer) > width:
+            margin = min(margin, longer[width - 1][0] - longer[width][0])
         done += [pair for pair in best if pair[1][-1] == end]
-        running = [pair for pair in best if pair[1][-1] != end]
-        if wrong == "first end" and done:
+        if length > max_length:  # what ended after that counts, too
             break
-        if wrong == "full" and len(done) >= width:
+        running = [pair for pair in best if pair[1][-1] != end or wrong == "past end"]
+        if _over(done, running, width, wrong):
             break
-        if wrong == "behind" and done and running:
-            ended, going = (max(total / (len(ids) - 1) for total, ids in some) for some in (done, running))
-            if ended >= going:
-                break
         if wrong == "shrinks":
             width = max(1, width - sum(pair[1][-1] == end for pair in best))
-    unended = [] if wrong == "ended only" and done else running
-    done = [] if wrong == "unended only" and running else done
-    sizes = {
-        "sum": lambda ids: 1,
-        "root": lambda ids: (len(ids) - 1) ** 0.5,
-        "begin counts": len,
-        "one less": lambda ids: max(1, len(ids) - 2),
-        "end free": lambda ids: max(1, len(ids) - 1 - (ids[-1] == end)),
-    }
-    size = sizes.get(wrong, lambda ids: len(ids) - 1)
-    means = sorted(((total / size(ids), ids) for total, ids in done + unended), reverse=True)
+    means = _means(done, running, end, wrong)
     if len(means) > 1:
         margin = min(margin, means[0][0] - means[1][0])
     return means[0][1], margin
 
 
-def telling(draw, N, width, max_length, *, apart=(), fade=0.0, ends=0.0, lasting=None):
-    """A script that searches a story in which each way of `apart` finds something else, decided by a clear margin.
+def _longer(next_of, running, wrong):
+    """All continuations by one token."""
+    asked = {"last id": lambda ids: ids[-1:], "no begin": lambda ids: ids[1:] or ids}.get(wrong, list)
+    for total, ids in running:
+        before = 0.0 if wrong == "last alone" else total
+        for i, p in enumerate(next_of(tuple(asked(ids)))):
+            yield before + (math.exp(p) if wrong == "probabilities" else p), [*ids, i]
 
-    No two of them find the same, so that they are told from one another. "greedy" is a width of 1.
+
+def _kept(longer, running, end, width, wrong):
+    """Which of them are kept, the most probable of which come first."""
+    ended, others = ([pair for pair in longer if (pair[1][-1] == end) is has] for has in (True, False))
+    mine = [[pair for pair in longer if pair[1][:-1] == ids] for _, ids in running]
+    if wrong == "each its own":  # so many continuations of each, however they compare
+        return [pair for own in mine for pair in own[:width]]
+    if wrong == "one of each" and len(running) > 1:  # they no longer compete
+        return [own[0] for own in mine]
+    if wrong == "ended apart":  # what ended takes up no place
+        return ended + others[:width]
+    if wrong == "ended beside":  # likewise, but only what is among the best has ended
+        return others[:width] + [pair for pair in longer[:width] if pair in ended]
+    if wrong == "near":  # what is far behind the best is dropped
+        return [pair for pair in longer[:width] if pair[0] > longer[0][0] - 1.0]
+    return longer[:width]
+
+
+def _over(done, running, width, wrong):
+    """Whether the search ends before max_length, though some go on."""
+    if wrong == "behind" and done and running:
+        ended, going = (max(total / (len(ids) - 1) for total, ids in some) for some in (done, running))
+        return ended >= going
+    return (wrong == "first end" and done) or (wrong == "full" and len(done) >= width)
+
+
+def _means(done, running, end, wrong):
+    """What may win, with the mean that decides, the best first."""
+    size = {
+        "sum": lambda ids: 1,
+        "root": lambda ids: (len(ids) - 1) ** 0.5,
+        "begin counts": len,
+        "one less": lambda ids: max(1, len(ids) - 2),
+        "end free": lambda ids: max(1, len(ids) - 1 - (ids[-1] == end)),
+    }.get(wrong, lambda ids: len(ids) - 1)
+    unended = [] if wrong == "ended only" and done else running
+    ended = [] if wrong == "unended only" and running else done
+    return sorted(((total / size(ids), ids) for total, ids in ended + unended), reverse=True)
+
+
+def telling(draw, N, width, max_length, *, apart=(), alike=(), fade=0.0, ends=0.0, lasting=None):
+    """A script that searches a story in which each way of `apart` finds something else and each way of `alike` the
+    same, all of them by a clear margin.
+
+    No two of those apart find the same, so that they are told from one another. "greedy" is a width of 1.
 
     ends     how much likelier `end` is made
     lasting  whether what is found has max_length tokens without `end` (True), has ended before (False), either (None)
@@ -95,15 +121,15 @@ def telling(draw, N, width, max_length, *, apart=(), fade=0.0, ends=0.0, lasting
         begin, end = draw.permutation(N)[:2].tolist()
         table = draw.normal(N, N, scale=1.3).double()
         table[:, end] += ends
-        plain = table.float().tolist()
-        found, margin = searched(plain, fade, begin, end, width, max_length)
+        asked = story(table, fade), begin, end, width, max_length
+        found, margin = searched(*asked)
         whole = found[-1] != end
         if margin < LEAST or (lasting is not None and lasting != whole) or len(found) < 3:
             continue
         ways = [found]
-        for way in apart:  # a way that finds what another has found ends the trial at once
-            other, _ = searched(plain, fade, begin, end, width, max_length, way)
-            if other in ways:
+        for way in (*apart, *alike):  # the first that finds what it must not ends the trial
+            other, margin = searched(*asked, way)
+            if margin < LEAST or (other != found if way in alike else other in ways):
                 break
             ways.append(other)
         else:
@@ -113,6 +139,7 @@ def telling(draw, N, width, max_length, *, apart=(), fade=0.0, ends=0.0, lasting
 def undisputed(draw, N, width, max_length):
     """A script that searches a story in which whoever searches in one of the wrong ways finds the same: one token after
     another is nearly certain, and `end` is none of them."""
+    ways = (*ASKING, *KEEPING, *ENDING, *WINNING)
     while True:
         order = draw.permutation(N).tolist()
         begin, *path, end = order
@@ -120,8 +147,9 @@ def undisputed(draw, N, width, max_length):
         table[:, end] -= 12
         for here, there in zip([begin, *path], [*path, path[0]], strict=True):
             table[here, there] += 12
-        found = [searched(table.float().tolist(), 0.0, begin, end, width, max_length, way)[0] for way in WAYS]
-        if all(ids == found[0] for ids in found):
+        asked = story(table, 0.0), begin, end, width, max_length
+        found, _ = searched(*asked)
+        if all(searched(*asked, way)[0] == found for way in ways):
             return script(table.float(), begin, end, width, max_length)
 
 

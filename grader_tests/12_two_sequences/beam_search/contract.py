@@ -4,7 +4,7 @@ import torch
 
 from grading.judge.exercise import SUBJECT, exercise, ref
 
-from .cases import GARDEN, observed, script, telling, undisputed
+from .cases import ENDING, GARDEN, KEEPING, WINNING, observed, script, telling, undisputed
 
 beam_search = exercise(
     "beam_search",
@@ -75,13 +75,13 @@ for _name, _sizes in {"a width of 0": (0, 3), "a length of 0": (2, 0)}.items():
 
 @beam_search.criterion("a width of 1 is greedy, up to end or max_length", points=1)
 def _(draw):
-    for N, max_length, lasting, ends in (
-        (5, 9, False, -0.5),
-        (7, 8, False, 0.0),
-        (6, 4, True, -1.0),
-        (4, 7, True, -2.0),
+    for N, max_length, ends, lasting, apart in (
+        (5, 9, -0.5, False, ("one more", "ended apart")),
+        (7, 8, 0.0, False, ("one more", "past end")),
+        (6, 4, -1.0, True, ("one more",)),
+        (4, 7, -2.0, True, ("one more",)),
     ):
-        yield observed(telling(draw, N, 1, max_length, lasting=lasting, ends=ends, apart=("one more",)))
+        yield observed(telling(draw, N, 1, max_length, apart=apart, lasting=lasting, ends=ends))
     yield observed(telling(draw, 6, 1, 6, fade=0.6, apart=("last id", "no begin")))
     table = draw.normal(5, 5)
     table[2, 4] = 9.0
@@ -89,27 +89,48 @@ def _(draw):
     yield observed(script(table, 2, 0, 1, 1))  # a single token
 
 
+# An answer that has one thing wrong loses what is asked for that, and no other point: whoever lets another of the
+# same sequences win finds the same as everybody where it matters which are kept, and the other way round.
+
+
 @beam_search.criterion("the width best at each length, from whichever they came", points=1)
 def _(draw):
-    for N, width, max_length, ends in ((6, 2, 5, 0.5), (5, 3, 6, 0.5), (8, 4, 4, 0.0)):
-        yield observed(telling(draw, N, width, max_length, apart=("greedy",), ends=ends))
-        yield observed(telling(draw, N, width, max_length, apart=("greedy", "each its own"), ends=ends, fade=0.5))
-    yield observed(telling(draw, 6, 2, 5, apart=("ended beside", "ended apart", "greedy"), ends=1.0))
-    yield observed(telling(draw, 6, 2, 5, apart=("greedy", "near"), ends=0.5))
-    yield observed(telling(draw, 6, 2, 5, apart=("greedy", "probabilities"), ends=0.5))
-    yield observed(telling(draw, 6, 3, 5, apart=("greedy", "last id", "no begin"), fade=0.7))
-    yield observed(telling(draw, 4, 30, 3, apart=("greedy",)))  # more than there are
+    for N, width, max_length, fade, apart in (
+        (6, 2, 5, 0.0, ("greedy",)),
+        (5, 3, 6, 0.0, ("greedy",)),
+        (8, 4, 4, 0.0, ("greedy",)),
+        (6, 2, 5, 0.5, ("greedy", "each its own")),
+        (5, 3, 6, 0.5, ("greedy", "each its own")),
+        (8, 4, 4, 0.5, ("greedy", "each its own")),
+        (6, 2, 5, 0.0, ("one more", "ended apart")),
+        (6, 2, 5, 0.0, ("greedy", "near")),
+        (6, 2, 5, 0.0, ("greedy", "probabilities")),
+        (6, 3, 5, 0.7, ("greedy", "last id", "no begin")),
+    ):
+        alike = (*ENDING, *WINNING)
+        yield observed(
+            telling(draw, N, width, max_length, apart=apart, alike=alike, lasting=True, fade=fade, ends=-1.0)
+        )
+    # What has ended takes up a place at its length
+    apart, alike = ("ended beside", "past end"), (*ENDING[:-1], *(way for way in WINNING if way != "unended only"))
+    yield observed(telling(draw, 6, 2, 5, apart=apart, alike=alike, lasting=False, ends=1.0))
 
 
 @beam_search.criterion("the best mean wins, whether it has ended or not", points=1)
 def _(draw):
-    yield observed(telling(draw, 6, 3, 6, apart=("sum", "begin counts", "root"), ends=1.0))
-    yield observed(telling(draw, 5, 2, 6, apart=("end free", "begin counts", "sum"), ends=0.5))
-    yield observed(telling(draw, 5, 3, 6, apart=("first end", "one less"), ends=1.0, lasting=False))
-    yield observed(telling(draw, 6, 2, 5, apart=("ended only",), ends=0.5, lasting=True))
-    yield observed(telling(draw, 6, 2, 5, apart=("unended only", "end free"), ends=1.0, lasting=False))
-    yield observed(telling(draw, 5, 3, 7, apart=("full", "first end", "behind"), ends=1.0))
-    yield observed(telling(draw, 6, 3, 6, apart=("shrinks",), ends=1.0))
+    kept = [way for way in KEEPING if way not in ("greedy", "last alone")]
+    for N, width, max_length, ends, lasting, apart, alike in (
+        (6, 3, 6, 1.0, None, ("sum", "begin counts", "root"), ()),
+        (5, 2, 6, 0.5, None, ("end free", "begin counts", "sum"), ()),
+        (5, 3, 6, 1.0, False, ("first end", "one less", "end free"), ()),
+        (6, 2, 5, 0.5, True, ("ended only", "once more"), ()),
+        (6, 2, 5, 1.0, False, ("unended only", "end free"), ()),
+        (5, 3, 7, 1.0, None, ("full", "first end", "behind"), ("begin counts", "root", "end free")),
+        (6, 3, 6, 1.0, None, ("shrinks", "past end"), ()),
+        (4, 30, 3, 0.5, None, ("sum", "begin counts"), ()),  # wider than there are sequences
+    ):
+        more = {"apart": apart, "alike": (*kept, *alike), "ends": ends, "lasting": lasting}
+        yield observed(telling(draw, N, width, max_length, **more))
 
 
 @beam_search.criterion("a list of plain ints", points=0.5, form=True)
