@@ -82,7 +82,7 @@ pictures: setup  ## what students and teachers see, for the README, into docs/im
 road: setup  ## all lessons from their link, in an environment like Colab's, or SHAPE=lowest: of the lowest versions declared
 	$(BIN)/python -m tests.road $(SHAPE) build/$(SHAPE) $(LESSONS)
 
-fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour: FUZZ=1000)
+fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour or more)
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
 
 chaos: setup  ## kill graders, and parts of a cluster, at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
