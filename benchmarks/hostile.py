@@ -166,12 +166,14 @@ class Batch:
             playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"]) as browser,
             opening(root, LESSON, EARLIER, browser, Path(home)) as teacher,
         ):
+            usual = sang(teacher, EARLIER, teacher.feedback(EARLIER))  # nbgrader's own feedback asks for MathJax
             for outcome in outcomes:
                 student = outcome.case.name
                 if student in teacher.ids:
                     outcome.acted += sang(teacher, student, teacher.formgrader(student))
                 if teacher.feedback_file(student).exists():
-                    outcome.acted += sang(teacher, student, teacher.feedback(student))
+                    found = sang(teacher, student, teacher.feedback(student))
+                    outcome.acted += [deed for deed in found if deed not in usual]
 
     def _look(self, root: Path, outcome: Outcome) -> None:
         """What the gradebook and the graded notebook tell of one submission."""
