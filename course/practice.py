@@ -68,11 +68,19 @@ class Mistake:
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """The practice cases of an exercise, and its known mistakes, which are numbered over examples and cases."""
+    """The practice cases of an exercise, and its known mistakes, which are numbered over examples and cases.
+
+    known   the mistakes as they were packed: opening them takes longer than all else, and only a wrong answer needs it
+    """
 
     criteria: Sequence[Criterion] = ()
     cases: Sequence[Case] = ()
-    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+    known: bytes | None = None
+
+    @cached_property
+    def mistakes(self) -> Mapping[str, Mistake]:
+        """By name. Raises PackingError."""
+        return {one["name"]: _mistake(one) for one in unpack(self.known)} if self.known else {}
 
     def groups(self, first: int) -> list[range]:
         """The cases of each criterion, where the first practice case has this number."""
@@ -160,26 +168,34 @@ def case_of(record: Mapping[str, Any]) -> Case:
 
 @cache
 def read(path: Path) -> Practice:
-    """The practice of an exercise. Raises OSError and PackingError, see `opened`."""
-    return practice_of(opened(path.read_bytes()))
+    """The practice of an exercise. Raises OSError and PackingError, see `parts`."""
+    return practice_of(parts(path.read_bytes()))
 
 
-def practice_of(record: Mapping[str, Any]) -> Practice:
-    """The practice of an exercise from its data, as `grading/export.py` writes it."""
-    criteria, first = [], 0
+def practice_of(packed: Sequence[bytes]) -> Practice:
+    """The practice of an exercise from its parts, as `grading/export.py` packs them."""
+    asked, known = packed
+    record, criteria, first = unpack(asked), [], 0
     for one in record["criteria"]:
         criteria.append(Criterion(one["name"], one["points"], range(first, first + one["cases"])))
         first += one["cases"]
-    mistakes = {one["name"]: _mistake(one) for one in record["mistakes"]}
-    return Practice(criteria, [case_of(one) for one in record["cases"]], mistakes)
+    return Practice(criteria, [case_of(one) for one in record["cases"]], known)
 
 
-def opened(blob: bytes) -> Any:
-    """What a file of practice holds. Raises PackingError where it is none."""
+def parts(blob: bytes) -> list[bytes]:
+    """The two parts of a file of practice, packed: what is asked, and what known mistakes give. Raises PackingError
+    where it is none, or not whole."""
+    found = []
     try:
-        return unpack(zlib.decompress(blob))
+        while blob:
+            stream = zlib.decompressobj()
+            found.append(stream.decompress(blob))
+            blob = stream.unused_data if stream.eof else b""
     except zlib.error as error:
         raise PackingError(f"not a file of practice: {error}") from None
+    if len(found) != 2 or not stream.eof:
+        raise PackingError("not a file of practice, or not whole")
+    return found
 
 
 def _mistake(record: Mapping[str, Any]) -> Mistake:

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from course.practice import opened
+from course.practice import parts
 from course.properties import Property
 from course.protocol.diagnosing import same_outcome
 from course.protocol.judging import formed
@@ -55,7 +55,8 @@ def export_lesson(tests: Path) -> dict[str, bytes]:
         examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
     for name, exercise in lesson.known.items():
-        made[f"{lesson.name}/{name}.practice"] = zlib.compress(pack(exported_practice(exercise)), 9)
+        packed = exported_practice(exercise)
+        made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
     return made
 
 
@@ -89,22 +90,26 @@ def practised(exercise: Exercise) -> dict[str, list[Observation]]:
     return {one.name: gives(one, programs) for mistake in exercise.mistakes for one in mistake.each}
 
 
-def exported_practice(exercise: Exercise) -> dict[str, Any]:
-    """What the file of practice of this exercise holds. Raises ExportError."""
+def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
+    """What the file of practice of this exercise holds, packed: what is asked, and the known mistakes.
+
+    Raises ExportError.
+    """
     drawn = practice_cases(exercise)
     asked = [*_prepared_examples(exercise), *drawn]
     right = [sketched(formed(p.reference.native, p.reference)) for p in asked]
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
-    return {
+    record = {
         "criteria": [
             {"name": c.name, "points": c.points, "cases": n} for c, n in zip(exercise.criteria, counts, strict=True)
         ],
         "cases": [_case(exercise, exercise.criteria[p.criterion].name, in_words(p.case), p) for p in drawn],
-        "mistakes": [
-            {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}
-            for m in exercise.mistakes
-        ],
     }
+    mistakes = [
+        {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}
+        for m in exercise.mistakes
+    ]
+    return pack(record), pack(mistakes)
 
 
 def _case(exercise: Exercise, name: str, text: str, p: Prepared) -> dict[str, Any]:
@@ -195,10 +200,12 @@ def same_examples(one: bytes, other: bytes) -> bool:
 
 
 def _opened(blob: bytes) -> Any:
+    """A file of practice, else one of examples."""
     try:
-        return opened(blob)
+        packed = parts(blob)
     except PackingError:
         return unpack(blob)
+    return list(map(unpack, packed))
 
 
 def spelled_out(case: Case) -> str:

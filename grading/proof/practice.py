@@ -55,9 +55,9 @@ class Notebook:
     """What a learner's `check` knows of one exercise, and what it makes of an answer."""
 
     def __init__(self, exercise: Exercise) -> None:
-        examples, practice = (unpack(pack(made(exercise))) for made in (exported_examples, exported_practice))
+        examples = unpack(pack(exported_examples(exercise)))
         self.examples = [_lenient(case_of(one)) for one in examples["cases"]]
-        self.practice: Practice = practice_of(practice)
+        self.practice: Practice = practice_of(exported_practice(exercise))
         self.cases = [*self.examples, *map(_lenient, self.practice.cases)]
 
     def says(self, names: Mapping[str, Any]) -> str:

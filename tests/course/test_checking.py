@@ -247,11 +247,12 @@ def test_a_practice_case_shows_no_expected_value(learner):
 
 
 def test_missing_practice_is_told_of(softmax_lesson, monkeypatch, tmp_path):
+    whole = (checking.EXAMPLES / "02_softmax" / "softmax.practice").read_bytes()
     (tmp_path / "02_softmax.examples").write_bytes((checking.EXAMPLES / "02_softmax.examples").read_bytes())
     monkeypatch.setattr(checking, "EXAMPLES", tmp_path)
-    for damage in (None, b"damaged"):
-        if damage:
-            (tmp_path / "02_softmax").mkdir()
+    (tmp_path / "02_softmax").mkdir()
+    for damage in (None, b"", b"damaged", whole[:-20], whole[: len(whole) // 3], whole + b"more"):
+        if damage is not None:
             (tmp_path / "02_softmax" / "softmax.practice").write_bytes(damage)
         text = softmax_lesson.run(f"{RIGHT}\npoints = check(softmax)")
         assert "softmax.practice cannot be read" in text
