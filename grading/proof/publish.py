@@ -51,7 +51,7 @@ def publish(root: Path, names: Iterable[str], seeds: int) -> list[Found]:
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
     """What many seeds, and another device, say of one exercise."""
     made = prover(root, lesson)
-    exercise = made.lesson.exercises[name]
+    exercise = made.lesson.known[name]
     right = made.right(exercise)
     return {
         "seeds": measured(measure(exercise, right, FRESH[:seeds])),
@@ -62,7 +62,7 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
 def write(root: Path, strength: dict[str, Any]) -> None:
     """Write the figures, in the lessons' order, and the pages that are made of them."""
     described = [root / "grader_tests" / lesson for lesson in lessons(root)]
-    order = [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).exercises]
+    order = [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
     exercises = strength["exercises"]
     strength["exercises"] = {name: exercises[name] for name in order if name in exercises}
     (root / "docs" / "images").mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from grading.judge.exercise import Exercise, call, exercise
 from grading.proof import devices, mistakes
 from grading.proof.equivalents import written
 from grading.proof.exactness import Exactness, measure
+from grading.proof.publish import measured_of, write
 from grading.proof.strength import measured
 
 from ..small import LESSONS, make_course
@@ -111,6 +112,33 @@ def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch
     assert known["exercises"]["01_double/double"] == double
     assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
     assert build_lesson(root, LESSONS[0]) is False
+
+
+def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
+    root = make_course(tmp_path / "course")
+    folder = root / "grader_tests" / LESSONS[1]
+    contract = (folder / "halve" / "contract.py").read_text()
+    for old, new in (
+        ("call, exercise", "call, challenge"),
+        ('exercise("halve", points=5', 'challenge("halve", stars=5'),
+    ):
+        assert old in contract
+        contract = contract.replace(old, new)
+    (folder / "halve" / "contract.py").write_text(contract)
+    (folder / "__init__.py").write_text('EXERCISES = ()\nCHALLENGES = ("halve",)\n')
+    found = measured_of(root, LESSONS[1], "halve", 1)
+    assert found["seeds"]["seeds"] == 1
+    write(
+        root,
+        {
+            "torch": "",
+            "cuda": "",
+            "exercises": {
+                "02_halve/halve": found | {"points": 1, "right": 2, "mistakes": 2, "named": 2, "criteria": []}
+            },
+        },
+    )
+    assert "| 02_halve/halve |" in (root / "docs" / "strength.md").read_text()
 
 
 def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():
