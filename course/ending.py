@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from . import checking, figures
 from .report import GREY, INK, display_html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FILE = "attention.html"
 EQUATION = (
