@@ -19,7 +19,7 @@
 # **You need** masks (lesson 5), heads (lesson 6), rotation (lesson 7), writing (lesson 8). Nothing from your earlier
 # notebooks has to be copied.
 #
-# **Time:** about 90 minutes
+# **Time:** about 80 minutes
 #
 # | letter | meaning |
 # |---|---|

@@ -20,7 +20,7 @@
 # **You need** softmax (lesson 2), scaled attention (lesson 4), masks (lesson 5); for the last exercise the gradient of
 # a product of matrices, which is recalled there. Nothing from your earlier notebooks has to be copied.
 #
-# **Time:** about 80 minutes
+# **Time:** about 95 minutes
 #
 # | letter | meaning |
 # |---|---|

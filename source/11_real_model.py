@@ -21,7 +21,7 @@
 # **You need** heads (lesson 6), the transformer block and cross-entropy (lesson 8); that a softmax of logits gives
 # probabilities. Nothing from your earlier notebooks has to be copied.
 #
-# **Time:** about 75 minutes
+# **Time:** about 80 minutes
 #
 # | letter | meaning |
 # |---|---|

@@ -21,7 +21,7 @@
 # **You need** masks (lesson 5), heads (lesson 6) and training (lesson 8). Nothing from your earlier notebooks has to be
 # copied.
 #
-# **Time:** about 80 minutes
+# **Time:** about 90 minutes
 #
 # | letter | meaning |
 # |---|---|
