@@ -62,6 +62,7 @@ def give_up(policy: Policy, keep: Iterable[int]) -> None:
         linux.reclaim_proc()
         linux.own_user_namespace()
     child.limit(replace(policy, cpu_seconds=policy.cpu_seconds + SPARE))
+    child.limit_memory(policy)
     linux.drop_privileges(user)
     filters.install_landlock((tree.TEMPORARY,), tree.DEVICES)
     filters.install_seccomp()

@@ -47,6 +47,7 @@ def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group 
             key = stream.read()
         confine(policy, directories, keep=[line, *channels], group=group)
         app = _kernel(policy, request["signature_scheme"], key, channels)
+        limit_memory(policy)
     except BaseException as error:
         with suppress(OSError):
             os.write(line, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
@@ -142,9 +143,7 @@ def close_all_but(keep: Iterable[int]) -> None:
 
 
 def limit(policy: Policy) -> None:
-    """Set the resource limits of this process, and of all that it will start."""
-    with open("/proc/self/statm") as stream:
-        present = int(stream.read().split()[0]) * resource.getpagesize()
+    """Set the resource limits of this process, and of all that it will start, but for memory."""
     limits = {
         "CORE": 0,
         "CPU": policy.cpu_seconds,
@@ -153,10 +152,17 @@ def limit(policy: Policy) -> None:
         "NOFILE": policy.open_files,
         "NPROC": policy.processes,
     }
-    if policy.device == "cpu":  # CUDA reserves address space by the terabyte
-        limits["AS"] = present + policy.memory
     for name, value in limits.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def limit_memory(policy: Policy) -> None:
+    """Let this process, and each that it will start, take so much more memory than it has. What is reserved counts, so
+    that a kernel has its threads by then: with their stacks and heaps they reserve a hundred MiB."""
+    if policy.device == "cpu":  # CUDA reserves address space by the terabyte
+        with open("/proc/self/statm") as stream:
+            most = int(stream.read().split()[0]) * resource.getpagesize() + policy.memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _kernel(policy: Policy, scheme: str, key: bytes, channels: list[int]) -> Any:

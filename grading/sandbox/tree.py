@@ -39,6 +39,7 @@ _SYSTEM = (
     "/libx32",
     "/nix/store",
     "/etc/ld.so.cache",
+    "/etc/fonts",
     "/etc/localtime",
     "/etc/alternatives",
     "/sys/devices/system/cpu",

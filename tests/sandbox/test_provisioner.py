@@ -77,7 +77,7 @@ def test_pictures_are_shown_inline(start: Callable[..., Box], ordinary: bool, to
         .run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.title('$x^2$')\nNone")
         .outputs
     )
-    assert [output.output_type for output in outputs] == ["display_data"]
+    assert [output.output_type for output in outputs] == ["display_data"], outputs
     assert "image/png" in outputs[0].data
 
 
