@@ -89,7 +89,7 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
     if path.suffix == ".ipynb":
         raise Unusable(f"{path} is a notebook: open it, and run check(...) there")
     try:
-        code = compile(path.read_bytes(), str(path.resolve()), "exec")
+        code = compile(path.read_bytes(), str(path.resolve()), "exec", dont_inherit=True)
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {error.strerror}") from None
     except (SyntaxError, ValueError) as error:

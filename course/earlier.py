@@ -66,7 +66,8 @@ def defined(path: Path) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": path.stem, "torch": torch, "nn": nn, "F": nn.functional, "math": math}
     for statement in _statements(path):
         with suppress(Exception):
-            exec(compile(ast.Module([statement], []), str(path), "exec"), names)  # noqa: S102 - their own code
+            code = compile(ast.Module([statement], []), str(path), "exec", dont_inherit=True)
+            exec(code, names)  # noqa: S102 - their own code
     return names
 
 

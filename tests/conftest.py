@@ -47,12 +47,18 @@ LONGEST = (
     "test_term",
 )
 LESSON_IN_ID = re.compile(r"\[.*?(\d\d_[a-z_]+)")
+TOGETHER = re.compile(r"tests/(run/|nbgrader_plugins/test_)")  # judges of one test do for the next, of the same process
 
 
 class _ByModule(LoadScopeScheduling):
-    """A module's tests run in one process, for its fixtures' sake; where a lesson is a parameter, that lesson's do."""
+    """A module's tests run in one process, for its fixtures' sake; where a lesson is a parameter, that lesson's do.
+
+    Of folders in which most tests want judges, all do.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
+        if together := TOGETHER.match(nodeid):
+            return together[0]
         lesson = LESSON_IN_ID.search(nodeid)
         return nodeid.split("::")[0] + (lesson[1] if lesson else "")
 

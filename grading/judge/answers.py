@@ -67,7 +67,7 @@ class Answer:
         # Tracebacks show the line that raised, as they do in a notebook
         linecache.cache[file] = (len(self.code), None, self.code.splitlines(keepends=True), file)
         names.setdefault("__name__", "answer")
-        exec(compile(self.code, file, "exec"), names)  # noqa: S102 - the course's own text
+        exec(compile(self.code, file, "exec", dont_inherit=True), names)  # noqa: S102 - the course's own text
         return names
 
 

@@ -304,7 +304,8 @@ def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any
                 code = SOLUTION.sub(r"\1raise NotImplementedError()", code)
             solutions[grade_id(cell)] = code
         with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(beside if beside.is_dir() else root):
-            exec(compile(code, f"<{name}: {cell['id']}>", "exec"), names)  # noqa: S102 - the course's own text
+            made = compile(code, f"<{name}: {cell['id']}>", "exec", dont_inherit=True)
+            exec(made, names)  # noqa: S102 - the course's own text
     return names, solutions
 
 

@@ -103,6 +103,8 @@ def _(draw):
 def _(draw):
     yield attend(weights(draw, 12, 3, 3), 3, 3, x=draw.normal(2, 5, 12))
     yield attend(weights(draw, 5, 1, 1), 1, 1, x=draw.normal(2, 4, 5))
+    case = attend(weights(draw, 12, 3, 3), 3, 3, x=draw.normal(2, 5, 12), earlier=[open_somewhere(draw, 5, 5)])
+    yield case.described("GroupedQueryAttention(12, 3, 3); a call with a mask, and then one without")
 
 
 @gqa.criterion("masks that broadcast, and rows that are blocked throughout", points=1)

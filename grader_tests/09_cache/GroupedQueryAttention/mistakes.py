@@ -129,6 +129,18 @@ right.mistake(
     shows=ALL,
 ).says("The queries are cut into heads by a reshape alone: it mixes words and heads. Cut the width, then transpose.")
 right.mistake(
+    "all_cut_by_a_view",
+    {
+        "self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)": "self.W_q(x).reshape(len(x), self.n_heads, "
+        "x.shape[1], -1)",
+        "self.W_k(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)": "self.W_k(x).reshape(len(x), self.n_groups, "
+        "x.shape[1], -1)",
+        "self.W_v(x).unflatten(-1, (self.n_groups, -1)).transpose(1, 2)": "self.W_v(x).reshape(len(x), self.n_groups, "
+        "x.shape[1], -1)",
+    },
+    shows=ALL,
+).says("Heads are cut by a reshape alone: it mixes words and heads. Cut the width, then transpose.")
+right.mistake(
     "merged_without_transposing",
     {"(weights @ value).transpose(1, 2).flatten(2)": "(weights @ value).reshape(x.shape)"},
     shows=SHARED,
@@ -136,6 +148,26 @@ right.mistake(
 right.mistake(
     "ignores_the_mask", {"device=x.device) if mask is None else mask": "device=x.device)"}, shows="masks"
 ).says("The mask is never used.")
+right.mistake("remembers_the_mask", shows="as many groups").patch("""
+- blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
++ self.kept = mask = getattr(self, "kept", None) if mask is None else mask
++ blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
+""").says("Without a mask that of an earlier call is used. Keep nothing from call to call: `mask=None` blocks nothing.")
+right.mistake(
+    "causal_without_a_mask",
+    {"torch.zeros((), dtype=torch.bool, device=x.device)": "torch.ones_like(query @ key.mT, dtype=torch.bool).triu(1)"},
+    shows=ALL,
+).says("Without a mask the future is blocked. Nothing is: who wants the module causal hands in a causal mask.")
+right.mistake("causal_always", shows=(*ALL, "masks")).patch("""
+- scores = (query @ key.mT / query.shape[-1] ** 0.5).masked_fill(blocked, float("-inf"))
++ blocked = blocked | torch.ones_like(query @ key.mT, dtype=torch.bool).triu(1)
++ scores = (query @ key.mT / query.shape[-1] ** 0.5).masked_fill(blocked, float("-inf"))
+""").says("The future is always blocked. Only `mask` blocks: who wants the module causal hands in a causal mask.")
+right.mistake(
+    "adds_a_dimension_to_the_mask", {"if mask is None else mask": "if mask is None else MASK"}, shows="masks"
+).for_each(
+    MASK=("mask.unsqueeze(1)", "mask[:, None] if mask.dim() == 3 else mask", "mask.view(1, 1, *x.shape[1:2] * 2)")
+).says("A dimension is added to the mask. It need not have four; it broadcasts to the scores as it is.")
 right.mistake("inverted", {"if mask is None else mask": "if mask is None else ~mask"}, shows="masks").says(
     "The mask is inverted: here True means *blocked*."
 )
@@ -144,9 +176,11 @@ right.mistake("blocked_rows_are_nan", {"softmax(-1).masked_fill(blocked, 0.0)": 
 )
 right.mistake(
     "blocked_rows_are_means",
-    {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)", 'float("-inf")': "torch.finfo(x.dtype).min"},
+    {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)", '.masked_fill(blocked, float("-inf"))': "BLOCK"},
     shows="masks",
-).says("Rows that are blocked throughout get equal weights on all that they may not see. They must be 0.")
+).for_each(BLOCK=(".masked_fill(blocked, torch.finfo(x.dtype).min)", " + blocked * -1e9")).says(
+    "Rows that are blocked throughout get equal weights on all that they may not see. They must be 0."
+)
 right.mistake(
     "blocked_scores_are_zero",
     {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)", 'float("-inf")': "0.0"},
@@ -175,6 +209,35 @@ right.mistake(
     {".flatten(2)), weights": ".flatten(2)), weights[:, :: self.n_heads // self.n_groups]"},
     shows=SHARED,
 ).says("One map of weights for each group is returned. Every head of queries has a map of its own: (B, H, T, T).")
+right.mistake("averages_the_weights", {".flatten(2)), weights": ".flatten(2)), weights.mean(1)"}, shows=ALL).says(
+    "The weights are averaged over the heads, as PyTorch's layer does. Return one map for each head."
+)
+right.mistake("output_alone", {".flatten(2)), weights": ".flatten(2))"}, shows=ALL).says(
+    "The output is returned alone. The weights belong to it: (output, weights)."
+)
+right.mistake("scores_for_weights", {".flatten(2)), weights": ".flatten(2)), scores"}, shows=ALL[:1]).says(
+    "What is returned beside the output are scores. Return the weights, after the softmax."
+)
+right.mistake("adds_the_input", {"return self.W_o(": "return x + self.W_o("}, shows=ALL).says(
+    "x itself is added to the output. That sum stands round the module, where it is used; here the output is asked for."
+)
+right.mistake("detached_weights", {".flatten(2)), weights": ".flatten(2)), weights.detach()"}, shows="gradients").says(
+    "No gradient flows through the weights that are returned: they were cut off by `detach`, `.data` or `no_grad`."
+)
+right.mistake(
+    "computes_in_float32",
+    {
+        "(query @ key.mT / query.shape[-1] ** 0.5)": "(query.float() @ key.float().mT / query.shape[-1] ** 0.5)",
+        "(weights @ value)": "(weights.to(x.dtype) @ value)",
+    },
+    shows="float64",
+).says("The weights are made in float32 whatever comes in: look for `float()`, or for a `dtype` in the softmax.")
+right.mistake(
+    "exchanges_heads_and_groups", {"d_model, n_heads, n_groups)": "d_model, n_groups, n_heads)"}, shows=SHARED
+).says(
+    "It is asked the other way round: `n_groups` has to divide `n_heads`. Look at the order of the arguments, in which "
+    "`n_heads` comes first, and at which of the two stands on which side of `%`."
+)
 right.mistake(
     "weights_first",
     {
@@ -183,9 +246,11 @@ right.mistake(
     },
     shows=ALL,
 ).says("The weights come first and the output second. Return (output, weights).")
-right.mistake("with_biases", {"d_model, bias=False": "d_model, bias=True"}, shows="its parameters").says(
-    "The layers have biases. All four are without: `bias=False`."
-)
+right.mistake(
+    "with_biases",
+    {"d_model, bias=False": 'd_model, bias="q" in BIASED', "few, bias=False": 'few, bias="k" in BIASED'},
+    shows="its parameters",
+).for_each(BIASED=('"q"', '"k"', '"qk"')).says("The layers have biases. All four are without: `bias=False`.")
 right.mistake("detached_keys", {"self.share(self.W_k(x)": "self.share(self.W_k(x).detach()"}, shows="gradients").says(
     "No gradient reaches the keys' matrix: it was cut off by `detach`, `.data` or `no_grad`."
 )
@@ -194,6 +259,16 @@ right.mistake(
     {"zeros((), dtype=torch.bool, device=x.device)": "zeros(1, 1, dtype=torch.bool)"},
     shows="float64",
 ).says("Without a mask you make one on PyTorch's default device. The input may lie elsewhere.")
+right.mistake(
+    "an_error_that_does_not_say_what",
+    {
+        'f"n_heads is {n_heads}, which does not divide d_model, {d_model}"': '"n_heads must divide d_model"',
+        'f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}"': '"n_groups must divide n_heads"',
+    },
+    shows="ValueError",
+).says(
+    "The errors have to say both which argument was wrong and what it was: its name in the signature, and its value."
+)
 right.mistake("any_groups", {"if n_heads % n_groups": "if False"}, shows="ValueError").says(
     "There is no error where `n_groups` does not divide `n_heads`: the heads cannot be shared out."
 )

@@ -65,6 +65,7 @@ def _(draw):
     yield call(kept(draw, V=1), key, value).raising("value", "cache")
     yield call(kept(draw, B=3, H=2), key, value).raising("key", "value", "cache")  # as many heads in all
     yield call(kept(draw, K=6, V=5), key, value).raising("key", "value", "cache")  # as wide together
+    yield call(kept(draw, B=1, K=1, V=1), key, value).raising("key", "value", "cache")  # in both at once
     yield call(kept(draw, S=9), key, value).accepted()
 
 

@@ -50,6 +50,16 @@ right.mistake("keys_only", {", torch.cat([values, value], dim=-2)": ", values"},
 right.mistake(
     "values_from_the_keys", {"torch.cat([values, value], dim=-2)": "torch.cat([keys, key], dim=-2)"}, shows=AFTER
 ).says("Both parts hold keys. The second one holds the values.")
+right.mistake("forgets_the_first_ones", {"return key, value": "return FIRST"}, shows="nothing").for_each(
+    FIRST=("None", "key[:, :, :0], value[:, :, :0]")
+).says("Without a cache what is new is lost. The first keys and values are kept as well: they are the cache then.")
+right.mistake(
+    "keeps_one_new_one",
+    {"[keys, key]": "[keys, key[:, :, PLACE]]", "[values, value]": "[values, value[:, :, PLACE]]"},
+    shows=AFTER,
+).for_each(PLACE=("-1:", ":1")).says(
+    "Only one of the new positions is kept. Several may come at once, a whole prompt say, and all of them are kept."
+)
 right.mistake("needs_a_cache", shows="nothing").patch("""
 - if cache is None:
 -     return key, value
@@ -82,6 +92,9 @@ right.mistake(
 right.mistake(
     "compares_no_heads", {"old.shape[:2] != more.shape[:2]": "old.shape[0] != more.shape[0]"}, shows="Value"
 ).says("The number of heads is not compared with that of what is kept.")
+right.mistake("compares_both_at_once", {" or old.shape": " and old.shape"}, shows="ValueError").says(
+    "There is an error only where batch or heads differ *and* the width does. Either is enough."
+)
 right.mistake(
     "compares_how_many_numbers",
     {
@@ -95,7 +108,7 @@ right.mistake(
     {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
     shows="ValueError",
 ).for_each(MESSAGE=("name", '"shapes differ"')).says(
-    "The error does not say what was wrong: name the argument, `key` or `value`, and its shape."
+    "The error has to say both which argument was wrong, `key` or `value`, and what shape it has."
 )
 right.mistake(
     "refuses_other_widths",
@@ -124,6 +137,27 @@ right.mistake("asserts", shows="ValueError").patch("""
 -     raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
 + assert old.shape[:2] == more.shape[:2] and old.shape[-1] == more.shape[-1], name
 """).says("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+right.mistake("raises_another_error", {"raise ValueError": "raise ERROR"}, shows="ValueError").for_each(
+    ERROR=("TypeError", "RuntimeError")
+).says("Tensors that do not fit are of the right type, and of a wrong shape: raise a ValueError, and no other error.")
+right.mistake(
+    "cuts_gradients_off",
+    {"(cache, key, value):": "(cache, key, value):\n    cut = torch.Tensor.detach\n    CUT"},
+    shows="gradients",
+).for_each(
+    CUT=(
+        "key, value, cache = cut(key), cut(value), cache and (cut(cache[0]), cut(cache[1]))",
+        "key, value, cache = (key, value, cache) if cache is None else (cut(key), cut(value), tuple(map(cut, cache)))",
+        "key, value = (key, value) if cache else (cut(key), cut(value))",
+        "key, value = (cut(key), cut(value)) if cache else (key, value)",
+        "key, value = cut(key), cut(value)",
+        "value, cache = cut(value), cache and (cache[0], cut(cache[1]))",
+        "value, cache = (value, cache) if cache is None else (cut(value), (cache[0], cut(cache[1])))",
+    )
+).says(
+    "A gradient is cut off on the way, by `detach`, `.data`, numpy or `no_grad`. It has to reach all that went in: "
+    "keys and values, new ones and kept ones."
+)
 right.mistake(
     "detached",
     {"[keys, key]": "[keys.detach(), key]", "[values, value]": "[values.detach(), value]"},
@@ -132,11 +166,14 @@ right.mistake(
 right.mistake(
     "always_float32",
     {
-        "torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)": "torch.cat([keys, key], "
-        "dim=-2).float(), torch.cat([values, value], dim=-2).float()"
+        "(cache, key, value):": "(cache, key, value):\n    if ALWAYS:\n        key, value = key.float(), value.float()",
+        "keys, values = cache": "keys, values = cache[0].float(), cache[1].float()\n    key, value = key.float(), "
+        "value.float()",
     },
     shows="float64",
-).says("float64 goes in, and float32 comes out: look for `float()`, or a tensor that is made without a dtype.")
+).for_each(ALWAYS=(False, True)).says(
+    "float64 goes in, and float32 comes out: look for `float()`, or a tensor that is made without a dtype."
+)
 append_to_cache.mistake("drops_the_oldest", shows=AFTER).whole("""
 def append_to_cache(cache, key, value):
     if cache is None:

@@ -14,6 +14,11 @@ def kept(draw, B=2, H=3, S=7, K=5, V=6, **options):
     return draw.normal(B, H, S, K, **options), draw.normal(B, H, S, V, **options)
 
 
+def as_split(tensor):
+    """The same values as they lie in memory after a split into heads: positions first, then heads."""
+    return tensor.transpose(1, 2).contiguous().transpose(1, 2)
+
+
 def on_paper():
     """One query of width 4, so that the root is 2, its own key, and one that is kept: scaled scores (4, 1)."""
     one, four = torch.tensor([[[[1.0, 0, 0, 0]]]]), torch.tensor([[[[4.0, 0, 0, 0]]]])

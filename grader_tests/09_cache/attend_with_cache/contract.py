@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
-from .cases import far_below, fresh, in_pieces, kept, on_paper
+from .cases import as_split, far_below, fresh, in_pieces, kept, on_paper
 
 attend_with_cache = exercise(
     "attend_with_cache",
@@ -92,5 +92,6 @@ def _(draw):
     yield call(*fresh(draw, dtype=torch.float64), kept(draw, dtype=torch.float64))
     yield call(*fresh(draw), kept(draw))
     yield call(*map(non_contiguous, fresh(draw)), tuple(map(non_contiguous, kept(draw)))).unchanged()
+    yield call(*map(as_split, fresh(draw)), tuple(map(as_split, kept(draw)))).unchanged()
     yield call(*fresh(draw), kept(draw)).on_another_device()
     yield call(*fresh(draw)).on_another_device()

@@ -39,6 +39,22 @@ right.mistake(
     {"if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))": ""},
     shows=WITH_ONE,
 ).says("What is kept is never looked at: the new tokens see themselves only.")
+right.mistake("attends_to_new_ones_only", shows=WITH_ONE).patch("""
+- return weights @ values, weights, (keys, values)
++ cache, keys, values = (keys, values), key, value
++ later = torch.ones(T, T, dtype=torch.bool, device=query.device).triu(1)
++ weights = (query @ keys.mT / keys.shape[-1] ** 0.5).masked_fill(later, float("-inf")).softmax(-1)
++ return weights @ values, weights, cache
+""").says("The cache that is returned is right, and nobody looks at it: the new tokens attend to themselves only.")
+right.mistake("attends_to_kept_ones_only", shows=WITH_ONE).patch("""
+- return weights @ values, weights, (keys, values)
++ if cache is not None:
++     weights = (query @ cache[0].mT / key.shape[-1] ** 0.5).softmax(-1)
++ return weights @ values[:, :, : weights.shape[-1]], weights, (keys, values)
+""").says(
+    "The new tokens attend to what was kept, and not to themselves: what is new joins the cache too late. Each query "
+    "sees its own key, too."
+)
 right.mistake(
     "keeps_what_was_kept",
     {"weights, (keys, values)": "weights, (keys, values) if cache is None else cache"},
@@ -60,6 +76,10 @@ right.mistake(
     "New tokens that come together see each other's future. One alone has none, which is why nobody notices while a "
     "model writes: a mask is needed as soon as several come at once."
 )
+right.mistake("several_aligned_at_the_start", {"triu(S - T + 1)": "triu(1 if T > 1 else S)"}, shows="several").says(
+    "One new token sees all, and of several the first sees one key only: the mask takes it for the first of all, as "
+    "PyTorch's `is_causal=True` does. The queries are the *last* T of the S places."
+)
 right.mistake("blocks_its_own_place", {"S - T + 1": "S - T"}, shows=WITH_ONE).says(
     "A query does not see its own key. It sees all that came before, and itself."
 )
@@ -73,6 +93,13 @@ right.mistake("masks_without_a_cache_only", shows="several").patch("""
     "With a cache nothing is blocked. That is right for one new token, and wrong as soon as several come at once: "
     "the first of them sees those after it."
 )
+right.mistake("masks_with_a_cache_only", shows="nothing").patch("""
+- later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1)
++ later = torch.ones(T, S, dtype=torch.bool, device=query.device).triu(S - T + 1) & (cache is not None)
+""").says("Without a cache nothing is blocked. The first tokens, a whole prompt, do not see their future either.")
+right.mistake("blocked_scores_are_zero", {'float("-inf")': "FILL"}, shows=("nothing", "several")).for_each(
+    FILL=(0.0, -1e-9)
+).says("Blocked scores become 0, or a number near it: a score like any other, whose weight is not 0. Blocked is −∞.")
 right.mistake("fills_with_a_number", {'float("-inf")': "FILL"}, shows="scores").for_each(FILL=(-1e9, -1e4)).says(
     "Blocked scores become a number such as -1e9: not low enough where the others are lower still."
 )
@@ -94,9 +121,22 @@ right.mistake(
 right.mistake("scaled_by_the_width_of_values", {"keys.shape[-1] **": "values.shape[-1] **"}, shows=ALL).says(
     "The scale is made from the width of the values. It is the keys' width that makes scores grow."
 )
-right.mistake("softmax_over_the_heads", {"softmax(-1)": "softmax(1).nan_to_num(0.0)"}, shows=ALL).says(
-    "The softmax goes over the heads. Each query's weights over the *keys* sum to 1."
+right.mistake(
+    "scaled_by_the_model_width", {"keys.shape[-1] **": "(keys.shape[1] * keys.shape[-1]) **"}, shows=ALL
+).says(
+    "The scores are divided by the root of the width of all heads together. Each head's queries and keys are K long."
 )
+right.mistake("keeps_scaled_keys", shows=ALL).patch("""
+- keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
++ key = key / key.shape[-1] ** 0.5
++ keys, values = (key, value) if cache is None else (torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2))
+@@
+- scores = query @ keys.mT / keys.shape[-1] ** 0.5
++ scores = query @ keys.mT
+""").says("New keys are scaled before they are kept. A cache holds keys as they came: scale queries, or the scores.")
+right.mistake("softmax_over_the_heads", {"softmax(-1)": "softmax(1)NAN"}, shows=ALL).for_each(
+    NAN=("", ".nan_to_num(0.0)")
+).says("The softmax goes over the heads. Each query's weights over the *keys* sum to 1.")
 right.mistake("softmax_over_the_queries", {"softmax(-1)": "softmax(-2).nan_to_num(0.0)"}, shows=ALL).says(
     "Each column of the weights sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
 )
@@ -113,9 +153,14 @@ right.mistake("weights_first", {"weights @ values, weights": "weights, weights @
 right.mistake("no_cache_returned", {"weights, (keys, values)": "weights"}, shows=ALL).says(
     "The cache is not returned: the next token would find nothing. Return (output, weights, cache)."
 )
-right.mistake("scores_for_weights", {"@ values, weights": "@ values, scores"}, shows=ALL[1:]).says(
-    "What is returned beside the output are scores. Return the weights, after the softmax."
-)
+right.mistake(
+    "answers_the_last_one_only",
+    {"query @ keys.mT": "query[:, :, -1:] @ keys.mT", "(later,": "(later[-1:],"},
+    shows=("nothing", "several"),
+).says("Only the last of the new tokens gets an output. Each of them has one, and weights of its own.")
+right.mistake("scores_for_weights", {"@ values, weights": "@ values, SCORES"}, shows=ALL[1:]).for_each(
+    SCORES=("scores", 'scores.masked_fill(later, float("-inf"))')
+).says("What is returned beside the output are scores. Return the weights, after the softmax.")
 right.mistake("values_for_keys", {"weights, (keys, values)": "weights, (values, keys)"}, shows=ALL).says(
     "The cache holds values where keys belong. The pair is (keys, values)."
 )
@@ -130,6 +175,10 @@ right.mistake(
     },
     shows="gradients",
 ).says("No gradient reaches what was kept: it was cut off by `detach`, `.data` or `no_grad`.")
+right.mistake("made_without_gradients", {"def attend": "@torch.no_grad()\ndef attend"}, shows="gradients").says(
+    "No gradient flows at all: everything is made under `no_grad`. Whoever only writes can say so when calling; a "
+    "model that learns needs gradients."
+)
 right.mistake("detached_weights", {"values, weights,": "values, weights.detach(),"}, shows="gradients").says(
     "No gradient flows through the weights that are returned: they were cut off by `detach`, `.data` or `no_grad`."
 )
@@ -140,6 +189,26 @@ right.mistake("changes_the_query", shows="float64").patch("""
 + query.data += 1e-3
 + query = query - 1e-3
 """).says("The query is not what it was before the call: it was changed in place.")
+right.mistake(
+    "views_what_lies_apart",
+    {"query @ keys.mT": "query.view(-1, T, query.shape[-1]).view(query.shape) @ keys.mT"},
+    shows="float64",
+).says(
+    "`view` fails where numbers do not lie one after the other, as in heads that were made by a transpose. `reshape` "
+    "copies them where it must."
+)
+right.mistake("keeps_a_cache_of_its_own", shows="nothing").patch("""
+- def attend_with_cache(query, key, value, cache=None):
++ def attend_with_cache(query, key, value, cache=[]):
++     mine, cache = (cache, tuple(cache) or None) if isinstance(cache, list) else ([], cache)
+@@
+- weights = scores.masked_fill(later, float("-inf")).softmax(-1)
++ mine[:] = keys, values
++ weights = scores.masked_fill(later, float("-inf")).softmax(-1)
+""").says(
+    "What an earlier call left is still there. A default such as `cache=[]` is made once, and is the same list in "
+    "every call; so is a variable outside the function. Keep nothing: return the cache."
+)
 right.mistake("a_mask_on_another_device", {", device=query.device": ""}, shows="float64").says(
     "The mask is made on PyTorch's default device. The queries may lie elsewhere: make it on theirs."
 )

@@ -43,6 +43,9 @@ def _(draw):
     yield call(5, 1, None, device())
     yield call(T=4, window=9, device=device())  # wider than the sentence
     yield call(1, 1, 1, device())
+    script = Script()
+    both = [script.call(SUBJECT, 4, window, device=device(), name=f"window_of_{window}") for window in (3, 1)]
+    yield script.case(*both).described("sliding_window_mask(4, 3), and then sliding_window_mask(4, 1)")
 
 
 @sliding_window_mask.criterion("more keys than queries", points=1)
@@ -53,6 +56,7 @@ def _(draw):
     T = draw.integer(3, 6)
     yield call(T, 4, T + draw.integer(2, 6), device())
     yield call(2, 40, 6, device=device())
+    yield call(3, 5, 5, device())  # the window of the first query begins before the first key
 
 
 @sliding_window_mask.criterion("ValueError if S < T or window < 1", points=0.5)

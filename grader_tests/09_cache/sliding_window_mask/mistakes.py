@@ -62,6 +62,35 @@ right.mistake("blocks_the_diagonal", {"(key > query)": "(key >= query)"}, shows=
 right.mistake("aligned_at_the_start", {"[:, None] + S - T": "[:, None]"}, shows="more keys").says(
     "Queries and keys start together. They must *end* together: the queries are the last T of the S places."
 )
+right.mistake("offset_backwards", {"[:, None] + S - T": "[:, None] + T - S"}, shows="more keys").says(
+    "The queries stand before the first key: S and T are exchanged in the difference. Query i stands at S - T + i."
+)
+right.mistake("one_place_off", {"[:, None] + S - T": "[:, None] + S - T + OFF"}, shows=EVERYWHERE).for_each(
+    OFF=(1, -1)
+).says(
+    "Every query is taken to stand one place before or after its own. Query i stands at S - T + i: both count from 0."
+)
+right.mistake("a_row_for_every_key", shows="more keys").patch("""
+- query = torch.arange(T, device=device)[:, None] + S - T
++ query = torch.arange(S, device=device)[:, None]
+""").says("There is a row for every one of the S places. Only the last T of them ask: the mask has T rows.")
+sliding_window_mask.alternative("filling_row_by_row").mistake(
+    "a_slice_from_before_the_start", {"max(0, last - window + 1)": "last - window + 1"}, shows=EVERYWHERE
+).says(
+    "For the first queries the window begins before place 0, and a negative number counts from the end. Let the slice "
+    "begin at 0 at the earliest."
+)
+right.mistake("remembers_a_mask", shows="as many").patch("""
++ made = {}
++
+  def sliding_window_mask(T, window, S=None, device=None):
+@@
+- return (key > query) | (key <= query - window)
++ return made.setdefault((T, S, device), (key > query) | (key <= query - window))
+""").says(
+    "A mask that was made before comes again, for another window. One that is kept for later calls must be kept with "
+    "all that it depends on, and never be written to."
+)
 right.mistake("keys_in_rows", shows="more keys").patch("""
 - query = torch.arange(T, device=device)[:, None] + S - T
 - key = torch.arange(S, device=device)
@@ -91,6 +120,14 @@ right.mistake(
 ).for_each(KIND=("float", "int", "long", "byte")).says(
     "The right cells, in the wrong type: zeros and ones. A mask is boolean."
 )
+right.mistake(
+    "zeros_and_minus_infinity",
+    {
+        "(key > query) | (key <= query - window)": "torch.zeros(T, S, device=device).masked_fill((key > query) | "
+        "(key <= query - window), -torch.inf)"
+    },
+    shows=EVERYWHERE,
+).says("This mask is made to be added to scores: 0 and −∞. Here a mask is boolean, and True is blocked.")
 right.mistake("any_lengths", shows="ValueError").patch("""
 - if S < T:
 -     raise ValueError(f"S is {S}, which is less than T = {T}")
@@ -99,6 +136,19 @@ right.mistake("any_window", shows="ValueError").patch("""
 - if window < 1:
 -     raise ValueError(f"window is {window}, and a query must see itself at least")
 """).says("There is no error for a window below 1, in which a query does not even see itself.")
+right.mistake(
+    "an_error_that_does_not_say_what",
+    {
+        'f"S is {S}, which is less than T = {T}"': '"S must not be less than T"',
+        'f"window is {window}, and a query must see itself at least"': '"a query must see itself at least"',
+    },
+    shows="ValueError",
+).says(
+    "The errors have to say both which argument was wrong and what it was: name it as in the signature, with its value."
+)
+right.mistake("raises_another_error", {'ValueError(f"window': 'IndexError(f"window'}, shows="ValueError").says(
+    "There is an error, and it is no ValueError: the number is of the right type, and has a wrong value."
+)
 right.mistake("refuses_a_window_of_one", {"window < 1": "window <= 1"}, shows=("as many", "ValueError")).says(
     "A window of 1 is refused. Each query sees itself then, and nothing else: that is little, and no mistake."
 )
@@ -112,6 +162,12 @@ right.mistake("asserts_lengths", shows="ValueError").patch("""
 -     raise ValueError(f"S is {S}, which is less than T = {T}")
 + assert S >= T, f"S is {S}"
 """).says("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+right.mistake("refuses_more_keys", {"if S < T": "if S != T"}, shows="more keys").says(
+    "S > T is refused. That is what `S` is for: there are more keys than queries when some were kept."
+)
+right.mistake("exchanges_window_and_S", {"T, window, S=None": "T, S=None, window=None"}, shows=EVERYWHERE).says(
+    "The arguments stand in another order: `window` comes before `S`, which has a default."
+)
 right.mistake("refuses_a_wide_window", {"window < 1": "window < 1 or window > S"}, shows=("as many", "more keys")).says(
     "A window wider than the sentence is refused. It blocks nothing of the past, and is no mistake."
 )
