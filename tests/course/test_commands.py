@@ -46,6 +46,13 @@ def test_the_answers_of_a_file_are_checked(attention):
     assert attention("check", "my_answers.py", "softmax")[0] == 0
 
 
+def test_a_file_is_run_as_python_runs_it(attention):
+    """With our own `from __future__ import annotations` its dataclass would look for a module that is not there."""
+    helper = "from dataclasses import dataclass\n@dataclass\nclass Kept:\n    first: int\n"
+    Path("my_answers.py").write_text(f"import torch\n{helper}{RIGHT}\nKept(1)\n")
+    assert attention("check", "my_answers.py", "softmax")[0] == 0
+
+
 def test_a_file_may_begin_its_lesson_and_import_what_lies_beside_it(attention):
     Path("course").mkdir()
     Path("course", "helpers_of_mine.py").write_text("from torch import exp\n")
