@@ -55,6 +55,33 @@ def _nothing_came_over(seen: Observation, theirs: State) -> str | None:
 
 
 @stated
+def as_given(seen: Observation, exact: Observation, name: str) -> Problem:
+    """A dict of tensors among the inputs, by its `name`, is what it was, though what was filled from it has changed."""
+    for key, right in exact.values[name].items():
+        got = seen.values[name].get(key)
+        if got is None:
+            return tagged("taken out", f"{name} has no {key!r} any more")
+        if got.shape != right.shape:
+            shapes = f"{tuple(got.shape)}, and had {tuple(right.shape)}"
+            return tagged("turned", f"{key!r} in {name} has the shape {shapes}")
+        if not torch.equal(got.double(), right):
+            return tagged("shared", f"{key!r} in {name} has other numbers, now that the model has")
+    return None
+
+
+@stated
+def apart(seen: Observation, exact: Observation) -> Problem:
+    """What a model holds by name, "before" and "after" what it was filled from has changed."""
+    before, after = seen.values["before"], seen.values["after"]
+    if not any(torch.equal(before[name].double(), right) for name, right in exact.values["before"].items()):
+        return "nothing came over"
+    for name in exact.values["before"]:
+        if not torch.equal(before[name], after[name]):
+            return tagged("shared", f"{name!r} of the model has other numbers, now that the checkpoint has")
+    return None
+
+
+@stated
 def theirs_are_as_they_were(seen: Observation, exact: Observation, theirs: State) -> Problem:
     """Their weights to the bit; the gradients, where they were asked for, as far as rounding goes."""
     if problem := _nothing_came_over(seen, theirs):

@@ -55,7 +55,6 @@ def _(draw):
     yield call(draw.normal(2, 4, 3, 5), [2], draw.normal(4, 5))
     yield call(draw.normal(3, 5, 2, 4), [3, 1], mean=draw.normal(5, 4))
     yield call(draw.normal(2, 3, 5, 4), [2, 0, 1], draw.normal(3, 4))
-    yield call(draw.normal(2, 4, 3, 5), [], draw.normal(4, 5))
     yield call(draw.normal(4, 4, 4, 4), [0, 3], draw.normal(4, 4))
     yield call(draw.normal(2, 4, 3, 5), [1], torch.zeros(4, 5))
 

@@ -11,9 +11,14 @@ at_once = ablate.alternative("ablate_by_index")
 factor = ablate.alternative("ablate_by_a_factor")
 stacked = ablate.alternative("ablate_by_stacking")
 
-right.mistake("in_place", {"head_outputs.clone()": "head_outputs"}, shows=(GRADIENTS, LEFT)).says(
-    "You write into head_outputs itself. Whoever gave it goes on using it: work on a copy."
-)
+right.mistake("in_place", {"head_outputs.clone()": "COPY"}, shows=(GRADIENTS, LEFT)).for_each(
+    COPY=(
+        "head_outputs",
+        "head_outputs.detach()",
+        "head_outputs.contiguous()",
+        "head_outputs.reshape(head_outputs.shape)",
+    )
+).says("You write into head_outputs itself. Whoever gave it goes on using it: work on a copy.")
 right.mistake(
     "in_place_through_data",
     {"head_outputs.clone()": "head_outputs", "out[:, h] =": "out.data[:, h] ="},
@@ -42,7 +47,7 @@ right.mistake("only_the_first", {"for h in heads:": "for h in heads[:1]:"}, show
 right.mistake("only_the_last", {"for h in heads:": "for h in heads[-1:]:"}, shows=ALL).says(
     "Only the last of the heads is taken out."
 )
-right.mistake("takes_all_for_none", {"in heads:": "in heads or range(out.shape[1]):"}, shows=(ZERO, MEAN)).says(
+right.mistake("takes_all_for_none", {"in heads:": "in heads or range(out.shape[1]):"}, shows=ZERO).says(
     "An empty list is taken for all heads. It means that none is taken out."
 )
 right.mistake("only_the_first_text", {"out[:, h] =": "out[0, h] ="}, shows=ALL).says(
@@ -65,9 +70,11 @@ right.mistake("forgets_the_mean", {"0.0 if mean is None else mean[h]": "0.0"}, s
 )
 right.mistake(
     "a_mean_of_its_own",
-    {"0.0 if mean is None else mean[h]": "0.0 if mean is None else head_outputs[:, h].mean((0, 1))"},
+    {"0.0 if mean is None else mean[h]": "0.0 if mean is None else head_outputs[:, h].mean(DIMENSIONS, keepdim=True)"},
     shows=(MEAN, GRADIENTS),
-).says("You take the mean of what was given, over this batch. Use `mean`: it was measured elsewhere, over many texts.")
+).for_each(DIMENSIONS=((0, 1), 0, 1)).says(
+    "You take the mean of what was given, over this batch. Use `mean`: it was measured elsewhere, over many texts."
+)
 right.mistake(
     "the_mean_always",
     {"0.0 if mean is None else mean[h]": "head_outputs[:, h].mean((0, 1)) if mean is None else mean[h]"},
@@ -78,6 +85,10 @@ right.mistake(
     {"for h in heads:": "for i, h in enumerate(heads):", "mean[h]": "mean[i]"},
     shows=MEAN,
 ).says("You take the rows of `mean` in turn. Row h belongs to head h.")
+at_once.mistake("means_in_the_order_of_the_heads", {"out[:, heads]": "out[:, sorted(heads)]"}, shows=MEAN).says(
+    "Heads and their means do not come in the same order: where the list is not sorted, a head gets the mean of "
+    "another. (A mask over the heads has their order, `mean[heads]` that of the list.)"
+)
 right.mistake("one_mean_for_all", {"mean[h]": "mean.mean(0)"}, shows=(MEAN, GRADIENTS)).says(
     "You average over the heads. Each head has a mean of its own, row h."
 )
@@ -127,6 +138,7 @@ right.mistake("fills_with_minus_infinity", {"0.0 if": "float('-inf') if"}, shows
     "You fill with −∞. That is for scores before a softmax; what a head hands on is put to zero."
 )
 right.mistake("detached", {"head_outputs.clone()": "head_outputs.detach().clone()"}, shows=GRADIENTS).says(NO_GRADIENT)
+right.mistake("detached_at_the_end", {"return out": "return out.detach()"}, shows=GRADIENTS).says(NO_GRADIENT)
 right.mistake("detaches_the_mean", {"mean[h]": "mean[h].detach()"}, shows=GRADIENTS).says(
     "No gradient reaches `mean`: it was detached."
 )
@@ -144,6 +156,9 @@ right.mistake("empties_the_list", shows=LEFT).patch("""
 + while heads:
 +     h = heads.pop()
 """).says("The list of heads is changed by the call: whoever gave it goes on using it.")
+right.mistake("sorts_the_list", {"    for h": "    heads.sort()\n    for h"}, shows=LEFT).says(
+    "The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one."
+)
 right.mistake("through_float32", {"return out": "return out.float().to(out.dtype)"}, shows="float64").says(
     "The numbers go through float32, whatever comes in: of float64 half of the digits are lost on the way."
 )

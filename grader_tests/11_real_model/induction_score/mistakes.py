@@ -10,12 +10,21 @@ right = induction_score.alternative("score_by_indices")
 diagonal = induction_score.alternative("score_by_diagonal")
 loop = induction_score.alternative("score_by_a_loop")
 
-right.mistake("the_token_itself", {"t - period + 1]": "t - period]"}, shows=ALL).says(
-    "You look at where the same token stood before. An induction head looks at the token *after* that one."
+FOUND = "weights[..., t, t - period + 1]"
+TAKEN = """t = torch.arange(period, T, device=weights.device)
+    return weights[..., t, t - period + 1].mean(dim=-1)"""
+STYLES = (
+    TAKEN,
+    "return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(-1)",
+    "return sum(weights[..., t, t - period + 1] for t in range(period, T)) / (T - period)",
 )
-right.mistake("the_token_before", {"t - period + 1]": "t - period - 1]"}, shows=ALL).says(
-    "You look at the token before the earlier one. An induction head looks at the token *after* it."
-)
+
+right.mistake("the_token_itself", {FOUND: "FOUND"}, shows=ALL).for_each(
+    FOUND=("weights[..., t, t - period]", "weights.diagonal(-period, -2, -1)[..., 1:]")
+).says("You look at where the same token stood before. An induction head looks at the token *after* that one.")
+right.mistake("the_token_before", {FOUND: "FOUND"}, shows=ALL).for_each(
+    FOUND=("weights[..., t, t - period - 1]", "weights.diagonal(-1 - period, -2, -1)")
+).says("You look at the token before the earlier one. An induction head looks at the token *after* it.")
 right.mistake("two_after", {"t - period + 1]": "t - period + 2 - T]"}, shows=ALL).says(
     "You look two tokens after the earlier one; the very next is meant."
 )
@@ -28,7 +37,9 @@ diagonal.mistake("leaves_out_two", {"[..., 1:]": "[..., 2:]"}, shows=ALL).says(
 diagonal.mistake("leaves_out_the_last", {"[..., 1:]": "[..., :-1]"}, shows=ALL).says(
     "You leave out the last entry of the diagonal instead of the first: it is query `period − 1` that has none."
 )
-diagonal.mistake("the_other_side", {"1 - period": "period - 1"}, shows=ALL).says(
+diagonal.mistake("the_other_side", {"(1 - period, dim1=-2, dim2=-1)[..., 1:]": "(PLACE]"}, shows=ALL).for_each(
+    PLACE=("period - 1, -2, -1)[..., 1:", "period, -2, -1)[..., :", "period - 1, -2, -1)[..., :")
+).says(
     "Rows and columns are exchanged, or you read the diagonal above the main one, where keys lie *after* the query. "
     "Queries are rows, and the earlier token lies before the query."
 )
@@ -55,9 +66,9 @@ right.mistake("keeps_a_dimension", {".mean(dim=-1)": ".mean(dim=-1, keepdim=True
 right.mistake("squeezes", {".mean(dim=-1)": ".mean(dim=-1).squeeze()"}, shows=LEADING).says(
     "Your result has lost leading dimensions of size 1: `squeeze()` takes away all of them."
 )
-right.mistake("a_number_of_python", {".mean(dim=-1)": ".mean(dim=-1).tolist()"}, shows=(LEADING, GRADIENTS)).says(
-    "You return numbers of Python. Asked is a tensor, through which gradients flow."
-)
+right.mistake("a_number_of_python", {".mean(dim=-1)": ".mean(dim=-1).PLAIN()"}, shows=(LEADING, GRADIENTS)).for_each(
+    PLAIN=("tolist", "item")
+).says("You return numbers of Python. Asked is a tensor, through which gradients flow.")
 right.mistake("over_all_queries", {".mean(dim=-1)": ".sum(dim=-1) / T"}, shows=ALL).says(
     "You divide by T. The mean is over the queries that have seen their token: T − period of them."
 )
@@ -74,6 +85,9 @@ right.mistake("the_median", {".mean(dim=-1)": ".median(dim=-1).values"}, shows=A
 right.mistake(
     "only_the_second_period", {"torch.arange(period, T,": "torch.arange(period, min(T, 2 * period),"}, shows=ALL
 ).says("Only the second period is counted. Every later query has seen its token, too.")
+right.mistake("takes_half_the_length", {FOUND: "weights.diagonal(1 - T // 2, -2, -1)[..., 1:]"}, shows=ALL).says(
+    "You take half of the length for the period. A sequence may repeat more than once, or in part: use `period`."
+)
 right.mistake("only_the_last_query", {"torch.arange(period, T,": "torch.arange(T - 1, T,"}, shows=ALL).says(
     "Only the last query is counted. The mean is over all that have seen their token."
 )
@@ -102,21 +116,39 @@ right.mistake(
     {"weights[..., t, t - period + 1]": "(weights.argmax(-1)[..., t] == t - period + 1).to(weights.dtype)"},
     shows=ALL,
 ).says("You count how often the greatest weight lies there. Asked is the mean of the weights themselves.")
-right.mistake("checks_nothing", shows=ERRORS).patch("""
-- if period < 1 or period >= T:
--     raise ValueError(f"period is {period}, and must be at least 1 and less than {T}")
-""").says("A period that cannot be is not refused. Raise a ValueError that names it.")
-right.mistake("takes_a_period_of_zero", {"period < 1 or period >= T": "period >= T"}, shows=ERRORS).says(
+
+
+def refusing(condition):
+    """Edits by which a period is refused under this condition alone, and the mean is taken in each of three styles."""
+    return {"if period < 1 or period >= T:": f"if {condition}:", TAKEN: "TAKEN"}
+
+
+right.mistake("checks_nothing", refusing("False"), shows=ERRORS).for_each(TAKEN=STYLES).says(
+    "A period that cannot be is not refused. Raise a ValueError that names it."
+)
+right.mistake("takes_a_period_of_zero", refusing("period >= T"), shows=ERRORS).for_each(TAKEN=STYLES).says(
     "A period below 1 is not refused."
 )
-right.mistake("takes_a_negative_period", {"period < 1 or": "period == 0 or"}, shows=ERRORS).says(
-    "A negative period is not refused."
+right.mistake("takes_zero", refusing("period < 0 or period >= T"), shows=ERRORS).for_each(TAKEN=STYLES).says(
+    "A period of 0 is not refused."
 )
-right.mistake("takes_the_length_for_a_period", {"period >= T": "period > T"}, shows=ERRORS).says(
-    "A period of T is not refused. No query has seen its token then, and the mean of nothing is NaN."
+right.mistake("takes_a_negative_period", refusing("period == 0 or period >= T"), shows=ERRORS).for_each(
+    TAKEN=STYLES
+).says("A negative period is not refused.")
+right.mistake("takes_what_is_too_long", refusing("period < 1"), shows=ERRORS).for_each(TAKEN=STYLES).says(
+    "A period of T or more is not refused. No query has seen its token then, and the mean of nothing is NaN."
 )
+right.mistake("takes_the_length_for_a_period", refusing("period < 1 or period > T"), shows=ERRORS).for_each(
+    TAKEN=STYLES
+).says("A period of T is not refused. No query has seen its token then, and the mean of nothing is NaN.")
 right.mistake("refuses_one", {"period < 1": "period <= 1"}, shows=(MEAN, ERRORS)).says(
     "A period of 1 is refused. It is legal."
+)
+right.mistake("refuses_the_longest", {"period >= T": "period >= T - 1"}, shows=(MEAN, ERRORS)).says(
+    "A period of T − 1 is refused. It is legal: the last query has seen its token."
+)
+right.mistake("asks_for_whole_periods", {"period >= T": "period >= T or T % period"}, shows=(MEAN, ERRORS)).says(
+    "You ask for a length that the period divides. The last repetition may be cut short."
 )
 right.mistake("refuses_less_than_two_periods", {"period >= T": "2 * period > T"}, shows=(MEAN, ERRORS)).says(
     "You ask for two whole periods. One query that has seen its token is enough: period < T."

@@ -1,44 +1,13 @@
 """Known mistakes in `load_gpt2`."""
 
+from .bases import right
 from .contract import load
 
 LOGITS, PLACES, ITSELF = "the logits", "every number", "the model itself"
 MISSING, SHAPES, NOTHING = "KeyError", "ValueError", "where it refuses"
 
-right = load.base("""
-def load_gpt2(model, checkpoint):
-    own, new = model.state_dict(), {}
-
-    def take(name, shape):
-        numbers = checkpoint[name]
-        if numbers.shape != torch.Size(shape):
-            raise ValueError(f"{name} has the shape {tuple(numbers.shape)}, and the model's is {tuple(shape)}")
-        return numbers
-
-    def layer(ours, theirs, turned=False):
-        shape = own[f"{ours}.weight"].shape
-        weight = take(f"{theirs}.weight", shape[::-1] if turned else shape)
-        new[f"{ours}.weight"] = weight.T if turned else weight
-        new[f"{ours}.bias"] = take(f"{theirs}.bias", own[f"{ours}.bias"].shape)
-
-    new["tokens.weight"] = take("wte.weight", own["tokens.weight"].shape)
-    new["places.weight"] = take("wpe.weight", own["places.weight"].shape)
-    layer("norm", "ln_f")
-    D = model.tokens.weight.shape[1]
-    for i in range(len(model.blocks)):
-        layer(f"blocks.{i}.norm_1", f"h.{i}.ln_1")
-        layer(f"blocks.{i}.norm_2", f"h.{i}.ln_2")
-        layer(f"blocks.{i}.attention.W_o", f"h.{i}.attn.c_proj", turned=True)
-        layer(f"blocks.{i}.mlp.0", f"h.{i}.mlp.c_fc", turned=True)
-        layer(f"blocks.{i}.mlp.2", f"h.{i}.mlp.c_proj", turned=True)
-        weights = take(f"h.{i}.attn.c_attn.weight", (D, 3 * D)).chunk(3, dim=1)
-        biases = take(f"h.{i}.attn.c_attn.bias", (3 * D,)).chunk(3)
-        for letter, weight, bias in zip("qkv", weights, biases):
-            new[f"blocks.{i}.attention.W_{letter}.weight"] = weight.T
-            new[f"blocks.{i}.attention.W_{letter}.bias"] = bias
-    model.load_state_dict(new)
-    return model
-""")
+renaming = load.alternative("load_by_renaming")
+rehearsal = load.alternative("load_after_a_rehearsal")
 
 BOTH = (LOGITS, PLACES)
 
@@ -76,23 +45,35 @@ right.mistake("in_reverse", {'"qkv"': '"vkq"'}, shows=BOTH).says(
 )
 right.mistake(
     "takes_columns_in_turn",
-    {".chunk(3, dim=1)": "", 'zip("qkv", weights, biases)': 'zip("qkv", [weights[:, j::3] for j in range(3)], biases)'},
+    {
+        ".chunk(3, dim=1)": "",
+        "(3 * D,)).chunk(3)": "(3 * D,))",
+        'zip("qkv", weights, biases)': 'zip("qkv", [weights[:, j::3] for j in range(3)], BIASES)',
+    },
     shows=BOTH,
-).says("Of c_attn you take every third column. Its first D columns are the queries', the next D the keys'.")
+).for_each(BIASES=("biases.chunk(3)", "[biases[j::3] for j in range(3)]")).says(
+    "Of c_attn you take every third column. Its first D columns are the queries', the next D the keys'."
+)
 right.mistake(
     "exchanges_the_norms",
     {'norm_1", f"h.{i}.ln_1"': 'norm_1", f"h.{i}.ln_2"', 'norm_2", f"h.{i}.ln_2"': 'norm_2", f"h.{i}.ln_1"'},
     shows=BOTH,
 ).says("ln_1 and ln_2 are exchanged. ln_1 stands before the attention, as our norm_1 does.")
-right.mistake(
-    "first_layer_everywhere",
+renaming.mistake(
+    "first_layer_everywhere", {'f"h.{layer[1]}." if layer else ""': '"h.0." if layer else ""'}, shows=(*BOTH, MISSING)
+).says("The first layer is loaded into all of them.")
+renaming.mistake(
+    "forgets_a_part",
     {
-        'norm_1", f"h.{i}.ln_1"': 'norm_1", "h.0.ln_1"',
-        'mlp.0", f"h.{i}.mlp': 'mlp.0", f"h.0.mlp',
-        'attention.W_o", f"h.{i}': 'attention.W_o", f"h.0',
+        "    for ours, parameter in own.items():\n": (
+            "    for ours, parameter in own.items():\n        if 'PART' in ours:\n            continue\n"
+        ),
+        "load_state_dict(found)": "load_state_dict(found, strict=False)",
     },
     shows=BOTH,
-).says("Parts of the first layer are loaded into all of them.")
+).for_each(PART=("tokens", "norm_1", "mlp", "norm.bias", ".bias")).says(
+    "A part of the model is not loaded, and has the numbers that it was made with. `model.state_dict()` lists all."
+)
 right.mistake(
     "misses_the_last_layer",
     {"range(len(model.blocks))": "range(len(model.blocks) - 1)", "(new)": "(new, strict=False)"},
@@ -138,14 +119,6 @@ right.mistake(
     shows=BOTH,
 ).says("wpe is not loaded: the places have the numbers that they were made with.")
 right.mistake(
-    "forgets_the_biases",
-    {
-        '        new[f"{ours}.bias"] = take(f"{theirs}.bias", own[f"{ours}.bias"].shape)\n': "",
-        "load_state_dict(new)": "load_state_dict(new, strict=False)",
-    },
-    shows=(*BOTH, MISSING),
-).says("Biases are not loaded. Norms, projections and the mlp have them in GPT-2.")
-right.mistake(
     "forgets_the_biases_of_qkv",
     {
         '            new[f"blocks.{i}.attention.W_{letter}.bias"] = bias\n': "",
@@ -190,33 +163,57 @@ right.mistake(
     shows=NOTHING,
     when="copied",
 ).says(
-    "You copy while you still look: where a later name is missing, half of the model has been overwritten. First "
-    "collect everything, then copy."
+    "You copy while you still look: where a later name is missing, or has another shape, half of the model has been "
+    "overwritten. First collect everything, then copy."
+)
+right.mistake(
+    "copies_into_leaves",
+    {"model.load_state_dict(new)": ("for name, parameter in model.named_parameters():\n        LINE")},
+    shows=(LOGITS, PLACES, MISSING, SHAPES, NOTHING),
+).for_each(LINE=("parameter.copy_(new[name])", "parameter[:] = new[name]")).says(
+    "PyTorch forbids to write into a parameter while it would have to take a derivative of that. Copy under "
+    "`torch.no_grad()`."
 )
 right.mistake(
     "refuses_further_names",
     {
+        "own, new = model.state_dict(), {}": "own, new, more = model.state_dict(), {}, set(checkpoint)",
+        "        numbers = checkpoint[name]\n": "        numbers = checkpoint[name]\n        more.discard(name)\n",
         "    model.load_state_dict(new)\n": (
-            "    if any(name.endswith('attn.bias') for name in checkpoint):\n"
-            "        raise ValueError('attn.bias is unknown, the shapes are () and ()')\n"
+            "    if more:\n        raise ERROR(f'not known: {sorted(more)}')\n    model.load_state_dict(new)\n"
+        ),
+    },
+    shows=PLACES,
+).for_each(ERROR=("ValueError", "KeyError")).says(
+    "A checkpoint that holds more, such as masks, is refused. Leave out what the model does not need."
+)
+right.mistake(
+    "loads_all_layers_of_the_file",
+    {
+        "range(len(model.blocks))": (
+            'range(1 + max(int(name.split(".")[1]) for name in checkpoint if name.startswith("h.")))'
+        ),
+    },
+    shows=PLACES,
+).says("You load as many layers as the file has. The model may have fewer: what it has no place for is left out.")
+right.mistake(
+    "refuses_further_layers",
+    {
+        "    model.load_state_dict(new)\n": (
+            "    if f'h.{len(model.blocks)}.ln_1.weight' in checkpoint:\n"
+            "        raise ValueError('the checkpoint has too many layers')\n"
             "    model.load_state_dict(new)\n"
         ),
     },
     shows=PLACES,
-).says("A checkpoint that holds more, such as masks, is refused. Leave out what the model does not need.")
+).says("A checkpoint that has more layers than the model is refused. Leave out what the model has no place for.")
 right.mistake(
-    "gives_zeros_for_what_is_missing",
-    {"checkpoint[name]": "checkpoint.get(name, torch.zeros(tuple(shape)))"},
+    "gives_numbers_for_what_is_missing",
+    {"checkpoint[name]": "checkpoint.get(name, torch.NUMBERS(tuple(shape)))"},
     shows=(MISSING, NOTHING),
-).says("For what is missing you take something else, without a word. Raise a KeyError with its name.")
-right.mistake(
-    "passes_over_what_is_missing",
-    {
-        "numbers = checkpoint[name]": "numbers = checkpoint.get(name, old(name, shape))",
-        "    def take(": "    def old(name, shape):\n        return torch.ones(tuple(shape))\n\n    def take(",
-    },
-    shows=(MISSING, NOTHING),
-).says("For what is missing the model gets ones. Raise a KeyError with its name.")
+).for_each(NUMBERS=("zeros", "ones")).says(
+    "For what is missing you take something else, without a word. Raise a KeyError with its name."
+)
 right.mistake(
     "keeps_its_own_for_what_is_missing",
     {
@@ -259,6 +256,55 @@ right.mistake(
 right.mistake("leaves_shapes_to_pytorch", {"if numbers.shape != torch.Size(shape):": "if False:"}, shows=SHAPES).says(
     "A wrong shape is found only by PyTorch, as a RuntimeError, or broadcast silently. Compare shapes yourself."
 )
+load.mistake("copies_straight_away", shows=(SHAPES, NOTHING)).whole("""
+@torch.no_grad()
+def load_gpt2(model, checkpoint):
+    def layer(ours, theirs, turned=False):
+        weight = checkpoint[f"{theirs}.weight"]
+        ours.weight.copy_(weight.T if turned else weight)
+        ours.bias.copy_(checkpoint[f"{theirs}.bias"])
+
+    model.tokens.weight.copy_(checkpoint["wte.weight"])
+    model.places.weight.copy_(checkpoint["wpe.weight"])
+    for i, block in enumerate(model.blocks):
+        layer(block.norm_1, f"h.{i}.ln_1")
+        Ws = checkpoint[f"h.{i}.attn.c_attn.weight"].chunk(3, dim=1)
+        bs = checkpoint[f"h.{i}.attn.c_attn.bias"].chunk(3)
+        NAMED
+        for one, W, b in zip((block.attention.W_q, block.attention.W_k, block.attention.W_v), Ws, bs):
+            one.weight.copy_(W.T)
+            one.bias.copy_(b)
+        layer(block.attention.W_o, f"h.{i}.attn.c_proj", turned=True)
+        layer(block.norm_2, f"h.{i}.ln_2")
+        layer(block.mlp[0], f"h.{i}.mlp.c_fc", turned=True)
+        layer(block.mlp[2], f"h.{i}.mlp.c_proj", turned=True)
+    layer(model.norm, "ln_f")
+    return model
+""").for_each(NAMED=("pass", "W_q, W_k, W_v = Ws")).says(
+    "You copy at once, and leave it to PyTorch to find a wrong shape: it raises a RuntimeError, or spreads a single "
+    "number, when half of the model has been overwritten. First look at all names and shapes, then copy."
+)
+rehearsal.mistake(
+    "asks_copy_whether_it_fits",
+    {
+        "        if numbers.shape != target.shape:\n            raise ValueError(": (
+            "        try:\n            target.data.copy_(numbers)\n"
+            "        except RuntimeError:\n            raise ValueError("
+        ),
+        "            )\n        target.data.copy_(numbers)\n": "            ) from None\n",
+    },
+    shows=(SHAPES, NOTHING),
+).says(
+    "`copy_` spreads a single number, or a single row, over all places without an error. Compare the shapes yourself."
+)
+renaming.mistake(
+    "passes_over_what_does_not_fit",
+    {
+        'raise ValueError(f"{theirs}: the checkpoint has {list(numbers.shape)}, the model wants {wanted}")': "continue",
+        "load_state_dict(found)": "load_state_dict(found, strict=False)",
+    },
+    shows=(SHAPES, NOTHING),
+).says("What has another shape is passed over without a word, and the model keeps its own. Raise a ValueError.")
 right.mistake(
     "does_not_say_the_shapes",
     {'f"{name} has the shape {tuple(numbers.shape)}, and the model\'s is {tuple(shape)}"': 'f"{name} does not fit"'},
@@ -275,16 +321,13 @@ right.mistake(
     {"numbers.shape != torch.Size(shape)": "sorted(numbers.shape) != sorted(shape)"},
     shows=SHAPES,
 ).says("A matrix that was turned already passes your check, and is turned once more. Compare shapes in their order.")
-right.mistake(
+renaming.mistake(
     "cuts_what_is_too_long",
-    {
-        'take("wpe.weight", own["places.weight"].shape)': (
-            'take("wpe.weight", (max(model.block_size, len(checkpoint["wpe.weight"])), D))[: model.block_size]'
-        ),
-        '    new["tokens': '    D = model.tokens.weight.shape[1]\n    new["tokens',
-    },
+    {"numbers = checkpoint[theirs]": "numbers = checkpoint[theirs][: len(parameter) if theirs in TABLES else None]"},
     shows=NOTHING,
-).says("More places than the model has are cut off without a word. That is another shape: raise a ValueError.")
+).for_each(TABLES=(("wpe.weight",), ("wte.weight", "wpe.weight"))).says(
+    "More places, or tokens, than the model has are cut off without a word. That is another shape: raise a ValueError."
+)
 right.mistake("says_one_shape", {", and the model's is {tuple(shape)}": ""}, shows=SHAPES).says(
     "Your ValueError tells one shape only. Beside the one in the checkpoint tell the one in the model."
 )
@@ -308,29 +351,36 @@ right.mistake(
 right.mistake("returns_nothing", {"    return model": "    pass"}, shows=(LOGITS, ITSELF)).says(
     "The `return` is missing: return the model."
 )
+right.mistake("returns_something_else", {"return model": "return RESULT"}, shows=(LOGITS, ITSELF)).for_each(
+    RESULT=("model.state_dict()", "model.load_state_dict(new)", "new")
+).says("You return something else than the model: the numbers, or what `load_state_dict` says. Return the model.")
 right.mistake(
     "fills_a_copy",
     {"    own, new": "    import copy\n\n    model = copy.deepcopy(model)\n    own, new"},
     shows=(PLACES, ITSELF),
 ).says("You fill a copy of the model and return that; the model itself is left as it was.")
-right.mistake("shares_the_memory", {"load_state_dict(new)": "load_state_dict(new, assign=True)"}, shows=ITSELF).says(
-    "The model and the checkpoint share their memory: training one changes the other. Copy the numbers."
+right.mistake(
+    "shares_the_memory", {"load_state_dict(new)": "load_state_dict(new, assign=True)"}, shows=ITSELF, when="shared"
+).says(
+    "The model and the checkpoint share their memory: training one changes the other. Copy the numbers, all of them."
 )
 right.mistake(
-    "shares_what_it_does_not_cut",
+    "takes_them_out_of_the_checkpoint",
+    {"    return model": "    checkpoint.clear()\n    return model"},
+    shows=ITSELF,
+    when="taken out",
+).says("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
+right.mistake(
+    "turns_them_in_the_checkpoint",
     {
-        "load_state_dict(new)": "load_state_dict(new, assign=True)",
-        "= weight.T\n            new": "= weight.T.clone()\n            new",
-        "= bias\n": "= bias.clone()\n",
+        '    new[f"{ours}.weight"] = weight.T if turned else weight\n': (
+            '    if turned:\n            checkpoint[f"{theirs}.weight"] = weight = weight.T\n'
+            '        new[f"{ours}.weight"] = weight\n'
+        ),
     },
     shows=ITSELF,
-).says(
-    "The pieces of c_attn are copies, but all the rest of the model shares its memory with the checkpoint: training "
-    "one changes the other. Copy the numbers."
-)
-right.mistake(
-    "takes_them_out_of_the_checkpoint", {"    return model": "    checkpoint.clear()\n    return model"}, shows=ITSELF
-).says("The checkpoint has lost what was loaded. Leave the dictionary as it is.")
+    when="turned",
+).says("The matrices are turned in the checkpoint itself, which is wrong for whoever reads it next. Leave it as it is.")
 right.mistake("freezes_it", {"    return model": "    return model.requires_grad_(False)"}, shows=ITSELF).says(
     "The model is frozen: with `requires_grad=False` no optimizer trains it."
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, exercise, non_contiguous, ref, specimen
+from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
 
 from ..common import LENS
 
@@ -42,6 +42,14 @@ def seen(draw, *shape, n_tokens=7, dtype=torch.float32, norm=None, turn=lambda t
     return s.case(ref("result")).described(told)
 
 
+def mode_of_the_norm(draw):
+    s = Script(hidden=draw.normal(2, 3, 4, 5), norm=layer_norm(draw, 5), unembedding=draw.normal(7, 5))
+    s.call(method(s.norm, "train"))
+    s.call(SUBJECT, s.hidden, s.norm, s.unembedding)
+    s.call(helper("modes_of"), s.norm)
+    return s.case().described("whether the norm is in training mode after the call, as it was before")
+
+
 def small():
     numbers = {"weight": torch.tensor([1.0, 2.0]), "bias": torch.tensor([0.0, 0.5])}
     s = Script(
@@ -63,12 +71,18 @@ def _():
     yield small().with_gradients().unchanged().described("hidden (2, 1, 1, 2), unembedding (3, 2), with gradients")
 
 
-@logit_lens.criterion("logits for every layer, text, place and token", points=1.5)
+@logit_lens.criterion("logits for every layer, text, place and token", points=1)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4)
+    yield seen(draw, 2, 3, 4, 6, n_tokens=9)
+    yield seen(draw, 4, 4, 4, 4, n_tokens=4)
+
+
+@logit_lens.criterion("a single layer, text or place", points=0.5)
+def _(draw):
     yield seen(draw, 1, 3, 2, 6, n_tokens=9)
     yield seen(draw, 5, 1, 4, 8, n_tokens=3)
-    yield seen(draw, 4, 4, 4, 4, n_tokens=4)
+    yield seen(draw, 3, 2, 1, 4, n_tokens=5)
 
 
 @logit_lens.criterion("whatever module the norm is", points=0.5)
@@ -80,7 +94,7 @@ def _(draw):
 @logit_lens.criterion("gradients", points=0.5)
 def _(draw):
     yield seen(draw, 3, 2, 5, 4).with_gradients()
-    yield seen(draw, 2, 1, 3, 6, n_tokens=5).with_gradients()
+    yield seen(draw, 2, 3, 4, 6, n_tokens=5).with_gradients()
 
 
 @logit_lens.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
@@ -89,3 +103,4 @@ def _(draw):
     yield seen(draw, 2, 3, 4, 6, turn=non_contiguous)
     yield seen(draw, 2, 3, 4, 5).unchanged()
     yield seen(draw, 3, 2, 4, 5).on_another_device()
+    yield mode_of_the_norm(draw)

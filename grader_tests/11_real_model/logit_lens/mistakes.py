@@ -21,11 +21,17 @@ right.mistake(
     {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:])"},
     shows=(LOGITS, MODULE, GRADIENTS),
 ).says("You normalise with a layer norm of your own, without weights and bias. Call the module.")
+right.mistake("with_a_norm_of_its_own", {"norm(hidden)": "(NORM)"}, shows=(LOGITS, MODULE, GRADIENTS)).for_each(
+    NORM=(
+        "F.normalize(hidden, dim=-1)",
+        "hidden * hidden.square().mean(-1, keepdim=True).rsqrt()",
+        "(hidden - hidden.mean(-1, keepdim=True)) / hidden.std(-1, keepdim=True)",
+        "(hidden - hidden.mean(-1, keepdim=True)) / hidden.std(-1, keepdim=True) * norm.weight + norm.bias",
+    )
+).says("You normalise in a way of your own. Call the module: it is the norm that the model was trained with.")
 right.mistake(
-    "normalises_by_hand",
-    {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:], norm.weight, getattr(norm, 'bias', None))"},
-    shows=MODULE,
-).says(
+    "normalises_by_hand", {"norm(hidden)": "F.layer_norm(hidden, hidden.shape[-1:], norm.weight, BIAS)"}, shows=MODULE
+).for_each(BIAS=("getattr(norm, 'bias', None)", "norm.bias")).says(
     "You take the norm's numbers and compute a layer norm yourself. It may be another kind of norm, or have another "
     "epsilon: call the module."
 )
@@ -69,8 +75,8 @@ right.mistake("only_the_last_layer", {"norm(hidden)": "norm(hidden[-1])"}, shows
     "Only the last layer is read. The lens shows every one."
 )
 right.mistake(
-    "only_the_last_place", {"norm(hidden)": "norm(hidden[:, :, -1])"}, shows=(LOGITS, MODULE, GRADIENTS)
-).says("Only the last place of each text is read. The lens shows every one.")
+    "only_the_last_place", {"norm(hidden)": "norm(hidden[:, :, LAST])"}, shows=(LOGITS, MODULE, GRADIENTS)
+).for_each(LAST=("-1", "-1:")).says("Only the last place of each text is read. The lens shows every one.")
 right.mistake("adds_the_layers_up", {"norm(hidden)": "norm(hidden.cumsum(0))"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
     "You add up the layers. What comes out of a layer holds already what the earlier ones have added."
 )
@@ -101,8 +107,11 @@ right.mistake("leaves_out_the_first", {"norm(hidden)": "norm(hidden[1:])"}, show
     "The first of the L hidden states is left out. All that is given is read."
 )
 right.mistake(
-    "squeezes", {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).squeeze(1)"}, shows=LOGITS
-).says("With a single text the batch is gone from your result: `squeeze` took it away. The result has four dimensions.")
+    "squeezes", {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).SQUEEZE"}, shows="a single"
+).for_each(SQUEEZE=("squeeze(1)", "squeeze()", "squeeze(0)")).says(
+    "A dimension of size 1 is gone from your result: `squeeze` took it away. The result has four dimensions, even of a "
+    "single layer, text or place."
+)
 right.mistake(
     "moves_the_layers",
     {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).permute(1, 2, 0, 3)"},
@@ -119,6 +128,20 @@ by_layer.mistake("a_list_of_layers", {"torch.stack(layers, dim=0)": "layers"}, s
 )
 right.mistake("normalises_twice", {"norm(hidden)": "norm(norm(hidden))"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
     "The norm is applied twice."
+)
+right.mistake("leaves_out_the_last", {"norm(hidden)": "norm(hidden[:-1])"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+    "The last of the L hidden states is left out. All that is given is read."
+)
+right.mistake("normalises_both", {"unembedding.T": "norm(unembedding).T"}, shows=(LOGITS, MODULE, GRADIENTS)).says(
+    "The norm is applied to the unembedding, too. It belongs to the hidden states alone."
+)
+right.mistake(
+    "puts_the_tokens_before_the_places",
+    {"norm(hidden) @ unembedding.T": "unembedding @ norm(hidden).mT"},
+    shows=(LOGITS, MODULE, GRADIENTS),
+).says("Your result is (L, B, N, T): the logits of one place stand in a column. They come last.")
+right.mistake("switches_the_norm", {"    return": "    norm.eval()\n    return"}, shows="float64").says(
+    "You switch the norm to eval mode and leave it so. Whoever gave it goes on using it: leave it as it was."
 )
 right.mistake(
     "normalises_the_unembedding",

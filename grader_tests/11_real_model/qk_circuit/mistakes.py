@@ -32,6 +32,15 @@ right.mistake(
 right.mistake("all_heads", {"W_q[rows].T @ W_k[rows]": "W_q.T @ W_k"}, shows=VALUES).says(
     "This is the sum over all heads. Take the rows of one."
 )
+right.mistake("all_heads_unturned", {"W_q[rows].T @ W_k[rows]": "WHOLE"}, shows=VALUES).for_each(
+    WHOLE=("W_q @ W_k.T", "W_q @ W_k")
+).says(
+    "Neither `head` nor the rows of a head are used: this is a product of the whole weights, and not even turned right."
+)
+right.mistake("turns_neither", {"W_q[rows].T": "W_q[rows]"}, shows=VALUES).says(
+    "Two pieces of shape (K, D) cannot be multiplied as they are. They meet in the K numbers of the head: turn the "
+    "queries' piece."
+)
 right.mistake("queries_of_the_head_only", {"W_k[rows]": "W_k"}, shows=VALUES).says(
     "Only the queries are cut to the head's rows; the keys have all of theirs."
 )
@@ -48,12 +57,23 @@ right.mistake("pieces_of_the_length_n_heads", shows=VALUES).patch("""
 - rows = slice(head * K, (head + 1) * K)
 + rows = slice(head * n_heads, (head + 1) * n_heads)
 """).says("Your pieces have n_heads rows. n_heads is the number of pieces; their length is K = D / n_heads.")
-right.mistake("starts_at_the_head", {"slice(head * K, (head + 1) * K)": "slice(head, head + K)"}, shows=VALUES).says(
-    "Your rows begin at row number `head`. Head h begins after the K rows of each head before it."
+right.mistake(
+    "starts_at_the_head", {"slice(head * K, (head + 1) * K)": "slice(START, START + K)"}, shows=VALUES
+).for_each(START=("head", "head * n_heads")).says(
+    "Your rows begin at `head`, or at `head * n_heads`. Head h begins after the K rows of each head before it."
 )
 right.mistake(
     "one_head_too_far", {"slice(head * K, (head + 1) * K)": "slice((head - 1) * K, head * K)"}, shows=VALUES
 ).says("You count heads from 1: the first one is head 0.")
+right.mistake("all_rows_from_there_on", {"(head + 1) * K)": "None)"}, shows=VALUES).says(
+    "The piece has no end: you take the rows of this head and of all that come after it."
+)
+right.mistake("all_rows_up_to_there", {"slice(head * K,": "slice(0,"}, shows=VALUES).says(
+    "The piece begins at row 0: you take the rows of this head and of all that come before it."
+)
+right.mistake("one_row", {"slice(head * K, (head + 1) * K)": "slice(head, head + 1)"}, shows=VALUES).says(
+    "You take one row, number `head`. Head h owns K rows, from `h * K` on."
+)
 right.mistake("always_the_first_head", {"slice(head * K, (head + 1) * K)": "slice(0, K)"}, shows=VALUES).says(
     "Whatever `head` is, you take the rows of the first head."
 )
@@ -73,6 +93,9 @@ right.mistake("elementwise", {"W_q[rows].T @ W_k[rows]": "W_q * W_k"}, shows=VAL
 right.mistake("of_the_queries_twice", {"W_k[rows]": "W_q[rows]"}, shows=VALUES).says(
     "Queries meet queries here: W_k is not used."
 )
+right.mistake("of_the_keys_twice", {"W_q[rows]": "W_k[rows]"}, shows=VALUES).says(
+    "Keys meet keys here: W_q is not used."
+)
 right.mistake(
     "softmax_of_it", {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).softmax(-1)"}, shows=VALUES
 ).says("There is a softmax on the result. The matrix makes scores; the softmax comes later, over keys.")
@@ -87,6 +110,11 @@ right.mistake("takes_any_head", shows=ERRORS).patch("""
 right.mistake("counts_from_the_end", {"0 <= head < n_heads": "-n_heads <= head < n_heads"}, shows=ERRORS).says(
     "A negative head is not refused. The contract counts from 0."
 )
+right.mistake("wraps_round", shows=ERRORS).patch("""
+- if not 0 <= head < n_heads:
+-     raise ValueError(f"head is {head}, and must be from 0 to {n_heads - 1}")
++ head %= n_heads
+""").says("A head that there is not is taken for another one, without a word. Raise a ValueError that names it.")
 right.mistake("one_head_too_many", {"0 <= head < n_heads": "0 <= head <= n_heads"}, shows=ERRORS).says(
     "`head == n_heads` is not refused. With H heads the last one is H − 1."
 )

@@ -67,6 +67,7 @@ def _(draw):
     for width in (3, 6):
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width))
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width), result=True)
+    yield filled_afterwards(non_contiguous(draw.normal(5, 15)), draw.normal(15))  # which lies as if it were turned
 
 
 @split_qkv.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)

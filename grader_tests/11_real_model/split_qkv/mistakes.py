@@ -20,6 +20,18 @@ right.mistake("keeps_views_of_the_weight", {"w.T.clone()": "w.T"}, shows="copies
 right.mistake("keeps_views_of_the_bias", {"b.clone()": "b"}, shows="copies").says(
     "The biases share their memory with the checkpoint: a piece of a tensor is a view. Copy the numbers."
 )
+right.mistake("copies_where_it_must", {"w.T.clone()": "w.T.contiguous()"}, shows="copies").says(
+    "`contiguous()` copies only what does not lie in that order already. Where the checkpoint's matrix lies turned in "
+    "memory, you keep views of it; `clone()` always copies."
+)
+right.mistake(
+    "leaves_one_unturned",
+    {
+        "(w.T.clone(), b.clone()) for w, b": "(w.T.clone() if i != LEFT else w.clone(), b.clone()) for i, (w, b)",
+        "zip(weight.chunk(3, dim=1), bias.chunk(3))": "enumerate(zip(weight.chunk(3, dim=1), bias.chunk(3)))",
+    },
+    shows=ALL,
+).for_each(LEFT=(0, 1, 2)).says("One of the three matrices is not turned to (out, in); the other two are.")
 right.mistake("chunks_the_first_dimension", {", dim=1": ""}, shows="three").says(
     "`chunk(3)` cuts the first dimension, the inputs. The 3 * D results stand side by side in the columns."
 )
@@ -98,6 +110,9 @@ right.mistake(
 ).says("Your result is always float32. It must have the dtype of the checkpoint.")
 right.mistake("halves_the_weights_precision", {"w.T.clone()": "w.T.float().clone()"}, shows="float64").says(
     "Your matrices are always float32. They must have the dtype of the checkpoint."
+)
+right.mistake("halves_the_biases_precision", {"b.clone()": "b.float().clone()"}, shows="float64").says(
+    "Your biases are always float32. They must have the dtype of the checkpoint."
 )
 right.mistake("turns_the_checkpoint", shows="float64").patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
