@@ -130,6 +130,11 @@ class _MadeElsewhere(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         kwargs = kwargs or {}
+        if func in (torch.Tensor.__getitem__, torch.Tensor.__setitem__) and not args[0].is_meta:
+            index = args[1] if isinstance(args[1], tuple) else (args[1],)
+            if any(isinstance(part, torch.Tensor) and part.is_meta for part in index):
+                # PyTorch takes an index on the CPU for a tensor on any device, and one on "meta" for what it is not
+                raise RuntimeError("an index on meta has no numbers")
         made = func(*args, **kwargs)
         if not isinstance(made, torch.Tensor) or made.ndim == 0 or kwargs.get("device") is not None:
             return made

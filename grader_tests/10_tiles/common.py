@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, method, ref
+from grading.judge.exercise import SUBJECT, Script, helper, method, ref, student
 
 from ..shared import BUILT_IN, INF
 
@@ -21,6 +21,18 @@ FAR = (5e-3, 5e-3)
 WIDE = (1e-10, 1e-10)
 SCALE = "2. A part of the keys"
 BLOCKED = "A part that sees nothing"
+
+
+DEFAULT = 64  # keys in a tile, where none is given
+
+
+def sized(tile):
+    """The argument `tile` by name, or none."""
+    return {} if tile is None else {"tile": tile}
+
+
+def told(tile):
+    return ", with the default tile" if tile is None else f", tile={tile}"
 
 
 def attended(query, key, value, mask=None):
@@ -51,6 +63,16 @@ def sum_far_out(*given, level, path=(1,), **named):
     result = s.call(SUBJECT, *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
     s.call(method(ref(result.fields["name"], *path), "sub"), s.level)
     return s.case().within(0.0, 2e-3).described("the log-sum-exp of scores that lie far out")
+
+
+def filled_elsewhere(name, *given, **named):
+    """A call of the exercise `name` while another device is PyTorch's default.
+
+    What is copied into a tensor of one's own cannot be asked on "meta"; here the tensor that was filled lies elsewhere.
+    """
+    s = Script(**{f"given_{i}": value for i, value in enumerate(given)})
+    s.call(helper("elsewhere"), student(name), *(getattr(s, f"given_{i}") for i in range(len(given))), **named)
+    return s.case().described(f"{name}, while another device is PyTorch's default")
 
 
 def on_paper():

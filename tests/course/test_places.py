@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from course.protocol.helpers import HELPERS
 from course.protocol.packing import Node
 from course.protocol.places import META, compare_place
 from course.protocol.program import Program
@@ -80,3 +81,12 @@ def test_models_lie_where_their_inputs_do():
     bigram = Node("specimen", {"name": "Bigram", "kwargs": {"n_tokens": 5, "block_size": 3}, "state": state})
     for model in (slope, bigram):
         assert compare_place(asked(lambda model, ids: model(ids), model, ids)) is None
+
+
+def test_while_another_device_is_the_default_indices_may_lie_there_and_what_is_filled_may_not():
+    """PyTorch takes an index on the CPU for a tensor on any device."""
+    elsewhere = HELPERS["elsewhere"]
+    assert torch.equal(elsewhere(lambda x: x[..., torch.arange(2)], X), X[..., :2])
+    assert elsewhere(lambda x: torch.zeros(3, 4).copy_(x), X).is_meta
+    with pytest.raises(RuntimeError):
+        elsewhere(lambda x: x + torch.zeros(3, 4), X)

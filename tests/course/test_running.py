@@ -51,6 +51,18 @@ def test_a_change_in_place_is_seen_however_it_is_made(change):
     assert "x0" in call(change, torch.randn(4)).changed
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.nan_to_num_(nan=torch.nan, neginf=torch.finfo(x.dtype).min),
+        lambda x: x.nan_to_num_(nan=torch.nan, posinf=torch.finfo(x.dtype).max),
+        lambda x: x.nan_to_num_(nan=0.0, neginf=-torch.inf, posinf=torch.inf),
+    ],
+)
+def test_minus_infinity_is_not_the_lowest_number_and_nan_is_not_0(change):
+    assert "x0" in call(change, torch.tensor([1.0, torch.nan, -torch.inf, torch.inf])).changed
+
+
 def test_arguments_are_sent_back_and_compared_by_whoever_asked(monkeypatch):
     """What compares in the learner's process may be replaced: it is not asked."""
     program = Program({"x": torch.randn(4), "y": torch.randn(3)}, [("out", SUBJECT, [ref("x")], {})], ["out"])

@@ -8,7 +8,7 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, WIDE, sum_far_out
+from ..common import NOT_ALLOWED, WIDE, filled_elsewhere, sum_far_out
 
 logsumexp_of = exercise(
     "logsumexp_of",
@@ -124,3 +124,4 @@ def _(draw):
     yield call(non_contiguous(draw.normal(2, 4, 3))).unchanged()
     yield call(with_gaps(draw.normal(2, 5), (2,), range(5))).unchanged()
     yield call(draw.normal(3, 4)).on_another_device()
+    yield filled_elsewhere("logsumexp_of", draw.normal(3, 4))

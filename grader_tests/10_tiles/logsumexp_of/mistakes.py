@@ -58,6 +58,23 @@ right.mistake("returns_the_sum", {"total.log()": "total"}, shows=EVERYWHERE).say
 right.mistake("multiplies_by_the_maximum", {"highest + total.log()": "highest * total.log()"}, shows=EVERYWHERE).says(
     "The largest score is multiplied with the logarithm. The logarithm of a product is a *sum*.", see=SHIFT
 )
+logsumexp_of.mistake("forgets_the_logarithm", shows=EVERYWHERE).whole("""
+def logsumexp_of(scores):
+    return scores.exp().sum(-1)
+""").says(
+    "This is the sum of the exponentials. Its logarithm is asked for, and to keep the sum small the largest score of a "
+    "row is subtracted first.",
+    see=SHIFT,
+)
+right.mistake("begins_with_a_fixed_maximum", shows="scores of any").patch("""
+- empty = highest.isneginf()
+- highest = highest.masked_fill(empty, 0.0)
++ highest, empty = highest.clamp(min=LEAST), scores.isneginf().all(-1, keepdim=True)
+""").for_each(LEAST=(0.0, -1e9, -1e4)).says(
+    "What you subtract is never below a fixed number, from which the maximum begins (0, −1e9): where all scores of a "
+    "row lie further below, every exponential is rounded to 0. Begin with the first score, or with −∞.",
+    see=SHIFT,
+)
 right.mistake("takes_the_mean", {".sum(-1, ": ".mean(-1, "}, shows=EVERYWHERE).says(
     "You take the mean of the exponentials where their sum is asked for: the result is too small by the logarithm of "
     "their number."
@@ -82,6 +99,14 @@ right.mistake(
     {"amax(-1": "amax(0", "sum(-1": "sum(0", "squeeze(-1)": "squeeze(0)"},
     shows="many rows",
 ).says("You sum over the first dimension. The scores of one row lie along the last.")
+right.mistake(
+    "works_along_dimension_1",
+    {"amax(-1": "amax(1", "sum(-1": "sum(1", "squeeze(-1)": "squeeze(1)"},
+    shows=("the logarithm", "many rows"),
+).says(
+    "You sum over dimension 1, which a row alone has not, and which is not the last one of a batch. Count from the "
+    "end: `-1`."
+)
 right.mistake("keeps_the_dimension", {".squeeze(-1)": ""}, shows=EVERYWHERE).says(
     "The result still has a last dimension of 1. Scores (..., S) give a result (...)."
 )
@@ -144,6 +169,30 @@ right.mistake(
     "The values are right, the gradient is not: only the largest score gets one. You take the logarithm of the sum "
     "for a constant (`detach`, `no_grad`, `.item()`)."
 )
+right.mistake("detaches_the_maximum_in_one_place", shows="gradients").patch("""
+- total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
+- return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
++ inside, outside = PLACES
++ total = torch.exp(scores - inside).sum(-1, keepdim=True).masked_fill(empty, 1.0)
++ return (outside + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
+""").for_each(PLACES=("highest.detach(), highest", "highest, highest.detach()")).says(
+    "The largest score is subtracted and added again, so that its gradients cancel. You detach it in one of the two "
+    "places, and the other's is left over: detach it in both, or in neither."
+)
+right.mistake("overwrites_minus_infinity", shows="float64").patch("""
+- highest = scores.amax(-1, keepdim=True)
+- empty = highest.isneginf()
++ given = scores
++ scores = scores.clone()
++ with torch.no_grad():
++     given.masked_fill_(given.isneginf(), FILL)
++ highest = scores.amax(-1, keepdim=True)
++ empty = highest.isneginf()
+""").for_each(FILL=("torch.finfo(scores.dtype).min", -1e9)).says(
+    "You overwrite −∞ in the scores that were handed to you: for the caller a blocked key is then one with a low "
+    "score. Make new ones, by `masked_fill` or `torch.where`.",
+    see=EMPTY,
+)
 logsumexp_of.mistake("shifts_in_place", shows="float64").whole("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
@@ -176,10 +225,16 @@ logsumexp_of.mistake("subtracts_something_else", shows="scores of any").whole(""
 def logsumexp_of(scores):
     empty = scores.isneginf().all(-1, keepdim=True)
     scores = scores.masked_fill(empty, 0.0)
-    level = scores.LEVEL
+    level = LEVEL
     result = level + torch.exp(scores - level).sum(-1, keepdim=True).log()
     return result.masked_fill(empty, -torch.inf).squeeze(-1)
-""").for_each(LEVEL=("amin(-1, keepdim=True)", "mean(-1, keepdim=True)")).says(
+""").for_each(
+    LEVEL=[
+        f"scores.{least}(-1, keepdim=True){open_}"
+        for least in ("amin", "mean")
+        for open_ in ("", ".nan_to_num(neginf=0.0)")
+    ]
+).says(
     "What you subtract is not the largest score of the row, so that exponentials above it still overflow, and a −∞ "
     "among the scores makes it −∞.",
     see=SHIFT,

@@ -101,9 +101,14 @@ right.mistake(
 ).says("You take the output of the side with the larger sum. Both count, by their shares.", see=IDEA)
 right.mistake(
     "shares_do_not_line_up",
-    {"mine[..., None] * output + theirs[..., None] * other_output": "mine * output + theirs * other_output"},
+    {
+        "mine[..., None] * output + theirs[..., None] * other_output": "mine * output + theirs * other_output",
+        "top / total[..., None]": "top / TOTAL",
+    },
     shows=EVERYWHERE,
-).says("Shares (..., T) do not line up with outputs (..., T, V): give them a last dimension, `[..., None]`.")
+).for_each(TOTAL=("total[..., None]", "total")).says(
+    "Shares (..., T) do not line up with outputs (..., T, V): give them a last dimension, `[..., None]`."
+)
 right.mistake(
     "keeps_the_better_side",
     {
@@ -123,9 +128,14 @@ right.mistake(
 )
 right.mistake(
     "one_maximum_for_all",
-    {"torch.maximum(lse, other_lse)\n": "torch.maximum(lse, other_lse).max().expand(lse.shape)\n"},
+    {
+        "torch.maximum(lse, other_lse)\n": "torch.maximum(lse, other_lse).max().expand(lse.shape)\n",
+        "empty = total == 0": "empty = EMPTY",
+    },
     shows="sums that lie",
-).says("You subtract the largest number of the whole tensor. Each query has one of its own.")
+).for_each(EMPTY=("total == 0", "torch.maximum(lse, other_lse).isneginf()", "highest.isneginf()")).says(
+    "You subtract the largest number of the whole tensor. Each query has one of its own."
+)
 right.mistake(
     "both_sides_of_nothing_are_nan",
     {"highest = highest.masked_fill(highest.isneginf(), 0.0)": "pass"},
@@ -147,6 +157,16 @@ def merge(output, lse, other_output, other_lse):
 ).says(
     "You subtract one side's log-sum-exp from the other's: where it is −∞, or far below, the exponential of the "
     "difference is infinite. Subtract the larger of the two from both.",
+    see=NOTHING,
+)
+merge.mistake("takes_the_difference_of_nothing", shows=("a side that", "gradients")).whole("""
+def merge(output, lse, other_output, other_lse):
+    share = torch.sigmoid(other_lse - lse)[..., None]
+    return output - share * (output - other_output), lse - F.logsigmoid(lse - other_lse)
+""").says(
+    "Right wherever both sides saw something. You go by the difference of the two log-sum-exps alone: where both are "
+    "−∞ it is NaN, and −∞ − (−∞) is made again where the first one is. Subtract a 0 there, and add the logarithm to "
+    "the larger of the two.",
     see=NOTHING,
 )
 right.mistake(

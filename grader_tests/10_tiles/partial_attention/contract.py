@@ -7,7 +7,18 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
-from ..common import FAR, NOT_ALLOWED, WIDE, blocked_in_part, drawn, far_out, on_paper, some_open, sum_far_out
+from ..common import (
+    FAR,
+    NOT_ALLOWED,
+    WIDE,
+    blocked_in_part,
+    drawn,
+    far_out,
+    filled_elsewhere,
+    on_paper,
+    some_open,
+    sum_far_out,
+)
 
 partial_attention = exercise(
     "partial_attention",
@@ -121,3 +132,4 @@ def _(draw):
     yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
     yield call(*drawn(draw), some_open(draw, 4, 6)).on_another_device()
     yield call(*drawn(draw)).on_another_device()
+    yield filled_elsewhere("partial_attention", *drawn(draw, 2), some_open(draw, 4, 6))

@@ -70,6 +70,18 @@ right.mistake("multiplied_by_the_root", {"/ key.shape[-1] ** 0.5": "* key.shape[
 right.mistake(
     "zeroes_blocked_scores", {"masked_fill(mask, -torch.inf)\n": "masked_fill(mask, 0.0)\n"}, shows="with a mask"
 ).says("A blocked score becomes 0, and e⁰ is 1: the key is still seen. It must be −∞.", see=BLOCKED)
+divided.mistake(
+    "multiplies_the_mask_by_infinity",
+    {"scores = scores.masked_fill(mask, -torch.inf)": "scores = scores + mask * -torch.inf"},
+    shows="with a mask",
+).says(
+    "You add the mask times −∞, and 0 times −∞ is NaN: it comes wherever nothing is blocked. Fill the scores, by "
+    "`masked_fill` or `torch.where`.",
+    see=BLOCKED,
+)
+divided.mistake(
+    "adds_the_mask", {"scores = scores.masked_fill(mask, -torch.inf)": "scores = scores + mask"}, shows="with a mask"
+).says("You add the mask to the scores as it is: a blocked one becomes greater by 1. It must be −∞.", see=BLOCKED)
 right.mistake("sums_unscaled_scores", shows=EVERYWHERE).patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 + unscaled = torch.logsumexp((query @ key.mT).masked_fill(mask, -torch.inf), -1, keepdim=True)
@@ -134,6 +146,14 @@ right.mistake(
     shows=EVERYWHERE,
 ).says(
     "The sum runs over the queries. It is the keys, the last dimension of the scores, that share the weight of a query."
+)
+divided.mistake(
+    "shares_out_over_queries",
+    {"scores.amax(-1": "scores.amax(-2", "parts.sum(-1": "parts.sum(-2", "lse.squeeze(-1)": "lse.squeeze(-2)"},
+    shows=EVERYWHERE,
+).says(
+    "Maximum and sum run over the queries, so that those share the weight of a key. It is the keys, the last dimension "
+    "of the scores, that share the weight of a query."
 )
 right.mistake("sees_what_is_blocked", {"else mask": "else ~mask"}, shows="with a mask").says(
     "The mask is inverted: each query sees just what it must not. Here True means *blocked*."
@@ -204,7 +224,7 @@ partial_attention.mistake("fills_with_a_fixed_number", shows=("scores up to", "r
 partial_attention.mistake("rows_of_nothing_see_everything", shows="rows that see").whole(FILLED + WAYS).for_each(
     FOUND=[
         f"{way}(scores.masked_fill(mask, {fill}), value)"
-        for fill in (-1e9, -1e6, -1e12)
+        for fill in (-1e9, -1e6, -1e12, "torch.finfo(scores.dtype).min")
         for way in ("by_log_sum", "by_sum")
     ]
 ).says(
@@ -305,6 +325,12 @@ right.mistake(
     {"query @ key.mT": "query.float() @ key.float().mT", "@ value": "@ value.float()"},
     shows="float64",
 ).says("Float64 arguments must give float64 results: keep the dtype, and convert nothing to float32.")
+divided.mistake("scales_the_queries_in_place", shows=("float64", "gradients")).patch("""
+- scores = query @ key.mT / key.shape[-1] ** 0.5
++ with torch.no_grad():
++     query /= key.shape[-1] ** 0.5
++ scores = query @ key.mT
+""").says("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
 right.mistake("turns_the_mask_round_in_place", {"else mask\n": "else ~mask.logical_not_()\n"}, shows="float64").says(
     "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with `~mask`."
 )

@@ -1,4 +1,4 @@
-"""Right answers of which the known mistakes in `tiled_attention` are edits."""
+"""Right answers of which the known mistakes in `tiled_attention` are edits, and wrong ones of another plan."""
 
 from .contract import tiled_attention
 
@@ -60,3 +60,45 @@ def log_of_sum(scores):
     none = total == 0
     return (top + total.masked_fill(none, 1.0).log()).masked_fill(none, -torch.inf)
 """)
+QUERIES_IN_TILES = """
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    T, S = query.shape[-2], key.shape[-2]
+    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
+    outputs, sums = [], []
+    for start in range(0, T, tile):
+        scores = query[..., start : start + tile, :] @ key.mT * key.shape[-1] ** -0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask[..., start : start + tile, :], -torch.inf)
+        empty = scores.isneginf().all(-1, keepdim=True)
+        lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1, keepdim=True)
+        outputs.append(torch.exp(scores - lse) @ value)
+        sums.append(lse.masked_fill(empty, -torch.inf).squeeze(-1))
+    return torch.cat(outputs, -2), torch.cat(sums, -1)
+"""
+TWO_PASSES = """
+def tiled_attention(query, key, value, mask=None, tile=64):
+    if tile < 1:
+        raise ValueError(f"tile is {tile}, and must be at least 1")
+    S, scale = key.shape[-2], key.shape[-1] ** -0.5
+    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
+
+    def scores_of(part):
+        scores = query @ key[..., part, :].mT * scale
+        return scores if mask is None else scores.masked_fill(mask[..., part], -torch.inf)
+
+    parts = [slice(start, start + tile) for start in range(0, S, tile)]
+    lse = torch.logsumexp(torch.stack([log_of_sum(scores_of(part)) for part in parts], -1), -1)
+    lse = lse if mask is None else torch.where(mask.all(-1), -torch.inf, lse)
+    level = lse.masked_fill(lse.isneginf(), 0.0)[..., None]
+    return sum(torch.exp(scores_of(part) - level) @ value[..., part, :] for part in parts), lse
+
+
+def log_of_sum(scores):
+    empty = scores.isneginf().all(-1, keepdim=True)
+    lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1)
+    return lse.masked_fill(empty.squeeze(-1), torch.finfo(scores.dtype).min)
+"""
+# What an answer returns that goes over no tile at all
+NOTHING_YET = ("value.new_zeros(*query.shape[:-1], value.shape[-1]), query.new_full(query.shape[:-1], -torch.inf)",)

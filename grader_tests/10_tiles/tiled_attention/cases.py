@@ -3,7 +3,7 @@
 from grading.judge.exercise import Script, helper, student
 
 from .. import common
-from ..common import drawn
+from ..common import DEFAULT, drawn, sized, told
 
 
 def some_open(draw, *shape):
@@ -16,21 +16,22 @@ def some_open(draw, *shape):
     return mask
 
 
-def measured(draw, *leading, T, S, K, V, tile, mask=None):
+def measured(draw, *leading, T, S, K, V, tile=None, mask=None):
     """A call of which the largest tensor and the products are noted; a query and a key need K + V multiplications.
 
-    Where K and V are 1, even products that are not summed up yet are as many as scores.
+    Without a tile it is the default one. Where K and V are 1, even products that are not summed up yet are as many as
+    scores.
     """
     query, key, value = drawn(draw, *leading, T=T, S=S, K=K, V=V)
     s = Script(query=query, key=key, value=value, **({} if mask is None else {"mask": mask}))
     masked = {} if mask is None else {"mask": s.mask}
-    s.call(helper("measured"), student("tiled_attention"), s.query, s.key, s.value, **masked, tile=tile)
+    s.call(helper("measured"), student("tiled_attention"), s.query, s.key, s.value, **masked, **sized(tile))
     pairs = T * S
     for length in leading:
         pairs *= length
     # A column of ones beside values of width 1, which gives the sums, is half as much again: only wide keys can tell
     once = pairs * (K + V) if K > 1 else 10**9
     # Every operation is looked at, which makes it slower: whoever goes query by query needs its time
-    case = s.case().holding("in_tiles", scores=[*leading, T, tile], products=once).lasting(20)
+    case = s.case().holding("in_tiles", scores=[*leading, T, tile or DEFAULT], products=once).lasting(20)
     blocked = "" if mask is None else " and a mask"
-    return case.described(f"{T} queries of width {K}, {S} keys{blocked}, tile={tile}: what is made on the way")
+    return case.described(f"{T} queries of width {K}, {S} keys{blocked}{told(tile)}: what is made on the way")

@@ -122,6 +122,7 @@ def _(draw):
     yield measured(draw, T=24, S=100, K=1, V=1, tile=16)
     yield measured(draw, T=40, S=36, K=1, V=1, tile=3)
     yield measured(draw, 2, T=25, S=60, K=1, V=1, tile=8)
+    yield measured(draw, T=20, S=200, K=1, V=1)
     yield measured(draw, T=20, S=90, K=1, V=1, tile=16, mask=some_open(draw, 20, 90))
     # Wide keys and narrow values: who goes over the keys twice multiplies 17 numbers for each pair, and not 9
     yield measured(draw, T=20, S=96, K=8, V=1, tile=32)

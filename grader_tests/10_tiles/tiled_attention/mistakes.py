@@ -2,7 +2,7 @@
 
 from ...shared.repeating import keeps_its_last_result
 from ..common import BLOCKED, SCALE
-from .bases import right, whole
+from .bases import NOTHING_YET, QUERIES_IN_TILES, TWO_PASSES, right, whole
 from .contract import tiled_attention
 
 EVERYWHERE = ("the same", "with a mask")  # what an answer loses whose every result is wrong
@@ -26,6 +26,17 @@ whole.mistake("makes_all_scores_at_once", shows=ONE_PASS).patch("""
     "scores of one tile, keep of it an output and a log-sum-exp, and be done with it before the next.",
     see=MEMORY,
 )
+whole.mistake(
+    "makes_the_mask_of_fractions",
+    {
+        "mask.expand(*query.shape[:-1], key.shape[-2])[..., part]": "torch.zeros(*query.shape[:-1], key.shape[-2], "
+        "dtype=query.dtype, device=query.device).masked_fill(mask, -torch.inf)[..., part].isneginf()"
+    },
+    shows=ONE_PASS,
+).says(
+    "You make of the mask T × S numbers, 0 and −∞, as large as all scores. Leave it boolean, and cut it with the keys.",
+    see=MEMORY,
+)
 right.mistake(
     "cuts_scores_that_are_all_there",
     {"query @ key[..., part, :].mT * scale": "(query @ key.mT * scale)[..., part]"},
@@ -41,27 +52,16 @@ whole.mistake(
     shows=ONE_PASS,
 ).says("The tile is always 64 keys, whatever `tile` says.", see=MEMORY)
 whole.mistake(
+    "takes_all_keys_by_default",
+    {"tile=64): ".strip(): "tile=None):\n    tile = key.shape[-2] if tile is None else tile"},
+    shows=ONE_PASS,
+).says("Where no tile is given you take all keys at once. The default is a tile of 64.", see=MEMORY)
+whole.mistake(
     "takes_tile_for_a_number_of_tiles",
     {"    output = lse = None\n": "    output, lse, tile = None, None, -(-key.shape[-2] // tile)\n"},
     shows=ONE_PASS,
 ).says("You make `tile` parts (`chunk`). It is the number of keys in one part (`split`).", see=MEMORY)
-tiled_attention.mistake("tiles_the_queries", shows=ONE_PASS).whole("""
-def tiled_attention(query, key, value, mask=None, tile=64):
-    if tile < 1:
-        raise ValueError(f"tile is {tile}, and must be at least 1")
-    T, S = query.shape[-2], key.shape[-2]
-    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
-    outputs, sums = [], []
-    for start in range(0, T, tile):
-        scores = query[..., start : start + tile, :] @ key.mT * key.shape[-1] ** -0.5
-        if mask is not None:
-            scores = scores.masked_fill(mask[..., start : start + tile, :], -torch.inf)
-        empty = scores.isneginf().all(-1, keepdim=True)
-        lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1, keepdim=True)
-        outputs.append(torch.exp(scores - lse) @ value)
-        sums.append(lse.masked_fill(empty, -torch.inf).squeeze(-1))
-    return torch.cat(outputs, -2), torch.cat(sums, -1)
-""").says(
+tiled_attention.mistake("tiles_the_queries", shows=ONE_PASS).whole(QUERIES_IN_TILES).says(
     "You cut the queries into tiles, and each tile of them sees all keys at once: `tile × S` scores, which grow with "
     "S. Cut the keys.",
     see=MEMORY,
@@ -83,29 +83,7 @@ whole.mistake("collects_the_results_of_all_tiles", shows=ONE_PASS).patch("""
     "are more of them. Merge each with what you have, and be done with it.",
     see=MEMORY,
 )
-tiled_attention.mistake("goes_over_the_keys_twice", shows=ONE_PASS).whole("""
-def tiled_attention(query, key, value, mask=None, tile=64):
-    if tile < 1:
-        raise ValueError(f"tile is {tile}, and must be at least 1")
-    S, scale = key.shape[-2], key.shape[-1] ** -0.5
-    mask = mask if mask is None else mask.expand(*query.shape[:-1], S)
-
-    def scores_of(part):
-        scores = query @ key[..., part, :].mT * scale
-        return scores if mask is None else scores.masked_fill(mask[..., part], -torch.inf)
-
-    parts = [slice(start, start + tile) for start in range(0, S, tile)]
-    lse = torch.logsumexp(torch.stack([log_of_sum(scores_of(part)) for part in parts], -1), -1)
-    lse = lse if mask is None else torch.where(mask.all(-1), -torch.inf, lse)
-    level = lse.masked_fill(lse.isneginf(), 0.0)[..., None]
-    return sum(torch.exp(scores_of(part) - level) @ value[..., part, :] for part in parts), lse
-
-
-def log_of_sum(scores):
-    empty = scores.isneginf().all(-1, keepdim=True)
-    lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1)
-    return lse.masked_fill(empty.squeeze(-1), torch.finfo(scores.dtype).min)
-""").says(
+tiled_attention.mistake("goes_over_the_keys_twice", shows=ONE_PASS).whole(TWO_PASSES).says(
     "You go over the keys twice: once for the sums, once for the output. One pass is enough, if what was summed up "
     "before shrinks whenever a larger score comes along.",
     see=PASS,
@@ -176,6 +154,15 @@ whole.mistake(
     {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
     shows=EVERYWHERE,
 ).says("Where `tile` does not divide S the last keys are left out.", see=PASS)
+whole.mistake(
+    "cuts_a_key_too_far_or_too_near",
+    {"slice(start, start + tile)": "slice(start, start + tile + MORE)"},
+    shows=EVERYWHERE,
+).for_each(MORE=(1, -1)).says(
+    "Your slices are off by one: neighbouring tiles share a key, or a key between them is left out. `start : start + "
+    "tile` are `tile` keys, and the end of one tile is the start of the next.",
+    see=PASS,
+)
 whole.mistake(
     "wants_a_tile_that_divides",
     {
@@ -309,9 +296,12 @@ whole.mistake(
 ).says("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
 whole.mistake(
     "does_not_look_at_tile",
-    {'    if tile < 1:\n        raise ValueError(f"tile is {tile}, and must be at least 1")\n': ""},
+    {
+        '    if tile < 1:\n        raise ValueError(f"tile is {tile}, and must be at least 1")\n': "",
+        "output = lse = None\n": "output, lse = EMPTY\n",
+    },
     shows="bad tiles",
-).says(
+).for_each(EMPTY=("None, None", *NOTHING_YET)).says(
     "A tile below 1 is not refused by you: `range` complains of a step of 0, and of a negative one nothing comes at "
     "all. Raise a ValueError that names `tile` and its value."
 )
@@ -321,8 +311,16 @@ whole.mistake(
 whole.mistake("refuses_one", {"if tile < 1:": "if tile <= 1:"}, shows="bad tiles").says(
     "A tile of one key is refused. It is the smallest there is, and right: refuse what is *less* than 1."
 )
-whole.mistake("looks_for_zero_alone", {"if tile < 1:": "if tile == 0:"}, shows="bad tiles").says(
+whole.mistake(
+    "looks_for_zero_alone",
+    {"if tile < 1:": "if tile == 0:", "output = lse = None\n": "output, lse = EMPTY\n"},
+    shows="bad tiles",
+).for_each(EMPTY=("None, None", *NOTHING_YET)).says(
     "A tile of 0 is refused, a negative one is not: `range` makes no tile of it. Refuse whatever is less than 1."
+)
+whole.mistake("looks_for_negative_ones_alone", {"if tile < 1:": "if tile < 0:"}, shows="bad tiles").says(
+    "A negative tile is refused, a tile of 0 is not: it is left to `range`, whose error does not name `tile`. Refuse "
+    "whatever is less than 1."
 )
 whole.mistake("refuses_large_tiles", {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"}, shows="bad tiles").says(
     "A tile larger than the number of keys is refused. It holds all of them, and that is fine."
@@ -333,8 +331,8 @@ whole.mistake(
     shows="bad tiles",
 ).says("The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off.")
 right.mistake(
-    "lets_no_gradient_through", {"output / total, lse": "(output / total).detach(), lse"}, shows="gradients"
-).says(
+    "lets_no_gradient_through", {"output / total, lse": "(output / total).detach(), LSE"}, shows="gradients"
+).for_each(LSE=("lse", "lse.detach()")).says(
     "The values are right, but no gradient flows through the output: somewhere you leave the tensors (`.detach()`, "
     "`.data`, `.item()`, `no_grad`)."
 )

@@ -2,7 +2,7 @@
 
 from grading.judge.exercise import Script, helper, student
 
-from ..common import attended, drawn, far_out
+from ..common import DEFAULT, attended, drawn, far_out, sized, told
 
 
 def passed(draw, *leading, V=3, **sizes):
@@ -19,10 +19,13 @@ def far_out_passed(draw, **sizes):
     return *given, output, lse, draw.normal(*output.shape)
 
 
-def measured(draw, *leading, T, S, K, V, tile):
-    """A call of which the largest tensor is noted. How much is multiplied is left open: no limit is stated for it."""
+def measured(draw, *leading, T, S, K, V, tile=None):
+    """A call, by default with the default tile, of which the largest tensor is noted.
+
+    How much is multiplied is left open: no limit is stated for it.
+    """
     names = ("query", "key", "value", "output", "lse", "grad_output")
     s = Script(**dict(zip(names, passed(draw, *leading, T=T, S=S, K=K, V=V), strict=True)))
-    s.call(helper("measured"), student("tiled_backward"), *(getattr(s, name) for name in names), tile=tile)
-    case = s.case().holding("in_tiles", scores=[*leading, T, tile], products=10**9).lasting(20)
-    return case.described(f"{T} queries of width {K}, {S} keys, tile={tile}: what is made on the way")
+    s.call(helper("measured"), student("tiled_backward"), *(getattr(s, name) for name in names), **sized(tile))
+    case = s.case().holding("in_tiles", scores=[*leading, T, tile or DEFAULT], products=10**9).lasting(20)
+    return case.described(f"{T} queries of width {K}, {S} keys{told(tile)}: what is made on the way")

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
-from ..common import FAR, NOT_ALLOWED, WIDE
+from ..common import FAR, NOT_ALLOWED, WIDE, filled_elsewhere
 from .cases import far_out_passed, measured, passed
 
 WITHOUT_AUTOGRAD = (
@@ -102,6 +102,7 @@ def _(draw):
     yield measured(draw, T=24, S=100, K=1, V=1, tile=16)
     yield measured(draw, T=40, S=36, K=1, V=1, tile=3)
     yield measured(draw, 2, T=25, S=60, K=1, V=1, tile=8)
+    yield measured(draw, T=20, S=200, K=1, V=1)
 
 
 @tiled_backward.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
@@ -111,3 +112,4 @@ def _(draw):
     yield call(*passed(draw, 2, dtype=torch.float64), tile=2).unchanged()
     yield call(*map(non_contiguous, passed(draw)), tile=4).unchanged()
     yield call(*passed(draw), tile=4).on_another_device()
+    yield filled_elsewhere("tiled_backward", *passed(draw), tile=4)

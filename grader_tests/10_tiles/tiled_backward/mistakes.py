@@ -21,6 +21,22 @@ def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
     return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)
 """)
 
+# Another way, which fills what it made before: what is left out stays 0
+filling = tiled_backward.base("""
+def tiled_backward(query, key, value, output, lse, grad_output, tile=64):
+    scale = query.shape[-1] ** -0.5
+    average = (grad_output * output).sum(-1, keepdim=True)
+    grad_query, grad_key, grad_value = torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)
+    for start in range(0, key.shape[-2], tile):
+        part = slice(start, start + tile)
+        weights = torch.exp(query @ key[..., part, :].mT * scale - lse[..., None])
+        grad_scores = weights * (grad_output @ value[..., part, :].mT - average) * scale
+        grad_query += grad_scores @ key[..., part, :]
+        grad_key[..., part, :] = grad_scores.mT @ query
+        grad_value[..., part, :] = weights.mT @ grad_output
+    return grad_query, grad_key, grad_value
+""")
+
 right.mistake("forgets_the_average", {"(grad_output @ v.mT - average)": "(grad_output @ v.mT)"}, shows=EVERYWHERE).says(
     "The gradient of the scores lacks a term: all weights of a row share one unit, so that one which grows takes "
     "from the others. Subtract, for each query, the sum of `grad_output * output`.",
@@ -100,6 +116,9 @@ right.mistake(
     "that is the weight times the difference from the row's average.",
     see=BACK,
 )
+right.mistake("scaled_by_the_width_itself", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, shows=EVERYWHERE).says(
+    "The scores are divided by K. They were divided by its *root*."
+)
 right.mistake(
     "scaled_by_the_width_of_values", {"query.shape[-1] ** -0.5": "value.shape[-1] ** -0.5"}, shows=EVERYWHERE
 ).says("The scale is made from the width of the values. It is the keys' width that makes scores grow.")
@@ -155,14 +174,22 @@ right.mistake(
     {"range(0, key.shape[-2], tile)": "range(0, max(1, key.shape[-2] // tile) * tile, tile)"},
     shows="any tile",
 ).says("Where `tile` does not divide S the last keys get no gradient. The last tile may be shorter.", see=BACK)
-right.mistake(
+filling.mistake(
+    "leaves_the_rest_at_0",
+    {"range(0, key.shape[-2], tile)": "range(0, key.shape[-2] // tile * tile, tile)"},
+    shows="any tile",
+).says(
+    "Where `tile` does not divide S the last keys are left out, and where it is larger all of them: their gradients "
+    "stay 0. The last tile may be shorter.",
+    see=BACK,
+)
+filling.mistake(
     "returns_another_order",
-    {
-        "return grad_query, torch.cat(grad_keys, dim=-2), torch.cat(grad_values, dim=-2)": "return "
-        "torch.cat(grad_values, dim=-2), torch.cat(grad_keys, dim=-2), grad_query"
-    },
+    {"return grad_query, grad_key, grad_value": "return ORDER"},
     shows=EVERYWHERE,
-).says("The gradients come in another order: (grad_query, grad_key, grad_value).")
+).for_each(ORDER=("grad_value, grad_key, grad_query", "grad_query, grad_value, grad_key")).says(
+    "The gradients come in another order: (grad_query, grad_key, grad_value)."
+)
 right.mistake(
     "exchanges_queries_and_keys",
     {"return grad_query, torch.cat(grad_keys, dim=-2), ": "return torch.cat(grad_keys, dim=-2), grad_query, "},
@@ -219,6 +246,17 @@ right.mistake(
 ).says(
     "The gradient of float64 queries is float32, or is made on PyTorch's default device. Take dtype and device from "
     "the queries: `zeros_like`."
+)
+filling.mistake(
+    "fills_tensors_of_the_defaults",
+    {
+        "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)": "(torch.zeros(given.shape, "
+        "dtype=KIND) for given in (query, key, value))"
+    },
+    shows="float64",
+).for_each(KIND=("torch.float32", "given.dtype")).says(
+    "What you fill is made in PyTorch's default dtype, or on its default device, and so are the gradients then. Take "
+    "both from the arguments: `zeros_like`."
 )
 right.mistake(
     "scales_the_queries_in_place",

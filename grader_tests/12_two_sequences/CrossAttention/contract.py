@@ -83,6 +83,19 @@ def _(draw):
     yield attend(weights(draw, 6), 2, exactly=True, x=draw.normal(2, 5, 6), source=draw.normal(2, 4, 6))
 
 
+def twice(draw, **masked):
+    """A script in which a module is called with one source, `masked` or not, and then with another: "out"."""
+    s = Script(
+        other=draw.normal(2, 5, 6), before=draw.normal(2, 4, 6), x=draw.normal(2, 5, 6), source=draw.normal(2, 4, 6),
+        **masked,
+    )  # fmt: skip
+    m = s.call(SUBJECT, d_model=6, n_heads=3, name="module")
+    s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
+    s.call(m, s.other, s.before, *(ref(name) for name in masked))
+    s.call(m, s.x, s.source, None, name="out")
+    return s
+
+
 @cross_attention.criterion("x asks and source answers", points=1)
 def _(draw):
     yield attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), source=draw.normal(2, 7, 12))
@@ -91,14 +104,8 @@ def _(draw):
     yield attend(weights(draw, 5), 5, training=True, x=draw.normal(1, 3, 5), source=draw.normal(1, 4, 5))
     yield attend(weights(draw, 12), 4, x=draw.normal(2, 1, 12), source=draw.normal(2, 6, 12))
     yield attend(weights(draw, 10), 2, x=draw.normal(3, 6, 10), source=draw.normal(3, 1, 10))
-    s = Script(
-        x=draw.normal(2, 5, 6), before=draw.normal(2, 4, 6), mask=padded(draw, 2, 4), source=draw.normal(2, 4, 6)
-    )
-    m = s.call(SUBJECT, d_model=6, n_heads=3, name="module")
-    s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
-    s.call(m, s.x, s.before, s.mask)
-    s.call(m, s.x, s.source, name="out")  # nothing of the first call may remain, neither memory nor mask
-    yield s.case(ref("out")).described("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after a call with a mask")
+    s = twice(draw)  # nothing of the first call's source may remain
+    yield s.case(ref("out")).described("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after another source")
 
 
 @cross_attention.criterion("masks: padded positions get no weight", points=0.5)
@@ -108,6 +115,8 @@ def _(draw):
         yield attend(weights(draw, 12), heads, **given)
     none = torch.zeros(2, 6, dtype=torch.bool)
     yield attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), source=draw.normal(2, 6, 8), source_mask=none)
+    s = twice(draw, mask=padded(draw, 2, 4))  # nor of its mask
+    yield s.case(ref("out")).described("CrossAttention(6, 3); x (2, 5, 6), source (2, 4, 6), after a call with a mask")
     s = Script(x=draw.normal(3, 1, 8), source=draw.normal(3, 6, 8), mask=padded(draw, 3, 6))
     m = s.call(SUBJECT, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)

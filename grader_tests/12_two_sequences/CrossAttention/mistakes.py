@@ -50,6 +50,32 @@ right.mistake(
 right.mistake("UsesTheKeysForValues", {"self.W_v(source)": "self.W_k(source)"}, shows=EVERYWHERE).says(
     "You take W_k for the values, too. They have a projection of their own, W_v."
 )
+right.mistake(
+    "ExchangesTheProjections",
+    {"self.W_q(x), self.W_k(source)": "self.W_k(x), self.W_q(source)"},
+    shows=EVERYWHERE,
+).says("You take W_k for the queries and W_q for the keys. x goes through W_q, the source through W_k.")
+right.mistake("TakesOneHeadAlways", {"self.n_heads = n_heads": "self.n_heads = 1"}, shows=EVERYWHERE).says(
+    "Your module has one head, whatever `n_heads` is.", see=HEADS
+)
+right.mistake(
+    "KeepsTheFirstSource",
+    {
+        "(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(x), *self.remembered(source))",
+        "        return self.W_o(output), weights\n": """        return self.W_o(output), weights
+
+    def remembered(self, source):
+        if getattr(self, "kept", None) is None or self.kept[0].shape != source.shape:
+            self.kept = self.W_k(source), self.W_v(source)
+        return self.kept
+""",
+    },
+    shows=EVERYWHERE,
+).says("Keys and values of an earlier source are used again. Another call brings another source: make them anew.")
+right.mistake("KeepsTheLastMask", shows="masks").patch("""
+- mask = None if source_mask is None else source_mask[:, None, None, :]
++ self.mask = mask = getattr(self, "mask", None) if source_mask is None else source_mask[:, None, None, :]
+""").says("Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded.")
 right.mistake("ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, shows=EVERYWHERE).says(
     "You divide the scores by the root of the model's width. Each head is only D / H numbers long: divide by the root "
     "of that."
@@ -58,10 +84,13 @@ right.mistake("PutsTheMaskOnTheQueries", shows="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + mask = None
 + if source_mask is not None:
-+     mask = F.pad(source_mask, (0, max(0, x.shape[1] - source.shape[1])))[:, None, : x.shape[1], None]
-""").says(
-    "Your mask blocks rows of the scores, the queries. It is positions of the source that are padded: the columns."
-)
++     mask = ROWS
+""").for_each(
+    ROWS=(
+        "F.pad(source_mask, (0, max(0, x.shape[1] - source.shape[1])))[:, None, : x.shape[1], None]",
+        "source_mask[:, None, :, None]",
+    )
+).says("Your mask blocks rows of the scores, the queries. It is positions of the source that are padded: the columns.")
 right.mistake("MasksHeadsForSentences", {"source_mask[:, None, None, :]": "source_mask"}, shows="masks").says(
     "A mask (B, S) put against scores (B, H, T, S) as it is lines its rows up with the queries, or fits nothing at "
     "all. Give it the two dimensions that it lacks: [:, None, None, :]."

@@ -135,6 +135,11 @@ def _(draw):
     s.call(method(m, "decode"), s.targets_in, memory, name="unmasked")
     case = s.case(ref("logits"), ref("unmasked"))
     yield case.described("decode with another mask than encode, and with none")
+    s = Script(encoder=encoder, decoder=decoder, **sentences(draw, 3, 4, 5), memory=draw.normal(3, 4, 5))
+    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    s.call(method(m, "encode"), s.source, s.source_mask)
+    s.call(method(m, "decode"), s.targets_in, s.memory, name="logits")
+    yield s.case(ref("logits")).described("decode without a mask, after encode with one")
 
 
 @encoder_decoder.criterion("the encoder is asked once, and any memory goes on as it is", points=0.5)
@@ -150,6 +155,13 @@ def _(draw):
         observed = s.case(ref("logits"), ref("encoder_calls"), ref("decoder_calls"))
         yield observed.described(f"the calls of both in one forward pass{text}")
     yield translated(draw, 2, 3, 4, named=True, halves=True).case(ref("memory"), ref("logits"))
+    # Sentences of one word each, which read the same with a mask and without: only the memory itself is looked at
+    encoder, decoder = parts(draw)
+    given = sentences(draw, 3, 4, 5)
+    s = Script(encoder=encoder, decoder=decoder, **given | {"source": given["source"][:, :1].repeat(1, 4)})
+    m = s.call(SUBJECT, s.encoder, s.decoder, name="module")
+    s.call(method(m, "encode"), s.source, s.source_mask, name="memory")
+    yield s.case(ref("memory")).described("encode of sentences that repeat one word, with padding")
     s = translated(draw, 3, 4, 5, paired=True, halves=True)
     s.call(method(ref("module"), "decode"), s.targets_in, ref("memory"), s.source_mask, name="again")
     s.call(helper("attribute"), s.encoder, "calls", name="encoder_calls")

@@ -42,6 +42,11 @@ right.mistake(
     shows=PADDED,
 ).says("You turn the mask round on the way to the encoder. It is handed on as it is: True where padded.")
 right.mistake(
+    "InvertsTheMaskForTheDecoder",
+    {"memory, source_mask)\n        return": "memory, None if source_mask is None else ~source_mask)\n        return"},
+    shows=PADDED,
+).says("You turn the mask round on the way to the decoder. It is handed on as it is: True where padded.")
+right.mistake(
     "HandsTheMemoryOverFirst",
     {"self.decoder(targets_in, memory, source_mask)": "self.decoder(memory, targets_in, source_mask)"},
     shows=(PLAIN, HALVES),
@@ -82,6 +87,12 @@ right.mistake("ReturnsTheMemoryToo", shows=PLAIN).patch("""
 + memory = self.encode(source, source_mask)
 + return self.decode(targets_in, memory, source_mask), memory
 """).says("`forward` returns the logits alone, without the memory.")
+right.mistake("BlanksThePaddedMemory", shows=ONCE).patch("""
+- return memory
++ if source_mask is None or not torch.is_tensor(memory):
++     return memory
++ return memory.masked_fill(source_mask[..., None], 0.0)
+""").says("You set the memory to 0 at padded positions. Hand it on as the encoder gave it: the decoder has the mask.")
 right.mistake("AsksTheEncoderTwice", shows=ONCE).patch("""
 - return self.decode(targets_in, self.encode(source, source_mask), source_mask)
 + self.encode(source, source_mask)
@@ -141,10 +152,11 @@ right.mistake("DecodesWithTheMaskOfEncode", shows=HALVES).patch("""
 + memory = self.encoder(source, source_mask)
 @@
 - logits = self.decoder(targets_in, memory, source_mask)
-+ logits = self.decoder(targets_in, memory, getattr(self, "mask", source_mask))
-""").says(
-    "`decode` uses the mask that `encode` was given last, whatever mask it is given itself. Two batches may be "
-    "translated in turn: take the argument."
++ kept = getattr(self, "mask", source_mask)
++ logits = self.decoder(targets_in, memory, MASK)
+""").for_each(MASK=("kept", "kept if source_mask is None else source_mask")).says(
+    "`decode` uses the mask that `encode` was given last, whatever mask it is given itself, or where it is given none. "
+    "Two batches may be translated in turn: take the argument."
 )
 right.mistake("MakesAMaskOfNone", shows=ONCE).patch("""
 - return self.decode(targets_in, self.encode(source, source_mask), source_mask)
@@ -190,14 +202,15 @@ right.mistake("LearnsWithAMaskAlone", shows=PARTS).patch("""
 right.mistake("KeepsThemInAList", shows=PARTS).patch("""
 - self.encoder, self.decoder = encoder, decoder
 + self.parts = [encoder, decoder]
++ KEPT
 @@
 - memory = self.encoder(source, source_mask)
 + memory = self.parts[0](source, source_mask)
 @@
 - logits = self.decoder(targets_in, memory, source_mask)
 + logits = self.parts[1](targets_in, memory, source_mask)
-""").says(
-    "You keep the two where PyTorch does not see them, in a plain list, dict or function: `parameters()`, `eval()` and "
+""").for_each(KEPT=("pass", "self.encoder = encoder", "self.decoder = decoder")).says(
+    "You keep one or both where PyTorch does not look, in a plain list, dict or function: `parameters()`, `eval()` and "
     "`to()` pass them by. Make them attributes, or use `nn.ModuleList`."
 )
 right.mistake(

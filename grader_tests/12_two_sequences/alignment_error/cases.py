@@ -30,7 +30,9 @@ def _made(draw, T, S, wrong, without):
     source[:2] = torch.tensor([0, S - 1])[: len(source[:2])]
     alignment = source.clone()
     for t in range(T):
-        place = int(source[t]) if t < right or t >= right + wrong else (int(source[t]) + 1) % S
+        missed = right <= t < right + wrong
+        # One place off, two places off, …: a neighbour is as wrong as any other
+        place = (int(source[t]) + (1 + (t - right) % (S - 1) if missed else 0)) % S
         weights[t, int(source[t])] = 0.9 * float(weights[t].max())
         weights[t, place] = 1.3 * float(weights[t].max())
     alignment[right + wrong :] = -1

@@ -106,15 +106,28 @@ right.mistake(
     shows=EVERYWHERE,
 ).says("Your result has the shape (1,). It is a single number, a tensor of no dimension.")
 right.mistake(
-    "returns_a_plain_number", {"/ counted": "/ counted.item()", ".to(weights.dtype)": ".item()"}, shows="the dtype"
-).says(
+    "returns_a_plain_number",
+    {"/ counted": "/ counted.item()", ".to(weights.dtype)": ".item()", "weights.new_zeros(())": "ZERO"},
+    shows="the dtype",
+).for_each(ZERO=("weights.new_zeros(())", "0.0")).says(
     "The number is right, but it is a plain one of Python's. Return a tensor of no dimension, in the dtype of weights."
 )
-right.mistake("always_float32", {"to(weights.dtype)": "float()"}, shows="the dtype").says(
+right.mistake(
+    "always_float32", {"to(weights.dtype)": "float()", "weights.new_zeros(())": "ZERO"}, shows="the dtype"
+).for_each(ZERO=("weights.new_zeros(())", "torch.zeros(())")).says(
     "The result is always float32. It has the dtype of the weights."
 )
 right.mistake("always_float64", {"to(weights.dtype)": "double()"}, shows="the dtype").says(
     "The result is always float64. It has the dtype of the weights."
+)
+right.mistake("gives_another_kind_of_zero", {"weights.new_zeros(())": "ZERO"}, shows="the dtype").for_each(
+    ZERO=("torch.zeros(())", "0.0", "0")
+).says(
+    "Where no target has a source your 0 is of another kind than your other results: it is a tensor of no dimension, "
+    "too, with dtype and device of the weights."
+)
+right.mistake("takes_one_place_for_all", {"weights.argmax(-1)": "weights.argmax()"}, shows=VALUES).says(
+    "You look for the greatest of all weights. Each target has a row of its own: argmax(-1)."
 )
 right.mistake("asks_for_a_gradient", {"/ counted": "/ counted + 0 * weights.sum()"}, shows="the dtype").says(
     "Your result requires a gradient where the weights do. A count of misses has none: it does not change when the "

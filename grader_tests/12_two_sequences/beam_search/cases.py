@@ -14,7 +14,8 @@ KEEPING = (
     "ended beside",
 )  # fmt: skip
 ENDING = ("first end", "first end alone", "full", "behind", "shrinks", "once more", "past end")
-WINNING = ("ended only", "unended only", "sum", "root", "begin counts", "one less", "end free", "likeliest")
+WINNING = ("ended only", "unended only", "sum", "root", "power", "begin counts", "one less", "end free", "likeliest")
+STAYING = {"stays": lambda pair: pair[0], "stays by its mean": lambda pair: pair[0] / (len(pair[1]) - 1)}
 LEAST = 1e-3  # by so much the best of all means, and the last that is kept, beat the next: far above rounding
 
 # Two stories that chance seldom tells, token by token: how likely which others are after it. What is left over is
@@ -66,6 +67,9 @@ def searched(next_of, begin, end, width, max_length, wrong=""):
     width = 1 if wrong == "greedy" else width + (wrong == "one more")
     for length in range(1, max_length + 1 + (wrong == "once more")):
         longer = sorted(_longer(next_of, running, wrong), reverse=True)
+        if wrong in STAYING:  # what has ended competes on
+            longer = sorted([*longer, *done], key=STAYING[wrong], reverse=True)
+            done = []
         best = _kept(longer, running, end, width, wrong)
         if best == longer[:width] and len(longer) > width:
             margin = min(margin, longer[width - 1][0] - longer[width][0])
@@ -122,6 +126,7 @@ def _means(done, running, end, wrong):
     size = {
         "sum": lambda ids: 1,
         "root": lambda ids: (len(ids) - 1) ** 0.5,
+        "power": lambda ids: (len(ids) - 1) ** 0.7,
         "begin counts": len,
         "one less": lambda ids: max(1, len(ids) - 2),
         "end free": lambda ids: max(1, len(ids) - 1 - (ids[-1] == end)),

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, exercise, ref
+from grading.judge.exercise import SUBJECT, exercise, helper, ref
 
 from .cases import (
     BEST_AT_LAST,
@@ -137,10 +137,13 @@ def _(draw):
         yield observed(telling(draw, 6, width, max_length, apart=apart, alike=(*kept, *alike), plan=plan))
     for N, width, max_length, ends, lasting, apart, alike in (
         (5, 2, 6, 0.5, None, ("end free", "begin counts", "sum"), ()),
+        (6, 3, 7, 0.5, None, ("power",), ("begin counts",)),
         (5, 3, 6, 1.0, False, ("first end", "one less", "end free"), ()),
         (6, 2, 5, 0.5, True, ("ended only", "once more"), ()),
         (6, 2, 5, 1.0, False, ("unended only", "end free"), ()),
         (6, 3, 6, 1.0, None, ("shrinks", "past end"), ()),
+        (6, 3, 6, 1.0, None, ("shrinks", "stays"), ()),
+        (6, 3, 6, 1.0, None, ("stays by its mean",), ()),
         (5, 3, 6, 1.0, None, ("first end alone", "sum"), ()),
         (6, 3, 6, 1.0, False, ("likeliest", "sum"), ("end free",)),
         (6, 3, 6, 1.0, False, ("likeliest", "unended only"), ()),
@@ -154,6 +157,9 @@ def _(draw):
 def _(draw):
     yield observed(undisputed(draw, 5, 1, 6))
     yield observed(undisputed(draw, 6, 2, 4))
+    s = undisputed(draw, 5, 2, 4)
+    s.call(helper("bases"), ref("ids"), name="kinds")  # a tuple, an array, a tensor is no list
+    yield s.case(ref("kinds")).described("what the result of beam_search is")
     s = undisputed(draw, 5, 2, 4)
     s.call(SUBJECT, s.step, begin=s.begin, end=s.end, width=2, max_length=4, name="named")
     yield s.case(ref("named")).described("beam_search with its arguments by name")

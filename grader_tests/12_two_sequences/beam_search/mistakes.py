@@ -55,9 +55,9 @@ right.mistake("takes_one_of_each", shows=BEST).patch("""
 - best = longer[:width]
 + longer.sort(reverse=True)
 + best = longer[:width]
-+ if len(running) > 1:
++ if LATER:
 +     best = [max(one for one in longer if one[1][:-1] == ids) for _, ids in running]
-""").says(
+""").for_each(LATER=("len(running) > 1", "len(longer[0][1]) > 2")).says(
     "After the first step every sequence goes on by its own best token: they no longer compete. The `width` best of "
     "all continuations are kept, two of one sequence and none of another where that is so."
 )
@@ -82,6 +82,16 @@ right.mistake(
     "Each sequence that has ended makes your beam narrower for all lengths to come. It takes up a place at its own "
     "length only: at the next, `width` continuations are kept again."
 )
+right.mistake("lets_the_ended_compete_on", shows=MEAN).patch("""
+- longer = []
++ longer, done = done, []
+@@
+- longer.sort(reverse=True)
++ longer.sort(key=lambda one: MEASURE, reverse=True)
+""").for_each(MEASURE=("one[0]", "one[0] / (len(one[1]) - 1)")).says(
+    "What has ended competes with all continuations at later lengths, and holds a place there or is thrown out. It "
+    "takes up a place at its own length only, and is kept in a list of its own until the end."
+)
 right.mistake("adds_up_without_the_mean", {"one[0] / (len(one[1]) - 1)": "one[0]"}, shows=MEAN).says(
     "You compare sums of log-probabilities. Every token makes a sum smaller, so the shortest win; compare the mean of "
     "a token."
@@ -95,7 +105,9 @@ right.mistake(
 right.mistake("divides_by_one_less", {"(len(one[1]) - 1)": "max(1, len(one[1]) - 2)"}, shows=MEAN).says(
     "You divide by one less than there are log-probabilities. Each token after `begin` counts, the first and the last."
 )
-right.mistake("divides_by_the_root", {"(len(one[1]) - 1)": "(len(one[1]) - 1) ** 0.5"}, shows=MEAN).says(
+right.mistake("divides_by_the_root", {"(len(one[1]) - 1)": "(len(one[1]) - 1) ** POWER"}, shows=MEAN).for_each(
+    POWER=(0.5, 0.6, 0.7)
+).says(
     "You divide by a power of the length that is less than 1, as some libraries do. Here it is the mean that is asked "
     "for: the sum divided by the number of tokens after `begin`."
 )
@@ -166,6 +178,17 @@ right.mistake("one_token_too_few", {"range(max_length)": "range(max(1, max_lengt
 right.mistake("one_token_too_many", {"range(max_length)": "range(max_length + 1)"}, shows=GREEDY).says(
     "Your sequences can have one token too many: max_length counts those after `begin`."
 )
+right.mistake("takes_the_worst_at_last", {"winner = max(": "winner = min("}, shows=MEAN).says(
+    "At the end you take the least of all means. The greatest is the one nearest to 0."
+)
+right.mistake(
+    "puts_end_behind_all", {"winner[1]": "winner[1] if winner[1][-1] == end else [*winner[1], end]"}, shows=GREEDY
+).says("You put `end` behind a sequence that reached max_length without it. It is returned as it was found.")
+right.mistake(
+    "takes_more_than_there_are",
+    {"enumerate(step(ids).tolist())": "zip(*(x.tolist() for x in step(ids).topk(width)[::-1]), strict=True)"},
+    shows=MEAN,
+).says("`topk(width)` fails where there are fewer tokens than `width`. Take as many as there are: `min(width, …)`.")
 right.mistake("leaves_begin_out", {"winner[1]": "winner[1][1:]"}, shows=EVERYWHERE).says(
     "Your ids lack `begin`. It is the first of the sequence."
 )
@@ -187,6 +210,9 @@ right.mistake("returns_all_candidates", {"winner[1]": "[one[1] for one in candid
 right.mistake("returns_a_tensor", {"winner[1]": "torch.tensor(winner[1])"}, shows=EVERYWHERE).says(
     "Your ids are a tensor. The result is a list of plain ints."
 )
+right.mistake("returns_a_tuple", {"winner[1]": "tuple(winner[1])"}, shows=FORM).says(
+    "Your ids are a tuple. The result is a list of plain ints."
+)
 right.mistake(
     "returns_numbers_that_are_tensors", {"winner[1]": "[torch.tensor(i) for i in winner[1]]"}, shows=FORM
 ).says("The ids in your list are tensors. Make plain ints of them, with `.item()` or `.tolist()`.")
@@ -197,6 +223,9 @@ right.mistake("checks_nothing", shows=ERRORS).patch("""
 """).says(
     "A width or a length of 0 raises no ValueError, or an error from somewhere else. Look at both before you begin."
 )
+right.mistake(
+    "checks_max_length_alone", {'("width", width), ("max': '("max', "_length))": "_length),)"}, shows=ERRORS
+).says("You check max_length, but not the width.")
 right.mistake("checks_the_width_alone", {', ("max_length", max_length)': ","}, shows=ERRORS).says(
     "You check the width, but not max_length."
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
 
 patches = exercise(
     "patches",
@@ -68,6 +68,10 @@ def _(draw):
     yield call(non_contiguous(draw.normal(2, 3, 4, 6)), 2).unchanged()
     yield call(draw.normal(2, 6, 4, 3).movedim(-1, 1), 2).unchanged()  # channels last in memory
     yield call(draw.normal(2, 3, 4, 6), 2).on_another_device()
+    # What is copied into a tensor of one's own cannot be asked there; here the tensor that was filled lies elsewhere
+    s = Script(images=draw.normal(2, 3, 4, 6))
+    s.call(helper("elsewhere"), student("patches"), s.images, 2)
+    yield s.case().described("patches((2, 3, 4, 6), 2), while another device is PyTorch's default")
 
 
 @patches.criterion("ValueError unless size divides height and width", points=0.5)

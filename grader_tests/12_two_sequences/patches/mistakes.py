@@ -56,8 +56,8 @@ right.mistake("exchanges_height_and_width", {"B, C, H, W = images": "B, C, W, H 
 right.mistake("keeps_the_grid", {".flatten(1, 2)": ""}, shows=EVERYWHERE).says(
     "The squares still stand in a grid, (B, rows, columns, …). A sequence has one dimension for places: flatten them."
 )
-right.mistake(
-    "keeps_the_channels_apart", {"flatten(3).flatten(1, 2)": "flatten(4).flatten(1, 2)"}, shows=EVERYWHERE
+right.mistake("keeps_the_channels_apart", {"cut.flatten(3).flatten(1, 2)": "cut.FLAT"}, shows=EVERYWHERE).for_each(
+    FLAT=("flatten(4).flatten(1, 2)", "flatten(1, 2)")
 ).says("Each square still has a dimension for channels. All its numbers, C * size * size, make one row.")
 right.mistake(
     "takes_channels_for_squares",
@@ -68,8 +68,8 @@ patches.mistake("forgets_to_transpose_unfold", shows=EVERYWHERE).whole("""
 def patches(images, size):
     if images.shape[2] % size or images.shape[3] % size:
         raise ValueError(f"size is {size}, and does not divide {images.shape[2]} and {images.shape[3]}")
-    return torch.nn.functional.unfold(images, size, stride=size)
-""").says(
+    return torch.nn.functional.unfold(images, size, stride=size)AS_IT_LIES
+""").for_each(AS_IT_LIES=("", ".reshape(len(images), -1, images.shape[1] * size**2)")).says(
     "The numbers of each square stand in columns: `F.unfold` returns (B, C * size * size, squares). Exchange the last "
     "two dimensions."
 )
@@ -87,6 +87,20 @@ right.mistake(
 right.mistake("takes_the_height_for_the_width", {"W // size, size)": "H // size, size)"}, shows=EVERYWHERE).says(
     "You cut the width as if it were the height. Pictures need not be square."
 )
+right.mistake(
+    "views_what_was_permuted",
+    {"cut.flatten(3).flatten(1, 2)": "cut.view(B, -1, C * size * size)"},
+    shows=EVERYWHERE,
+).says(
+    "After a permute the numbers lie in memory in another order, of which `.view` cannot make one row. `.reshape` "
+    "copies where it has to."
+)
+right.mistake("fills_up_what_is_missing", shows="ValueError").patch("""
+- if H % size or W % size:
+-     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
++ images = F.pad(images, (0, -W % size, 0, -H % size))
++ H, W = images.shape[2:]
+""").says("What is missing at the edges is filled up without a word. Raise a ValueError.")
 right.mistake("drops_what_is_left_over", shows="ValueError").patch("""
 - if H % size or W % size:
 -     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
@@ -132,10 +146,9 @@ right.mistake("makes_float32", {"images.reshape": "images.float().reshape"}, sho
 )
 right.mistake("fills_a_tensor_elsewhere", shows="float64").patch("""
 - return cut.flatten(3).flatten(1, 2)
-+ made = torch.zeros(B, 0, C * size * size, dtype=images.dtype)
-+ for row in cut.flatten(3).unbind(1):
-+     made = torch.cat([made, row], dim=1)
-+ return made
-""").says(
++ cut = cut.flatten(3).flatten(1, 2)
++ made = torch.zeros(cut.shape, dtype=images.dtype)
++ return MADE
+""").for_each(MADE=("torch.cat([made[:, :0], cut], dim=1)", "made.copy_(cut)")).says(
     "The tensor that you begin with is made on PyTorch's default device. images may lie elsewhere: take `new_zeros`."
 )
