@@ -23,8 +23,8 @@ def test_an_edit_replaces_what_stands_once_in_several_places_at_once():
 
 def test_a_text_is_run_without_what_our_own_modules_ask_of_python():
     """With our `from __future__ import annotations` a dataclass would look for its module, of which there is none."""
-    code = "from dataclasses import dataclass\n\n@dataclass\nclass Kept:\n    first: int\n\ndef f(x):\n    return Kept(x).first"
-    assert Answer("f", "kept", code).define({})["f"](3) == 3
+    kept = "from dataclasses import dataclass\n\n@dataclass\nclass Kept:\n    first: int\n"
+    assert Answer("f", "kept", f"{kept}\ndef f(x):\n    return Kept(x).first").define({})["f"](3) == 3
 
 
 @pytest.mark.parametrize(
