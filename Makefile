@@ -70,8 +70,8 @@ test-fast: setup  ## what answers in about a minute, while one works
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
 	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
 
-notebooks: setup  ## every lesson in a real kernel from its first cell to its last, solved and untouched
-	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py
+notebooks: setup  ## every lesson in a real kernel from its first cell to its last, solved and untouched, and the site of them
+	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py tests/site
 
 test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
 	$(BIN)/python -m pytest tests/browser

@@ -139,6 +139,7 @@ def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     ]
 
 
+@pytest.mark.long
 def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
     course = shutil.copytree(course, tmp_path / "autumn")  # which is proved anew here
     assert cli.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0

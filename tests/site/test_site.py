@@ -67,6 +67,7 @@ def parsed(file: Path):
     return html5lib.parse(file.read_text(encoding="utf-8"), namespaceHTMLElements=False)
 
 
+@pytest.mark.long
 def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     page = (course / "site" / "01_alike.html").read_text(encoding="utf-8")
     assert "found a table" in page
