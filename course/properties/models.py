@@ -63,7 +63,8 @@ def as_given(seen: Observation, exact: Observation, name: str) -> Problem:
             return tagged("taken out", f"{name} has no {key!r} any more")
         if got.shape != right.shape:
             shapes = f"{tuple(got.shape)}, and had {tuple(right.shape)}"
-            return tagged("turned", f"{key!r} in {name} has the shape {shapes}")
+            told = f"{key!r} in {name} has the shape {shapes}"
+            return tagged("turned", told) if got.shape == right.shape[::-1] else told
         if not torch.equal(got.double(), right):
             return tagged("shared", f"{key!r} in {name} has other numbers, now that the model has")
     return None
