@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
-import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -186,9 +184,7 @@ def _release(root: Path) -> None:
     nbformat.write(lesson_notebook(), folder / f"{LESSON}.ipynb")
     write_lesson(root / "grader_tests" / LESSON, GRADER_TESTS)
     (root / seeds.FILE).write_text(SECRET)
-    with pytest.MonkeyPatch.context() as patch:  # nbgrader runs `alembic` to make a gradebook
-        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        converted(GenerateAssignment, root)
+    converted(GenerateAssignment, root)
 
 
 @pytest.fixture

@@ -154,20 +154,15 @@ class _Server:
                 self.kernels.close()
             raise ConnectionResetError("the coordinator is gone")
         request = json.loads(message)
-        task = importlib.import_module(f"{__package__}.{request['task']}")
         if request["kernels"] and (self.kernels is None or not self.kernels.alive):
-            self._with_kernels(request, task)
+            starting = Thread(target=self._start_kernels, args=(request["hidden"],))
+            starting.start()
+            task = self._made_ready(request)
+            starting.join()
         else:
-            self._warm(task, request["about"])
+            task = self._made_ready(request)
         if descriptors:
             self.start(request, descriptors, task)
-
-    def _with_kernels(self, request: dict[str, Any], task: ModuleType) -> None:
-        """Make ready, while a fork server for kernels starts."""
-        waiting = Thread(target=self._start_kernels, args=(request["hidden"],))
-        waiting.start()
-        self._warm(task, request["about"])
-        waiting.join()
 
     def _start_kernels(self, hidden: list[str]) -> None:
         from grading.sandbox import launch
@@ -177,11 +172,14 @@ class _Server:
         except SandboxUnavailable as error:
             self.kernels, self.unavailable = None, error
 
-    def _warm(self, task: ModuleType, about: dict[str, Any]) -> None:
+    def _made_ready(self, request: dict[str, Any]) -> ModuleType:
+        """The module that does it, with all that takes time done."""
+        task = importlib.import_module(f"{__package__}.{request['task']}")
         with suppress(Exception):  # an author's error: the judge meets it again, and tells
-            task.warm(about)
+            task.warm(request["about"])
         gc.collect()
         gc.freeze()  # what is never collected is never written to, and so stays shared with the judges
+        return task
 
     def start(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
         line, *others = descriptors

@@ -19,7 +19,7 @@ from ..nbgrader_plugins.collect.table import show
 from ..nbgrader_plugins.collect.whose import FILE, Whose
 from ..nbgrader_plugins.lock import alone
 from ..root import lessons
-from .nbgrader import GradingError, configuration, let_nbgrader_find_alembic
+from .nbgrader import GradingError, configuration
 
 
 def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console) -> list[Outcome]:
@@ -36,7 +36,6 @@ def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console)
                 raise GradingError(f"{path} is not there. Name zips or folders as they were downloaded.")
             lister.path(path)
         config.CourseDirectory.assignment_id = lesson = lesson or _told(lister.found, lessons(root))
-        let_nbgrader_find_alembic()
         asked, people = about(CourseDirectory(config=config), whose)
         outcomes = Collecting(asked, people, whose).outcomes(lister.found)
         total = len(lister.found.submissions)

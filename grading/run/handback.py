@@ -17,7 +17,7 @@ from ..nbgrader_plugins.collect.platforms import Outermost
 from ..nbgrader_plugins.collect.plugins import about
 from ..nbgrader_plugins.collect.whose import FILE, Whose
 from .classroom import write_feedback
-from .nbgrader import GradingError, configuration, let_nbgrader_find_alembic, waiting
+from .nbgrader import GradingError, configuration, waiting
 
 
 @dataclass
@@ -59,7 +59,6 @@ def _tops(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[
     """Names of feedback files by student, the one of the last attempt last; under "" names that are nobody's."""
     config, whose = configuration(root), Whose(root / FILE)
     config.CourseDirectory.assignment_id = lesson
-    let_nbgrader_find_alembic()
     _, people = about(CourseDirectory(config=config), whose)
     found: dict[str, Outermost] = {}
     with ExitStack() as opened:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import logging
 import os
-import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,7 +149,6 @@ def knows(root: Path, lesson: str) -> bool:
 
 def opened(root: Path) -> Gradebook:
     """The course's gradebook, to be used as a context manager. Raises GradingError."""
-    let_nbgrader_find_alembic()
     directory = CourseDirectory(config=configuration(root))
     try:
         return Gradebook(directory.db_url, directory.course_id)
@@ -166,7 +164,6 @@ def _run(converter: type[BaseConverter], config: Config, lesson: str, student: s
 
 
 def _convert(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
-    let_nbgrader_find_alembic()
     config.CourseDirectory.assignment_id = lesson
     config.CourseDirectory.student_id = glob.escape(student)
     directory = CourseDirectory(config=config)
@@ -180,13 +177,6 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
         made.start()
     except (NbGraderException, SystemExit) as error:
         raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
-
-
-def let_nbgrader_find_alembic() -> None:
-    """It runs `alembic` by name to make a gradebook, which lies beside Python, on PATH or not."""
-    here, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
-    if here not in path.split(os.pathsep):
-        os.environ["PATH"] = f"{here}{os.pathsep}{path}"
 
 
 class _Heard(logging.Handler):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,10 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import write_alembic_ini
+from sqlalchemy import create_engine, text
 
-from ..halves import LESSON, course_config
+from ..halves import LESSON, ROOT, course_config
 
 
 def released_again(root: Path, force: bool = True) -> None:
@@ -52,6 +57,20 @@ def test_what_is_refused_leaves_the_release_as_it_was_and_says_what_can_be_done(
     assert f"{LESSON} has 1 submission in the gradebook" in caplog.text
     assert "(added: third). The release is as it was." in caplog.text
     assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_gradebook_is_made_where_no_alembic_is_on_path_and_has_the_version_that_it_would_name(course: Any) -> None:
+    (course.root / "gradebook.db").unlink()
+    (course.root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text())
+    nbgrader = [sys.executable, "-m", "nbgrader", "generate_assignment", LESSON, "--force"]
+    subprocess.run(nbgrader, cwd=course.root, env={"PATH": "/nowhere", "HOME": str(course.root)}, check=True)
+    with create_engine(f"sqlite:///{course.root}/gradebook.db").connect() as gradebook:
+        (written,) = gradebook.execute(text("SELECT version_num FROM alembic_version")).scalars()
+    write_alembic_ini(str(course.root / "alembic.ini"))
+    alembic = shutil.which("alembic", path=Path(sys.executable).parent)
+    heads = subprocess.run([str(alembic), "heads"], cwd=course.root, check=True, capture_output=True, text=True)
+    assert heads.stdout.split() == [written, "(head)"]
 
 
 @pytest.mark.slow
