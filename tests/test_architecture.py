@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,39 +35,33 @@ def private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("_")
 
 
-def private_names(tree: ast.Module) -> set[str]:
-    """The private names that a module makes: of functions, classes, variables and attributes."""
-    made = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    made |= {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
-    stored = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store)]
-    made |= {node.id for node in stored if isinstance(node, ast.Name)}
-    made |= {node.attr for node in stored if isinstance(node, ast.Attribute)}
-    return set(filter(private, made))
-
-
-def names_wanted(tree: ast.Module) -> Iterator[str]:
-    """The names that a module imports, looks up on an object, or writes as a whole string, as monkeypatches do."""
+def made_and_wanted(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """The private names that a module makes, of functions, classes, variables and attributes; and the names that it
+    imports, looks up on an object, or writes as a whole string, as monkeypatches do."""
+    made, wanted = set(), set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                made.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                made.add(name)
+            case ast.Attribute(attr=name, ctx=context):
+                (made if isinstance(context, ast.Store) else wanted).add(name)
+            case ast.ImportFrom(names=aliases):
+                wanted |= {alias.name for alias in aliases}
+            case ast.Constant(value=str(text)):
+                wanted.add(text)
+    return set(filter(private, made)), set(filter(private, wanted))
 
 
 @pytest.mark.slow
 def test_no_private_name_is_used_across_modules():
     folders = ("course", "grading", "benchmarks", "tests", "grader_tests")
     paths = [p for folder in folders for p in (ROOT / folder).rglob("*.py") if "submissions" not in p.parts]
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
-    own = {path: private_names(tree) for path, tree in trees.items()}
-    ours = set().union(*own.values())
+    names = {path: made_and_wanted(ast.parse(path.read_text(encoding="utf-8"))) for path in paths}
+    ours = set().union(*(made for made, _ in names.values()))
     found = {
-        f"{path.relative_to(ROOT)}: {name}"
-        for path, tree in trees.items()
-        for name in names_wanted(tree)
-        if name in ours - own[path]
+        f"{path.relative_to(ROOT)}: {name}" for path, (made, wanted) in names.items() for name in (wanted & ours) - made
     }
     assert not found
 

@@ -59,7 +59,7 @@ def test_what_is_refused_leaves_the_release_as_it_was_and_says_what_can_be_done(
     assert f"nbgrader db assignment remove {LESSON} --force" in caplog.text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_gradebook_is_made_where_no_alembic_is_on_path_and_has_the_version_that_it_would_name(course: Any) -> None:
     (course.root / "gradebook.db").unlink()
     (course.root / "nbgrader_config.py").write_text((ROOT / "nbgrader_config.py").read_text())

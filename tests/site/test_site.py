@@ -77,6 +77,7 @@ def test_a_page_shows_what_ran_with_formulas_pictures_and_folded_code(course):
     assert "widget-view" not in page
 
 
+@pytest.mark.long
 def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course):
     page = " ".join(parsed(course / "site" / "index.html").itertext())
     words = re.sub(r"\s+", " ", page)
