@@ -160,7 +160,8 @@ def _points(root: Path, lesson: str, *, ours: bool) -> list[tuple[float, float]]
 def measure_all(templates: Templates, sizes: list[int]) -> Iterator[Cost]:
     """Every way with a class of one, which tells what starting costs, and with the classes that it is to grade."""
     smallest = min(sizes)
-    yield measure_floor(templates, smallest)
+    for size in sizes:
+        yield measure_floor(templates, size)
     for way in ways(templates.lesson):
         for size in [1, *(sizes if way.largest else [smallest])]:
             yield measure(templates, way, size)[0]

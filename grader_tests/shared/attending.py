@@ -25,7 +25,9 @@ def attend(state, n_heads, *, options=None, training=False, exactly=False, calls
 
 
 def open_somewhere(draw, *shape):
-    """A random mask (True = blocked) in which every row has an open key."""
-    mask = draw.chance(0.5, *shape)
-    mask[..., draw.integer(0, shape[-1])] = False
+    """A random mask (True = blocked) in which every row has an open key and, where there are two, one is blocked."""
+    mask, opened = draw.chance(0.5, *shape), draw.integer(0, shape[-1])
+    mask[..., opened] = False
+    if shape[-1] > 1 and not mask.any():
+        mask[..., opened - 1] = True
     return mask

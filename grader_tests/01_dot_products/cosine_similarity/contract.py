@@ -150,8 +150,8 @@ def _(draw):
 @cosine_similarity.criterion("gradients of many pairs, and near a vector of zeros", points=0.5)
 def _(draw):
     yield call(2.0 * some(draw, 4, 1, 3), some(draw, 5, 3)).with_gradients()
-    yield call(some(draw, 2, 3), some(draw, 3)).with_gradients()
-    a, b = some(draw, 5, 3), some(draw, 5, 3)
+    yield call(2.0 * some(draw, 2, 3), some(draw, 3)).with_gradients()
+    a, b = 2.0 * some(draw, 5, 3), some(draw, 5, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b).with_gradients(undefined="finite")
     yield call(a.unsqueeze(1), b[:4]).with_gradients(undefined="finite")

@@ -8,7 +8,8 @@ def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, 
 
     Every winner wins by 0.01 at least, so that rounding decides nothing, and has a positive cosine, unless keys that
     point `away` are what the case is about. Among several queries and keys a long key would win somewhere by its dot
-    product. So what such a mistake loses is the same with every seed. `change(q, k)` puts in what the case is about.
+    product, and another one if columns were normalised for rows. So what such a mistake loses is the same with every
+    seed. `change(q, k)` puts in what the case is about.
     """
     while True:
         q = draw.normal(*leading, queries, width) * draw.uniform(*leading, queries, 1, low=0.2, high=5.0)
@@ -18,6 +19,7 @@ def clear_winners(draw, *leading, queries, keys, width, change=lambda q, k: (q, 
         best = cosines.topk(min(2, keys), dim=-1).values
         clear = keys == 1 or bool((best[..., 0] - best[..., 1] > 0.01).all())
         towards = away or bool((best[..., 0] > 0.01).all())
-        by_length = bool(((q @ k.mT).argmax(-1) != cosines.argmax(-1)).any())
-        if clear and towards and (by_length or queries == 1 or keys == 1):
+        others = (q @ k.mT, F.normalize(q, dim=-2) @ F.normalize(k, dim=-2).mT)
+        shows = all(bool((other.argmax(-1) != cosines.argmax(-1)).any()) for other in others)
+        if clear and towards and (shows or queries == 1 or keys == 1):
             return q, k

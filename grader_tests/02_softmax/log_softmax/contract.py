@@ -1,5 +1,7 @@
 """`log_softmax`: the logarithm of softmax, without taking it of a rounded weight."""
 
+from functools import partial
+
 import torch
 
 from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
@@ -71,22 +73,24 @@ def _(draw):
 
 @log_softmax.criterion("many lists, along any dimension", points=1)
 def _(draw):
-    yield call(draw.uniform(4, 6, low=-3.0, high=2.0))
-    yield call(draw.normal(2, 3, 5))
-    yield call(draw.normal(4, 1)).described("lists of one score each")
-    yield call(draw.normal(3, 5, 4), dim=1)
-    yield call(draw.normal(3, 5), dim=0)
-    yield call(draw.normal(3, 5), -2)
-    yield call(draw.normal(2, 3, 4, 5), dim=-4)
-    yield call(draw.normal(4, 2, 5, 3), dim=-2)
-    yield call(draw.normal(2, 3, 4, 5), 2)
-    yield call(draw.normal(2, 3, 4), dim=-1)
-    yield call(draw.normal(6), 0)
-    yield call(draw.normal(3, 1, 4), dim=1)
-    yield call(draw.normal(2, 5, 1), dim=1)
+    # No weight is so small that a constant of 1e-6 beside it would show with some draws only
+    scores = partial(draw.uniform, low=-2.0, high=2.0)
+    yield call(scores(4, 6))
+    yield call(scores(2, 3, 5))
+    yield call(scores(4, 1)).described("lists of one score each")
+    yield call(scores(3, 5, 4), dim=1)
+    yield call(scores(3, 5), dim=0)
+    yield call(scores(3, 5), -2)
+    yield call(scores(2, 3, 4, 5), dim=-4)
+    yield call(scores(4, 2, 5, 3), dim=-2)
+    yield call(scores(2, 3, 4, 5), 2)
+    yield call(scores(2, 3, 4), dim=-1)
+    yield call(scores(6), 0)
+    yield call(scores(3, 1, 4), dim=1)
+    yield call(scores(2, 5, 1), dim=1)
     # Each list has a level of its own, so that the maximum of all, or of the rows, does not help
-    yield call(draw.normal(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
-    yield call(draw.normal(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
+    yield call(scores(4, 5) + levels(400.0, -400.0, 0.0, 200.0))
+    yield call(scores(4, 3) + levels(20.0, -20.0, 0.0).T, dim=0)
 
 
 @log_softmax.criterion("scores and gaps of any size", points=1)

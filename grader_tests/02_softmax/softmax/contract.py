@@ -144,7 +144,7 @@ def _(draw):
     yield call(draw.normal(7)).with_gradients()
     # Beside a score as far ahead as some draws have it, a hundred-thousandth in the sum shows in a gradient
     yield call(draw.uniform(6, low=-1.5, high=1.5)).with_gradients()
-    yield call(far_ahead(draw, 100)).with_gradients()
+    yield call(far_ahead(draw, 250)).with_gradients()
 
 
 @softmax.criterion("gradients at large scores, along a dimension, and beside minus infinity", points=0.5)
@@ -156,7 +156,7 @@ def _(draw):
     yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients()
     x = with_gaps(draw.normal(3, 6), (2,), (5,), (1, 4))
     yield call(x).with_gradients().described("the gradient beside scores of -inf")
-    yield call(torch.stack([far_ahead(draw, 100), far_ahead(draw, 100)])).with_gradients()
+    yield call(torch.stack([far_ahead(draw, 250), far_ahead(draw, 250)])).with_gradients()
 
 
 @softmax.criterion("arguments, contiguous or not, stay as they were", points=0.5)

@@ -62,7 +62,10 @@ def _(draw):
     # Scores of about 1e15; those of the first query are all far below zero
     query, key, value = drawn(draw, T=6, S=7, K=4)
     query[0] = -1.0
-    yield call(query * 3e7, key.abs() * 3e7, value, some_open(draw, 6, 7))
+    query, key, mask = query * 3e7, key.abs() * 3e7, some_open(draw, 6, 7)
+    # Of each query's two highest scores the first is blocked, so that a softmax over all keys leaves nothing to share
+    mask.scatter_(1, (query @ key.mT).topk(2).indices, torch.tensor([[True, False]]).expand(6, 2))
+    yield call(query, key, value, mask)
 
 
 @masked_attention.criterion("batches, and masks that broadcast", points=1)

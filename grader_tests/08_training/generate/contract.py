@@ -145,6 +145,7 @@ def _(draw):
 @generate.criterion("all randomness comes from the generator", points=0.5)
 def _(draw):
     table, seed = torch.zeros(60, 60), draw.integer(0, 10**6)
+    table[:, 0] = -60.0  # never written: who stops at token 0 loses nothing here, whatever the seed
     model = specimen("Bigram", {"table.weight": table}, n_tokens=60, block_size=4)
     s = Script(model=model, prompt=torch.tensor([[3], [3]]), generator=generator(seed))
     s.call(helper("seed"), 1)

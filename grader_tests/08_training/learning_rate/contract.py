@@ -73,7 +73,7 @@ def _(draw):
     for step in (41, 47, 80, 1000):  # past the end, where a cosine would go up again
         yield call(step, 6, 40, peak, floor=low)
         yield call(step, 6, 40, peak).holding("zero_rate")
-    for step in (0, 1, 13, 19):
+    for step in (0, 1, 13, 18):
         yield call(step, 0, 20, peak)
     yield call(0, 0, 1, peak, low)
 

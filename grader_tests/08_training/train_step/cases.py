@@ -7,13 +7,13 @@ from grading.judge.exercise import SUBJECT, Script, helper, method, ref
 from ..common import window_state, windowed
 
 
-def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, layout=torch.Tensor.contiguous, **chosen):
+def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, batch=4, layout=torch.Tensor.contiguous, **chosen):
     """A script with a model in eval mode, an optimizer and `steps` steps; "loss" is that of the last.
 
     sharpness  as for `window_state`: 0.3, or 6 and more
     """
     assert sharpness <= 0.3 or sharpness >= 6
-    ids = [draw.integers(0, 6, 4, 3) for _ in range(2 * steps)]
+    ids = [draw.integers(0, 6, batch, 3) for _ in range(2 * steps)]
     model = windowed(window_state(draw, sharpness=sharpness))
     # Inputs only: a model takes them as they lie. People who know their batches lay targets flat by `view`, too
     s = Script(model=model, **{f"ids{i}": one if i % 2 else layout(one) for i, one in enumerate(ids)})
@@ -23,7 +23,7 @@ def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, layout=torch.Tensor.co
         s.call(SUBJECT, s.model, ref("optimizer"), ref(f"ids{2 * i}"), ref(f"ids{2 * i + 1}"), name="loss")
     s.call(helper("state_of"), s.model, name="after")
     how = "the gradient's norm is above 1" if sharpness > 1 else "the gradient's norm is below 1"
-    return s, f"train_step on ids (4, 3), {kind}; {how}"
+    return s, f"train_step on ids ({batch}, 3), {kind}; {how}"
 
 
 def shown(state, *, old=False, kind="SGD", **chosen):
