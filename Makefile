@@ -8,7 +8,7 @@ TESTERS ?= 3
 SHAPE ?= colab
 VENV := .venv
 BIN := $(VENV)/bin
-# nbgrader calls `alembic` by name when it makes a gradebook
+# Where `nbgrader db` makes a gradebook, it calls `alembic` by name
 export PATH := $(abspath $(BIN)):$(PATH)
 # What was compiled once is kept, whatever the environment says: the tests start hundreds of processes
 export PYTHONDONTWRITEBYTECODE :=
