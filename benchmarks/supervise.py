@@ -35,7 +35,7 @@ from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 ROLES = ("grader", "judge", "kernel")
-KINDS = {b"grading.judging": "judge", b"sandbox import forkserver": "kernel", b"ipykernel_launcher": "ordinary kernel"}
+NAMES = {"judges": "", "kernels": "", "judge": "judge", "kernel": "kernel"}  # which confined processes have
 LINGER = 4.0  # seconds for what was left behind: longer than what an attack waits before it strikes
 
 
@@ -159,41 +159,25 @@ class _Seen:
 
 
 def _roles(grader: int) -> Iterator[tuple[int, str]]:
-    """All processes of a command, each with its role, "" for those that have none of ROLES.
-
-    Servers, judges and sandboxed kernels are forks of one another: a server that moved to a process namespace is the
-    first process there, and what it forks are judges, or kernels.
-    """
-    waiting = [(grader, "", 0)]
+    """All processes of a command, each with its role, "" for those that have none of ROLES."""
+    waiting = [(grader, "")]
     while waiting:
-        pid, above, depth = waiting.pop()
+        pid, above = waiting.pop()
         kind = _kind(pid)
-        depth = depth + 1 if kind == above else 1
-        role = ""
-        if pid == grader:
-            role = "grader"
-        elif kind == "judge" and depth > 1 and not _is_first(pid):
-            role = "judge"
-        elif kind == "ordinary kernel" or (kind == "kernel" and depth > 2):
-            role = "kernel"
-        yield pid, role
-        waiting += [(child, kind, depth) for child in _children(pid)]
+        role = kind if kind in ROLES else "judge" if kind == above == "server" else ""
+        yield pid, "grader" if pid == grader else role
+        waiting += [(child, kind) for child in _children(pid)]
 
 
 def _kind(pid: int) -> str:
+    """By a process's name; of those that are not confined by its command, which a judge has from its server."""
     with contextlib.suppress(OSError):
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+        if name in NAMES:
+            return NAMES[name]
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return next((kind for mark, kind in KINDS.items() if mark in command), "")
+        return "kernel" if b"ipykernel_launcher" in command else "server" if b"grading.judging" in command else ""
     return ""
-
-
-def _is_first(pid: int) -> bool:
-    """Whether it is the first process of a process namespace."""
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("NSpid:"):
-                return line.split()[-1] == "1"
-    return False
 
 
 def _kilobytes(file: str) -> dict[str, float]:

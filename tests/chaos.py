@@ -49,7 +49,7 @@ CLASS = {  # what is handed in, and what it earns
     "fay": (f"{PAUSE}def double(x):\n    return x", 0.0),
 }
 COMMANDS = {"grading": ["grade", LESSON, "--workers", "2"], "nbgrader": ["autograde", LESSON]}
-KINDS = {"forkserver": "fork server", "judging": "judges' server", "spawn_main": "worker"}  # by a word of the command
+KINDS = {"judges": "judges' server", "judge": "judge", "kernels": "fork server", "kernel": "kernel"}  # by their names
 
 
 def make_class(root: Path) -> None:
@@ -118,16 +118,10 @@ def _kill(parts: dict[str, list[psutil.Process]], parent: psutil.Process, chance
     """Kill one process of a random part: of these, or of those below `parent` at this moment."""
     try:
         every = parent.children(recursive=True)
-        depth = {one.pid: len(one.parents()) for one in every}
-        for one in every:
-            line = " ".join(one.cmdline())
-            kind = next((kind for word, kind in KINDS.items() if word in line), "")
+        for one in sorted(every, key=lambda one: len(one.parents())):
+            kind = "worker" if "spawn_main" in " ".join(one.cmdline()) else KINDS.get(one.name())
             if kind:
                 parts.setdefault(kind, []).append(one)
-        for kind, forked in (("judges' server", "judge"), ("fork server", "kernel")):  # which are forked from them
-            members = sorted(parts.get(kind, []), key=lambda one: depth[one.pid])
-            if len(members) > 2:
-                parts[kind], parts[forked] = members[:2], members[2:]
     except psutil.NoSuchProcess:
         pass  # it ended as it was looked at
     what = chance.choice(sorted(parts))

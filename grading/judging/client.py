@@ -40,9 +40,19 @@ POLICY = Policy(memory=2 * 2**30, cpu_seconds=300, processes=64)
 GRADERS, SHARED = "grader_tests", "shared"
 LOG = logging.getLogger(__name__)
 _START = (
-    "import sys; sys.path[:] = {path!r}; from grading.imports import leave_out; leave_out(); "
-    "from grading.judging import server; server.main({descriptor})"
+    "import sys; sys.path.append({here!r}); from sandbox import ancestor; sys.path.pop(); "
+    "begun = ancestor.begin({descriptor}); from grading.imports import leave_out; leave_out(); "
+    "from grading.judging import server; server.main(*begun)"
 )
+#: What judges that are confined find in os.environ
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "CUDA_VISIBLE_DEVICES": "",  # references are computed on the processor
+}
 _MESSAGE = 1 << 16
 _PATIENCE = 60.0  # seconds for the server to be there, and for a judge that is done to end: they take 1 and 0.1
 
@@ -78,7 +88,7 @@ class Work:
 
     def line(self) -> bytes:
         """What the server is told of it."""
-        told = {"task": self.task, "about": self.about, "kernels": self.kernels, "hidden": [str(self.root)]}
+        told = {"task": self.task, "about": self.about, "kernels": self.kernels}
         return json.dumps({**told, "policy": describe(self.policy), "wall": self.wall}).encode()
 
 
@@ -186,16 +196,19 @@ class _Server:
         self.read: dict[str, int] = dict(_graders_of(work))  # of each file of graders, when it was last changed
         self.directory = tempfile.mkdtemp(prefix="judges-")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.tree = None
+        environment, files, seen = {**os.environ, "OMP_NUM_THREADS": "1"}, None, None
         if work.confined:
+            from grading.sandbox import launch, tree
+
             from .confine import tree_for
 
-            self.tree = tree_for(work.root)
-        code = _START.format(path=_path(), descriptor=theirs.fileno())
+            environment, files = launch.ENVIRONMENT, tree.plan((str(work.root),))
+            seen = tree_for(work.root, files)
+        code = _START.format(here=str(Path(grading.__file__ or "").parent), descriptor=theirs.fileno())
         with tempfile.TemporaryFile() as log, theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code],
-                env=_environment(work.confined),
+                [sys.executable, "-I", "-S", "-c", code],
+                env=environment,
                 cwd="/" if work.confined else None,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -204,8 +217,14 @@ class _Server:
                 start_new_session=True,
             )
             theirs.close()
-            answer = self._set_up()
-            if "ready" not in answer:
+            kernels = files["python_path"] if files and work.kernels else None
+            answer = self._tell({"tree": seen, "directory": self.directory, "kernels": kernels})
+            if "ready" in answer:
+                home = os.path.expanduser("~")  # where Python looks for packages, if they are there
+                own = {**_ENVIRONMENT, "HOME": home} if work.confined else None
+                with suppress(OSError):  # it has ended: whoever wants a judge finds out
+                    self.control.send(json.dumps({"path": _path(), "environment": own, "files": files}).encode())
+            else:
                 self.close()
                 log.seek(0)
                 written = log.read().decode(errors="replace")
@@ -214,11 +233,12 @@ class _Server:
                     f"The judges' process did not start: {why}", (answer.get("trace", "") + written).strip()
                 )
 
-    def _set_up(self) -> dict[str, Any]:
+    def _tell(self, setup: dict[str, Any]) -> dict[str, Any]:
+        """What it answers, within a time: nothing where it has ended."""
         answer: dict[str, Any] = {}
         with suppress(OSError, ValueError):  # it ended, or does not answer
             self.control.settimeout(_PATIENCE)
-            self.control.send(json.dumps({"tree": self.tree, "directory": self.directory}).encode())
+            self.control.send(json.dumps(setup).encode())
             answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
         self.control.settimeout(None)
         return answer
@@ -327,21 +347,6 @@ def _path() -> list[str]:
     """Where this process finds modules, without a place that depends on the working directory."""
     ours = [str(Path(package.__file__ or "").resolve().parents[1]) for package in (grading, course)]
     return list(dict.fromkeys([*(os.path.abspath(path) for path in sys.path if path), *ours]))
-
-
-def _environment(confined: bool) -> dict[str, str]:
-    if not confined:
-        return {**os.environ, "OMP_NUM_THREADS": "1"}
-    return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "HOME": os.path.expanduser("~"),  # where Python looks for packages, if they are there
-        "TMPDIR": "/tmp",
-        "OMP_NUM_THREADS": "1",
-        "MALLOC_ARENA_MAX": "2",
-        "CUDA_VISIBLE_DEVICES": "",  # references are computed on the processor
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
 
 
 def _in_process(work: Work, request: dict[str, Any], file: Path) -> Generator[dict[str, Any], None, None]:

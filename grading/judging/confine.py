@@ -32,15 +32,14 @@ def of_the_course(root: Path) -> list[Path]:
     return [root / name for name in ("grader_tests", "source", "release") if (root / name).is_dir()]
 
 
-def tree_for(root: Path) -> dict[str, Any]:
-    """As `tree.plan`, for judges of the course in `root`."""
-    arranged = tree.plan((str(root),))
+def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
+    """What judges of the course in `root` see, as `tree.plan` has it: what their kernels do, and what is ours."""
     packages = [str(Path(package.__file__ or "").resolve().parent) for package in (course, grading)]
     ours = [*packages, *map(str, of_the_course(root))]
     return {
-        **arranged,
-        "shown": [*arranged["shown"], *(path for path in ours if path not in arranged["shown"])],
-        "hidden": [path for path in arranged["hidden"] if path not in ours],
+        **kernels,
+        "shown": [*kernels["shown"], *(path for path in ours if path not in kernels["shown"])],
+        "hidden": [path for path in kernels["hidden"] if path not in ours],
         "course": None,  # it is shown where it lies
         "as_it_is": [*tree.nvidia_devices(), *([COUNTS] if os.path.isdir(COUNTS) else [])],
     }

@@ -1,10 +1,9 @@
 """The warm process that judges are forked from: it has libraries and references ready, and reads no submission.
 
-Run as `python -P -c "…; server.main(fd)"` with one open descriptor, a socket to the coordinator; `client` does so.
-Where judges are confined it first moves into the file tree of `confine`, as the first process of a process namespace,
-so that with it every judge and every kernel ends. Then it forks a judge for each request, watches what that uses, ends
-it where it runs over, and says how it ended. It asks for kernels on behalf of its judges, who may not: its fork server
-is lent to them.
+It begins as `grading.sandbox.ancestor`, and `main` is called in it. Where judges are confined it has then moved into
+the file tree of `confine`, as the first process of a process namespace, so that with it every judge and every kernel
+ends. It forks a judge for each request, watches what that uses, ends it where it runs over, and says how it ended. It
+asks for kernels on behalf of its judges, who may not: its fork server is lent to them.
 
 Does not cover: what a judge does (`submission`, `page`), what it may (`confine`).
 """
@@ -30,7 +29,7 @@ from threading import Thread
 from types import ModuleType
 from typing import Any
 
-from grading.sandbox import processes
+from grading.sandbox import linux, processes, servers, tree
 from grading.sandbox.policy import Policy, SandboxLost, SandboxUnavailable
 
 from . import frames
@@ -43,32 +42,20 @@ CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmeti
 CRASHES[31] = "a system call that it may not make"
 
 
-def main(descriptor: int) -> None:
-    """Serve the coordinator at the other end of the socket `descriptor`. Does not return."""
-    os.umask(0o022)
-    control = socket.socket(fileno=descriptor)
-    setup = json.loads(control.recv(MESSAGE))
-    try:
-        if setup["tree"]:
-            _move(control, setup)
-        answer: dict[str, Any] = {"ready": True}
-    except BaseException as error:
-        answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
-    control.send(json.dumps(answer).encode())
-    if "ready" in answer:
-        with suppress(ConnectionError):
-            _Server(control, bool(setup["tree"])).serve()
+def main(
+    control: socket.socket, seen: dict[str, Any] | None, files: dict[str, Any] | None, forked: servers.Forked | None
+) -> None:
+    """Serve the coordinator at the other end of the socket `control`. Does not return.
+
+    seen    the files that are left, as `tree.plan` has it; None for all of them, and judges that are not confined
+    files   those that kernels will see
+    forked  the kernels' fork server, which has been told nothing so far
+    """
+    if seen:
+        tree.remember(seen)
+    with suppress(ConnectionError):
+        _Server(control, files, forked).serve()
     os._exit(0)
-
-
-def _move(control: socket.socket, setup: dict[str, Any]) -> None:
-    """Into namespaces and a file tree of its own."""
-    from grading.sandbox import forkserver, linux, tree
-
-    forkserver.apart(control, setup["directory"], linux.NEWNS | linux.NEWUTS | linux.NEWIPC | linux.NEWNET)
-    tree.build(setup["tree"], setup["directory"])
-    importlib.invalidate_caches()
-    sys.path_importer_cache.clear()
 
 
 class _Judge:
@@ -123,9 +110,10 @@ class _Judge:
 class _Server:
     """As many judges at a time as the coordinator asks for: one ends when it is done, or when its line is closed."""
 
-    def __init__(self, control: socket.socket, confined: bool) -> None:
-        self.control, self.confined = control, confined
+    def __init__(self, control: socket.socket, files: dict[str, Any] | None, forked: servers.Forked | None) -> None:
+        self.control, self.files, self.confined = control, files, files is not None
         self.judges: list[_Judge] = []
+        self.forked = forked
         self.kernels: Any = None  # the fork server of kernels
         self.unavailable: SandboxUnavailable | None = None
 
@@ -155,7 +143,7 @@ class _Server:
             raise ConnectionResetError("the coordinator is gone")
         request = json.loads(message)
         if request["kernels"] and (self.kernels is None or not self.kernels.alive):
-            starting = Thread(target=self._start_kernels, args=(request["hidden"],))
+            starting = Thread(target=self._start_kernels)
             starting.start()
             task = self._made_ready(request)
             starting.join()
@@ -164,11 +152,12 @@ class _Server:
         if descriptors:
             self.start(request, descriptors, task)
 
-    def _start_kernels(self, hidden: list[str]) -> None:
+    def _start_kernels(self) -> None:
         from grading.sandbox import launch
 
+        forked, self.forked = self.forked, None  # the first is; a further one would find in its memory what judges read
         try:
-            self.kernels, self.unavailable = launch.server(tuple(hidden)), None
+            self.kernels, self.unavailable = launch.server_of(self.files or {}, forked=forked), None
         except SandboxUnavailable as error:
             self.kernels, self.unavailable = None, error
 
@@ -215,6 +204,8 @@ class _Server:
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator's to answer
             os.setsid()
+            if self.confined:
+                linux.name_process("judge")
             for other in self.judges:
                 other.line.close()
             answers = socket.socket(fileno=descriptors[0])

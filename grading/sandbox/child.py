@@ -39,6 +39,7 @@ def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group 
     line, secret, *rest = descriptors
     channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
     try:
+        linux.name_process("kernel")
         policy = Policy(**request["policy"])
         for name in ("SIGINT", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGHUP"):
             handler = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL

@@ -40,6 +40,7 @@ _MESSAGE = 1 << 16
 def main(descriptor: int) -> None:
     """Serve the grading process at the other end of the socket `descriptor`. Does not return."""
     os.umask(0o022)
+    linux.name_process("kernels")
     control = socket.socket(fileno=descriptor)
     setup = json.loads(control.recv(_MESSAGE))
     try:

@@ -19,7 +19,7 @@ import threading
 import weakref
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from . import servers, tree
 from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, describe
@@ -56,28 +56,26 @@ _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 class ForkServer:
-    """A running fork server, of files `arranged` by `tree.plan`. `launch` and `close` may be called from any thread."""
+    """A running fork server, of files `arranged` by `tree.plan`. `launch` and `close` may be called from any thread.
 
-    def __init__(self, arranged: dict[str, Any], ahead: tuple[str, ...] = ()) -> None:
+    It is a new process, or the one that was `forked` from this one when nothing was here that it should not have.
+    """
+
+    def __init__(
+        self, arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: servers.Forked | None = None
+    ) -> None:
         self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
-        self.control, theirs = _pair()
+        self.process: subprocess.Popen[bytes] | servers.Forked
         self.count = 0
         self.counted: frozenset[str] = frozenset()
         """Which of "time", "memory" and "processes" the system's control groups count for each kernel."""
         self.lock = threading.Lock()
-        code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
         with tempfile.TemporaryFile() as log:  # not in the directory, which the server takes along
-            with theirs:
-                self.process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-c", code],
-                    env=ENVIRONMENT,
-                    cwd="/",
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                )
+            if forked:
+                self.process, self.control = forked, forked.control
+                _open_sockets.add(self.control)
+            else:
+                self.process, self.control = _start(log)
             answer: dict[str, Any] = {}
             with suppress(OSError):  # it ended, or does not answer
                 self.control.settimeout(_PATIENCE)
@@ -210,6 +208,24 @@ class Kernel:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def _start(log: IO[bytes]) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """A new process that becomes a fork server, and this process's end of its socket."""
+    ours, theirs = _pair()
+    with theirs:
+        code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code],
+            env=ENVIRONMENT,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+    return process, ours
+
+
 def _short_directory() -> str:
     """Where sockets can be made: their paths may have 107 characters."""
     return tempfile.gettempdir() if len(tempfile.gettempdir()) < 70 else "/tmp"
@@ -243,14 +259,20 @@ def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkSer
     """
     if _lent:
         return _lent[0]
-    arranged = tree.plan(hidden)
+    return server_of(tree.plan(hidden), ahead)
+
+
+def server_of(
+    arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: servers.Forked | None = None
+) -> ForkServer:
+    """As `server`, of files that are `arranged` already. One that is `forked` is taken where none was there."""
     kind = json.dumps(arranged), ahead  # what would not be seen anyway makes no difference
     with _lock:
         running = _servers.get(kind)
         if running is None or not running.alive:
             if running is not None:
                 running.close()
-            running = _servers[kind] = ForkServer(arranged, ahead)
+            running = _servers[kind] = ForkServer(arranged, ahead, forked)
         return running
 
 

@@ -31,7 +31,7 @@ _NUMBERS = _NUMBERS | {"mount_setattr": 442}
 # Numbers from 2**30 are handed out by no system; a container of 65536 users seldom has any above 60000.
 _FIRST_SPARE, _SPARE, _LAST_TAKEN = 2**30, 2**29, 60000
 
-_SET_PDEATHSIG, _SET_DUMPABLE, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 24, 38
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_NAME, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 15, 24, 38
 
 _libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
@@ -139,6 +139,12 @@ def prctl(option: int, *arguments: int) -> int:
     assert _libc is not None
     padded = [ctypes.c_ulong(a) for a in (*arguments, 0, 0, 0, 0)[:4]]
     return _checked(_libc.prctl(ctypes.c_int(option), *padded), f"prctl({option})")
+
+
+def name_process(name: str) -> None:
+    """What `ps` and `top` show for this process, in place of the program's name: 15 bytes at most."""
+    held = ctypes.create_string_buffer(name.encode())
+    prctl(_SET_NAME, ctypes.addressof(held))
 
 
 def die_with_parent(signal: int) -> None:

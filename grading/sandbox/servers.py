@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
+from contextlib import suppress
 
 _PATIENCE = 10  # seconds to end by itself: it takes about 0.1
+
+
+class Forked:
+    """A server that was forked, not started: as much of subprocess.Popen as it takes to end it.
+
+    control  this process's end of its socket; it has been told nothing so far
+    """
+
+    def __init__(self, pid: int, control: socket.socket) -> None:
+        self.pid, self.control, self._handle = pid, control, os.pidfd_open(pid)
+
+    def wait(self, timeout: float | None = None) -> None:
+        if self._handle < 0:
+            return
+        if not select.select([self._handle], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(["forked"], timeout or 0)
+        with suppress(ChildProcessError):  # whoever forked it for this process waits for it
+            os.waitpid(self.pid, 0)
+        os.close(self._handle)
+        self._handle = -1
+
+    def kill(self) -> None:
+        signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
 
 def is_there(control: socket.socket) -> bool:
@@ -17,7 +43,7 @@ def is_there(control: socket.socket) -> bool:
     return not hung_up.poll(0)
 
 
-def end(control: socket.socket, process: subprocess.Popen[bytes], directory: str) -> None:
+def end(control: socket.socket, process: subprocess.Popen[bytes] | Forked, directory: str) -> None:
     """End a server with all that it started, and remove the directory that it used."""
     control.close()
     try:

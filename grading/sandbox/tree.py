@@ -26,7 +26,7 @@ WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
 TEMPORARY, SHARED = "/tmp", "/dev/shm"
 KEPT = "/sandbox/kept"
 """Where what lies below a place that is mounted over, such as an environment in /tmp, stays at hand."""
-_kept: list[str] = []  # the paths of it, which `build` notes for the kernels that are forked later
+_kept: list[str] = []  # the paths of it, for what is forked later
 WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
 _SYSTEM = (
@@ -138,10 +138,9 @@ def build(arranged: dict[str, Any], root: str) -> None:
     if arranged["course"]:
         _show(arranged["course"], f"{root}{LIBRARY}/course")
     gpu = nvidia_devices()
-    for path in arranged["shown"]:
-        if any(_below(path, place) for place in (TEMPORARY, SHARED)):
-            _show(root + os.path.realpath(path), root + KEPT + path)  # with what is hidden below it
-            _kept.append(path)
+    remember(arranged)
+    for path in _kept:
+        _show(root + os.path.realpath(path), root + KEPT + path)  # with what is hidden below it
     for path in (*DEVICES, *arranged.get("as_it_is", ())):
         _show(path, root + path, device=True)
     for path in (*DEVICES, *gpu) if gpu else ():
@@ -157,6 +156,11 @@ def build(arranged: dict[str, Any], root: str) -> None:
     linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=755,size=64m")
     show_kept()
     linux.restrict_mount("/", recursive=False)
+
+
+def remember(arranged: dict[str, Any]) -> None:
+    """Know what `build` keeps at hand, for `show_kept` of this process and of what is forked from it."""
+    _kept[:] = [path for path in arranged["shown"] if any(_below(path, place) for place in (TEMPORARY, SHARED))]
 
 
 def show_kept() -> None:

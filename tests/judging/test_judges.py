@@ -289,7 +289,7 @@ def test_a_judge_that_waits_for_ever_is_ended(course: Any, solved: Any) -> None:
 
 def judges_of(command: psutil.Process) -> list[psutil.Process]:
     """The servers of a command's judges, outer and inner, and the judge, in this order."""
-    every = [p for p in command.children(recursive=True) if "judging" in " ".join(p.cmdline())]
+    every = [p for p in command.children(recursive=True) if p.name() in ("judges", "judge")]
     return sorted(every, key=lambda p: len(p.parents()))
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from grading.sandbox.calls import ALLOWED
 from grading.sandbox.filters import landlock_version
+from grading.sandbox.launch import ENVIRONMENT, server_of
+from grading.sandbox.servers import Forked
+from grading.sandbox.tree import plan
 
 from .conftest import DENIED, SECRET, TRY, Box, leads_to_python
 
@@ -20,7 +27,45 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 
-#: Runs `attempt()` and says what came of it: the name of the error, or "worked".
+#: As the server of judges begins, up to where it would read what students wrote
+ANCESTOR = """
+import sys; sys.path.append({here!r}); from sandbox import ancestor; sys.path.pop()
+control, *_, kernels = ancestor.begin({descriptor})
+import grading.judging.server, os, socket
+socket.send_fds(control, [str(kernels.pid).encode()], [kernels.control.fileno()])
+kernels.control.close()
+control.recv(1)
+"""
+
+
+@pytest.fixture(scope="module", params=["forked", "started"])
+def ahead(request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
+    """What makes this module's fork server one of its own, which was forked as judges' is, or started as any other."""
+    ahead = (f"kernels_of_one_that_was_{request.param}",)
+    with ExitStack() as stack:
+        if request.param == "forked":
+            ours, theirs = map(stack.enter_context, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            code = ANCESTOR.format(here=str(ROOT / "grading"), descriptor=theirs.fileno())
+            command = [sys.executable, "-I", "-S", "-c", code]
+            ancestor = subprocess.Popen(command, env=ENVIRONMENT, pass_fds=[theirs.fileno()])
+            stack.callback(ancestor.wait)
+            stack.callback(ours.close)
+            theirs.close()
+            ours.send(json.dumps({"tree": None, "directory": "", "kernels": plan()["python_path"]}).encode())
+            assert json.loads(ours.recv(2**16)) == {"ready": True}
+            ours.send(json.dumps({"path": sys.path, "environment": {"SECRET": SECRET}, "files": None}).encode())
+            pid, (control,), _, _ = socket.recv_fds(ours, 100, 1)
+            forked = Forked(int(pid), socket.socket(fileno=control))
+            running = server_of(plan(), ahead, forked)
+            stack.callback(running.close)
+            assert running.process is forked
+        yield ahead
+
+
+@pytest.fixture
+def start(ahead: tuple[str, ...], start: Callable[..., Box]) -> Callable[..., Box]:
+    """As everywhere, on this module's fork server."""
+    return partial(start, ahead=ahead)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +138,6 @@ def test_the_environment_and_the_memory_hold_no_secret(box: Box) -> None:
 
 
 def test_the_environment_is_the_explicit_one(box: Box) -> None:
-    from grading.sandbox.launch import ENVIRONMENT
-
     lines = box.value("value = open('/proc/1/environ').read().split('\\0')")
     assert dict(line.split("=", 1) for line in lines if line) == ENVIRONMENT
 
