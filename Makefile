@@ -58,8 +58,8 @@ check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mu
 strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
 	$(BIN)/grading strength $(LESSONS)
 
-test: setup  ## every test but the longest, of slow ones the first case
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases
+test: setup  ## every test but the longest and those in a browser, of slow ones the first case
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not (long or browser)" --first-cases
 
 test-all: setup  ## the whole test suite, every lesson and hostile submission: an hour on two cores
 	$(BIN)/python -m pytest -n $(TESTERS)
@@ -73,8 +73,8 @@ test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary 
 notebooks: setup  ## every lesson in a real kernel from its first cell to its last, solved and untouched, and the site of them
 	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py tests/site
 
-test-browser: setup  ## its part in Chromium only: a real JupyterLab, and the feedback pages
-	$(BIN)/python -m pytest tests/browser
+test-browser: setup  ## in Chromium: the formgrader and the feedback pages, of slow tests the first case
+	$(BIN)/python -m pytest -m "not long" --first-cases tests/browser
 
 pictures: setup  ## what students and teachers see, for the README, into docs/images
 	$(BIN)/python -m tests.browser.pictures docs/images
