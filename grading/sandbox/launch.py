@@ -58,7 +58,7 @@ _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 class ForkServer:
     """A running fork server, of files `arranged` by `tree.plan`. `launch` and `close` may be called from any thread.
 
-    It is a new process, or the one that was `forked` from this one when nothing was here that it should not have.
+    It is a new process, or one that was `forked` earlier, by `ancestor`, and has been told nothing.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 ANCESTOR = """
 import sys; sys.path.append({here!r}); from sandbox import ancestor; sys.path.pop()
 control, *_, kernels = ancestor.begin({descriptor})
-import grading.judging.server, os, socket
+import grading.judging.server, socket
 socket.send_fds(control, [str(kernels.pid).encode()], [kernels.control.fileno()])
 kernels.control.close()
 control.recv(1)
