@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,7 @@ from grading.sample import hand_in
 from .classes import Heard, solved, start
 from .clusters import BIN, certificates
 from .conftest import ROOT
+from .slurm import daemons
 from .small import LESSONS, make_course
 
 FILES = ROOT / "docs" / "scale"
@@ -79,7 +81,7 @@ def test_the_commands_in_the_manifest_are_dasks(tmp_path):
         assert all(re.search(rf"{re.escape(option)}\b", told.replace("--dashboard / ", "")) for option in options), told
 
 
-def slurm() -> ModuleType:
+def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("slurm", FILES / "slurm.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -114,11 +116,11 @@ def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path
         monkeypatch.setenv(name, value)
     known = {name.removeprefix("DASK_").lower().replace("__", "."): value for name, value in given.items()}
     here = {"local_directory": str(tmp_path), "scheduler_options": {"host": "127.0.0.1", "dashboard_address": ":0"}}
-    with dask.config.set(known), slurm().workers(**here) as cluster:
-        script = cluster.job_script()
-        assert {"#SBATCH -n 1", "#SBATCH --cpus-per-task=8", "#SBATCH -t 04:00:00"} <= set(script.splitlines())
+    with dask.config.set(known), script().workers(**here) as cluster:
+        given_to_slurm = cluster.job_script()
+        assert {"#SBATCH -n 1", "#SBATCH --cpus-per-task=8", "#SBATCH -t 04:00:00"} <= set(given_to_slurm.splitlines())
         file, log = tmp_path / "job.sh", tmp_path / "job.log"
-        file.write_text(script)
+        file.write_text(given_to_slurm)
         with log.open("w") as told:
             job = subprocess.Popen(["bash", file], cwd=tmp_path, stdout=told, stderr=told, start_new_session=True)
         try:
@@ -132,3 +134,33 @@ def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert scores(course) == {("ada", LESSONS[0]): (5, 5)}
+
+
+@pytest.mark.long
+def test_jobs_of_slurm_grade_a_class_and_one_that_is_lost_loses_nobody(sandboxed, tmp_path):
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make certificates")
+    course = make_course(tmp_path / "course")
+    release_lessons(course, LESSONS[:1], Heard())
+    students = [f"student-{number}" for number in range(8)]
+    for student in students:
+        slow = "import time\ntime.sleep(5)\ndef double(x):\n    return 2 * x"
+        hand_in(course, LESSONS[0], student, solved(course, LESSONS[0], double=slow))
+    with daemons() as slurm:
+        environ = slurm.environ | certificates(tmp_path / "certificates")
+        environ["PATH"] = f"{BIN}{os.pathsep}{environ['PATH']}"
+        log = tmp_path / "grading.log"
+        with log.open("w") as told:
+            command = [sys.executable, FILES / "slurm.py", "2", LESSONS[0]]
+            process = subprocess.Popen(command, cwd=course, env=environ, stdout=told, stderr=told)
+        while sorted(slurm.jobs().values()) != ["RUNNING", "RUNNING"] or not scores(course):
+            assert process.poll() is None and slurm.alive, log.read_text() + slurm.said()
+            time.sleep(0.5)
+        lost = min(slurm.jobs())
+        assert len(scores(course)) < len(students)  # it is lost while there is work for it
+        slurm.told("scancel", lost)
+        assert process.wait() == 0, log.read_text() + slurm.said()
+        while slurm.jobs():  # they are ended; it takes SLURM a moment
+            assert slurm.alive, slurm.said()
+            time.sleep(0.5)
+    assert scores(course) == {(student, LESSONS[0]): (5, 5) for student in students}
