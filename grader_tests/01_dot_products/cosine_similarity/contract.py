@@ -91,17 +91,17 @@ def _(draw):
 
 @cosine_similarity.criterion("many pairs, and broadcasting", points=1)
 def _(draw):
-    yield call(draw.normal(5, 3), draw.normal(5, 3, scale=4.0))
-    yield call(draw.normal(2, 4, 3, 6), draw.normal(2, 4, 3, 6))
-    yield call(draw.normal(4, 1, 5), draw.normal(6, 5))
-    yield call(draw.normal(7), draw.normal(2, 3, 7))
-    yield call(draw.normal(2, 1, 4, 3), draw.normal(5, 1, 3))
-    yield call(draw.normal(1, 5, 1, 3), draw.normal(3))  # dimensions of size 1 that must stay
+    yield call(some(draw, 5, 3), 4.0 * some(draw, 5, 3))
+    yield call(some(draw, 2, 4, 3, 6), some(draw, 2, 4, 3, 6))
+    yield call(some(draw, 4, 1, 5), some(draw, 6, 5))
+    yield call(some(draw, 7), some(draw, 2, 3, 7))
+    yield call(some(draw, 2, 1, 4, 3), some(draw, 5, 1, 3))
+    yield call(some(draw, 1, 5, 1, 3), some(draw, 3))  # dimensions of size 1 that must stay
 
 
 @cosine_similarity.criterion("a vector of zeros", points=0.5)
 def _(draw):
-    zero, other = torch.zeros(4), draw.normal(4)
+    zero, other = torch.zeros(4), some(draw, 4)
     yield call(zero, other)
     yield call(other, zero)
     yield call(zero, zero)
@@ -113,7 +113,7 @@ def _(draw):
 
 @cosine_similarity.criterion("vectors of zeros among others", points=0.5)
 def _(draw):
-    a, b = draw.normal(6, 3), draw.normal(6, 3)
+    a, b = some(draw, 6, 3), some(draw, 6, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b)
     yield call(a.unsqueeze(1), b[:5])
@@ -149,9 +149,9 @@ def _(draw):
 
 @cosine_similarity.criterion("gradients of many pairs, and near a vector of zeros", points=0.5)
 def _(draw):
-    yield call(2.0 * some(draw, 4, 1, 3), some(draw, 5, 3)).with_gradients()
-    yield call(2.0 * some(draw, 2, 3), some(draw, 3)).with_gradients()
-    a, b = 2.0 * some(draw, 5, 3), some(draw, 5, 3)
+    yield call(40 * some(draw, 4, 1, 3), 20 * some(draw, 5, 3)).with_gradients()
+    yield call(40 * some(draw, 2, 3), 20 * some(draw, 3)).with_gradients()
+    a, b = 40 * some(draw, 5, 3), 20 * some(draw, 5, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b).with_gradients(undefined="finite")
     yield call(a.unsqueeze(1), b[:4]).with_gradients(undefined="finite")
@@ -159,9 +159,9 @@ def _(draw):
 
 @cosine_similarity.criterion("arguments, contiguous or not, stay as they were", points=0.5)
 def _(draw):
-    yield call(draw.normal(3), draw.normal(3)).unchanged()
-    yield call(torch.zeros(4), draw.normal(4)).unchanged()
-    yield call(draw.normal(4), torch.zeros(4)).unchanged()
+    yield call(some(draw, 3), some(draw, 3)).unchanged()
+    yield call(torch.zeros(4), some(draw, 4)).unchanged()
+    yield call(some(draw, 4), torch.zeros(4)).unchanged()
     yield call(*map(non_contiguous, a_pair(draw, 5))).unchanged()
     # Leading dimensions that lie in another order in memory, which `view` cannot merge
-    yield call(*(draw.normal(3, 2, 5).transpose(0, 1) for _ in "ab")).unchanged()
+    yield call(*(some(draw, 3, 2, 5).transpose(0, 1) for _ in "ab")).unchanged()

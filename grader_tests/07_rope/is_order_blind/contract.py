@@ -197,13 +197,13 @@ def _(draw):
 @is_order_blind.criterion("True or False, a single token, any dtype, nothing is changed", points=0.5, form=True)
 def _(draw):
     yield asked("plain attention", attending(T=1), loud(draw, 1, 4), torch.zeros(1, dtype=torch.int64))
-    alternating = partial(unlike, turned=[1, 3])
+    # A token that moves changes its output by half of its entries or more; the turned one, which moves, the sum of all
+    times_place = specimen("mixture", matrix=torch.arange(1.0, 6.0).diag())
     kinds = (
-        ("plain attention", torch.zeros(5, 5), one_sided),
-        ("attention with a causal mask", beyond(5), alternating),
+        ("plain attention", attending(T=5), one_sided),
+        ("each token times its place, 1 to 5", times_place, partial(unlike, turned=[0])),
     )
-    for text, bias, tokens in kinds:
-        function = attending(bias)
+    for text, function, tokens in kinds:
         yield asked(text, function, tokens(draw, 5, 3), scrambled(draw, 5)).unchanged()
         yield asked(text, function, tokens(draw, 5, 4).double(), scrambled(draw, 5)).unchanged()
         yield asked(text, function, non_contiguous(tokens(draw, 5, 2)), non_contiguous(scrambled(draw, 5)))
