@@ -14,13 +14,14 @@ from grading.sample import hand_in, right, write_answers
 ROOT = Path(__file__).parents[1]
 
 
-def our_course(root: Path, lesson: str) -> None:
-    """A copy of this course with one lesson built, nothing released and nothing handed in."""
+def our_course(root: Path, *lessons: str) -> None:
+    """A copy of this course with these lessons built, nothing released and nothing handed in."""
     root.mkdir(parents=True)
     for name in ("nbgrader_config.py", "source", "grader_tests"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, root / name)
-    build_lesson(root, lesson)
+    for lesson in lessons:
+        build_lesson(root, lesson)
 
 
 def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:

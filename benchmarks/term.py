@@ -2,9 +2,9 @@
 
     python -m benchmarks.term [LESSON] [--students N] [--write]
 
-Each is run for a class of one and for one of N, in courses in which these are graded. From both comes what it would
-cost for 200 students in 8 lessons. A report has no counterpart. CPU is that of all processes of a command. `--write`
-writes the table to docs/performance.md.
+All eight lessons are released. Feedback, report and export are run for a class of one and for one of N, in courses in
+which these are graded in one lesson; from both comes what they would cost in eight. A report has no counterpart. CPU is
+that of all processes of a command. `--write` writes the table to docs/performance.md.
 """
 
 from __future__ import annotations
@@ -15,54 +15,66 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from grading.root import lessons
+
 from . import published
-from .classes import FIRST, Templates, ways
-from .course import ROOT
+from .classes import EACH, FIRST, Templates, ways
+from .course import ROOT, our_course
+from .stock import make_course
 from .supervise import succeeded, supervised
 
-STUDENTS, LESSONS = 200, 8
+OURS, STOCK = "this course", "nbgrader alone"
+LESSONS = [name for name in lessons(ROOT) if "01" <= name[:2] <= "08"]
 # `grading release` without the proofs, which cost what they cost and are made once
 RELEASE = (
     "from pathlib import Path; from rich.console import Console; from grading.run.classroom import release_lessons; "
-    "release_lessons(Path().resolve(), [{!r}], Console())"
+    "release_lessons(Path().resolve(), {!r}, Console(), workers=1)"
 )
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step on one side. CPU seconds; together: whether one command does all lessons."""
+    """One step on one side, in CPU seconds: for a class of one and for a large one, and that in all lessons."""
 
     name: str
     whose: str
-    one: float
-    further: float
-    together: bool
-
-    @property
-    def predicted(self) -> float:
-        """For a large class in all lessons."""
-        commands = 1 if self.together else LESSONS
-        return commands * self.one + (STUDENTS * LESSONS - commands) * self.further
+    one: float | None
+    large: float | None
+    everywhere: float
 
     def row(self) -> str:
-        known = self.further > 0 or self.name == "release"
-        cells = [f"{self.further:.3f}", f"{self.predicted:.0f}"] if known else ["too small to tell", ""]
-        return f"| {self.name} | {self.whose} | {self.one:.2f} | {' | '.join(cells)} |"
+        small = [f"{cpu:.2f}" if cpu is not None else "" for cpu in (self.one, self.large)]
+        return f"| {self.name} | {self.whose} | {' | '.join(small)} | {self.everywhere:.1f} |"
 
 
-def commands(lesson: str) -> dict[str, dict[str, list[str]]]:
+def releases(place: Path) -> Iterator[Step]:
+    """All lessons: by one command of ours, which builds them, and by one of nbgrader's for each, which are built."""
+    ours, stock = place / "release-ours", place / "release-stock"
+    our_course(ours, *LESSONS)
+    for name in LESSONS:
+        make_course(stock, ours, name)
+    one = [[sys.executable, "-c", RELEASE.format(LESSONS)]]
+    each = [["nbgrader", "generate_assignment", name, "--force"] for name in LESSONS]
+    for root, whose, commands in ((ours, OURS, one), (stock, STOCK, each)):
+        cpu = sum(succeeded(supervised(command, root, FIRST)).cpu for command in commands)
+        released = {path.parent.name for path in root.glob("release/*/*.ipynb")}
+        if released != set(LESSONS):
+            raise RuntimeError(f"{whose}: released are {sorted(released)}")
+        yield Step("release", whose, None, None, cpu)
+
+
+def steps_of(lesson: str) -> dict[str, dict[str, list[str]]]:
     """Template -> step -> its command."""
     return {
         "ours": {
-            "release": [sys.executable, "-c", RELEASE.format(lesson)],
             "feedback": ["grading", "feedback", lesson, "--workers", "1"],
             "report": ["grading", "report"],
             "export": ["nbgrader", "export"],
         },
         "stock": {
-            "release": ["nbgrader", "generate_assignment", lesson, "--force"],
             "feedback": ["nbgrader", "generate_feedback", lesson],
             "export": ["nbgrader", "export"],
         },
@@ -72,12 +84,11 @@ def commands(lesson: str) -> dict[str, dict[str, list[str]]]:
 def measure(templates: Templates, template: str, students: int) -> dict[str, float]:
     """CPU seconds of each step, for a class that was graded before."""
     grade = next(way.command for way in ways(templates.lesson) if way.template == template)
+    limit = FIRST + EACH * students
     with templates.class_of(template, students) as root:
-        succeeded(supervised(list(grade), root, FIRST * students))
-        if template == "ours":  # what is up to date would be no work at all
-            (root / "release" / templates.lesson / f"{templates.lesson}.ipynb").unlink()
-        steps = commands(templates.lesson)[template]
-        found = {name: succeeded(supervised(one, root, FIRST * students)).cpu for name, one in steps.items()}
+        succeeded(supervised(list(grade), root, limit))
+        steps = steps_of(templates.lesson)[template]
+        found = {name: succeeded(supervised(one, root, limit)).cpu for name, one in steps.items()}
         pages = len(list(root.glob("feedback/*/*/*.html")))
     if pages != students:
         raise RuntimeError(f"{template}: {pages} pages for {students} students")
@@ -85,14 +96,12 @@ def measure(templates: Templates, template: str, students: int) -> dict[str, flo
 
 
 def compared(templates: Templates, students: int) -> Iterator[Step]:
-    for template, whose in (("ours", "this course"), ("stock", "nbgrader alone")):
+    for template, whose in (("ours", OURS), ("stock", STOCK)):
         one, many = (measure(templates, template, size) for size in (1, students))
         for name, cpu in one.items():
-            if name == "release":  # which knows no students
-                yield Step(name, whose, cpu, 0.0, together=False)
-            else:
-                together = template == "ours" or name == "export"
-                yield Step(name, whose, cpu, max(0.0, many[name] - cpu) / (students - 1), together)
+            once = template == "ours" or name == "export"  # for all lessons there is one command
+            further = max(0.0, many[name] - cpu) if once else many[name]
+            yield Step(name, whose, cpu, many[name], many[name] + (len(LESSONS) - 1) * further)
 
 
 def main(arguments: list[str] | None = None) -> list[str]:
@@ -107,8 +116,9 @@ def main(arguments: list[str] | None = None) -> list[str]:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory(prefix="bench-") as made:
         templates = Templates(Path(made), options.lesson)
-        steps = sorted(compared(templates, options.students), key=lambda step: step.name)
-    head = f"| step | by | CPU s for one | each further | {STUDENTS} students, {LESSONS} lessons |"
+        measured = chain(releases(Path(made)), compared(templates, options.students))
+        steps = sorted(measured, key=lambda step: step.name)
+    head = f"| step | by | CPU s for one | for {options.students} | for {options.students}, in {len(LESSONS)} lessons |"
     table = [head, "|---|---|--:|--:|--:|", *(step.row() for step in steps)]
     if options.write:
         about = f"With a class of {options.students} in lesson `{options.lesson}`, on {published.machine()}."
