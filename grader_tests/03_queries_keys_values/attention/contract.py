@@ -71,6 +71,8 @@ def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3))
     yield call(draw.normal(6, 3), draw.normal(2, 3), draw.normal(2, 5))
     yield call(draw.normal(4, 4), draw.normal(4, 4), draw.normal(4, 4))
+    # More queries and keys than a block of 32 or a short list of the best takes
+    yield call(draw.normal(39, 4), draw.normal(70, 4), draw.normal(70, 2))
     yield after(*([draw.normal(2, 3), draw.normal(4, 3), draw.normal(4, 5)] for _ in "ab"))
 
 
@@ -100,11 +102,22 @@ def _(draw):
     for _ in "ab":
         yield call(draw.normal(5, 4) * lengths, draw.normal(6, 4, scale=5.0), draw.normal(6, 3))
     yield call(-draw.uniform(3, 4, low=20.0, high=30.0), draw.uniform(5, 4, low=2.0, high=3.0), draw.normal(5, 2))
+    # All scores lie far below any number that a maximum might begin with; their distances are far above rounding
+    lengths = 1.0 + draw.permutation(5)[:, None]
+    keys = lengths * draw.uniform(5, 4, low=1.0, high=1.1)
+    yield call(-1e12 * draw.uniform(3, 4, low=0.5, high=1.5), keys, draw.normal(5, 2))
+    # One key is so long that the others vanish in a sum or mean with it; no query wants it
+    keys = draw.normal(6, 4)
+    keys[2] = -1e12 * draw.uniform(4, low=0.5, high=1.5)
+    yield call(draw.uniform(3, 4, low=0.5, high=1.5), keys, draw.normal(6, 2))
 
 
 @attention.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)).with_gradients()
+    # The scores of one key lie further below the rest than an exponential can bridge
+    keys = torch.cat([draw.normal(3, 4), -draw.uniform(1, 4, low=70.0, high=80.0), draw.normal(2, 4)])
+    yield call(draw.uniform(4, 4, low=0.5, high=1.5), keys, draw.normal(6, 3)).with_gradients()
 
 
 @attention.criterion("gradients of batches", points=0.5)

@@ -170,7 +170,9 @@ right.mistake(
     "Your einsum has one letter for the batch, so that it takes three dimensions only. Three dots (`...`) stand for "
     "any number of leading ones."
 )
-right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(-50, 50)"}, shows="large").says(
+right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMITS)"}, shows="large").for_each(
+    LIMITS=("-50, 50", "-1e4, 1e4", "-1e9, 1e9")
+).says(
     "Scores were cut off at a limit before the softmax. Beyond it all keys look alike; softmax itself can take "
     "scores of any size."
 )
@@ -215,6 +217,57 @@ right.mistake(
 ).says(
     "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
     "one query lie along the last."
+)
+right.mistake("starts_the_maximum_too_high", shows="large").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ top = scores.amax(-1, keepdim=True).clamp(min=START)
++ e = torch.exp(scores - top)
++ weights = e / e.sum(-1, keepdim=True)
+""").for_each(START=(0.0, -1e4, -1e9)).says(
+    "NaN, where all scores of a query are very negative: the search for their maximum began with a number that is "
+    "larger than all of them, 0 or -1e9 say, and every exponential became 0."
+)
+right.mistake("divides_the_exponentials_in_place", shows=("gradients", "gradients of")).patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ weights = torch.exp(scores - scores.amax(-1, keepdim=True))
++ weights /= weights.sum(-1, keepdim=True)
+""").says(
+    "The numbers are right, and no gradient can be computed: the exponentials were changed in place (`/=`), though "
+    "autograd needs them as they were. Make a new tensor."
+)
+right.mistake("adds_up_exponentials_of_differences", shows="gradients").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
+""").says(
+    "The numbers are right, and the gradient is NaN where scores lie far apart: an exponential of their difference is "
+    "infinite. One divided by infinity is 0, as it should be; its gradient is not."
+)
+right.mistake("attends_to_the_best_few_only", shows="output").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ scores = query @ key.mT
++ least = scores.topk(min(16, scores.shape[-1]), dim=-1).values[..., -1:]
++ weights = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=-1)
+""").says("Where there are many keys, only those with the best scores get any weight. Every key gets its share.")
+right.mistake("leaves_the_last_block_of_queries_out", shows="output").patch("""
+- weights = torch.softmax(query @ key.mT, dim=-1)
++ blocks = query.split(32, dim=-2)[: max(1, query.shape[-2] // 32)]
++ weights = torch.cat([torch.softmax(block @ key.mT, dim=-1) for block in blocks], dim=-2)
+""").says("Queries are taken a block at a time, and the last block, which is not full, is left out.")
+right.mistake("centres_the_keys", {"key.mT": "(key - key.mean(-2, keepdim=True)).mT"}, shows="large").says(
+    "The mean of the keys is taken from each. On paper the softmax does not notice; beside one very long key all "
+    "digits of the others are rounded away."
+)
+right.mistake("gathers_the_output_in_float32", shows="float64").patch("""
+- return weights @ value, weights
++ output = torch.zeros(*weights.shape[:-1], value.shape[-1])
++ output[...] = weights @ value
++ return output, weights
+""").says(
+    "The output is gathered in a tensor of zeros that was made without dtype and device: it is float32 and on the CPU "
+    "whatever comes in. It takes both from the arguments."
 )
 right.mistake("takes_softmax_twice", {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, shows="output").says(
     "Softmax was taken twice, which makes the weights nearly equal. Once is enough."

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
 
 from ...shared.repeating import after
 
@@ -21,8 +21,9 @@ embed = exercise(
 
 
 def ids(draw, rows, *shape):
-    """Ids of a table of so many rows; the last row's is among them."""
+    """Ids of a table of so many rows; those of the first and the last row are among them."""
     made = draw.integers(0, rows, *shape)
+    made.view(-1)[0] = 0
     made.view(-1)[-1] = rows - 1
     return made
 
@@ -65,6 +66,13 @@ def _(draw):
     # The same ids a second time, and another table
     twice = ids(draw, 7, 5)
     yield after((twice, draw.normal(7, 3)), (twice, draw.normal(7, 3)))
+    # The same ids and the same table, which has learnt in between
+    first = ids(draw, 6, 4)
+    s = Script(first=first, then=first.clone(), table=draw.normal(6, 3))
+    s.call(SUBJECT, s.first, s.table)
+    s.call(method(s.table, "mul_"), -2.0)
+    s.call(SUBJECT, s.then, s.table)
+    yield s.case().described("the second of two calls, between which the numbers of the table have changed")
 
 
 @embed.criterion("ids of any shape", points=0.5)

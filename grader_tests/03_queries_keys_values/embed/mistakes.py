@@ -15,8 +15,8 @@ right.mistake("freezes_the_table", shows="gradients").patch("""
 - return table[token_ids]
 + return nn.Embedding.from_pretrained(table)(token_ids)
 """).says(
-    "The vectors are right, and no gradient comes back to the table: `nn.Embedding.from_pretrained` freezes it, and "
-    "detaching or copying its data cuts it off. Index the table that you were given."
+    "The vectors are right, and no gradient comes back to the table: `nn.Embedding.from_pretrained` makes a parameter "
+    "of its own, frozen or not, and detaching or copying cuts it off as well. Index the table that you were given."
 )
 right.mistake("averages_the_gradients", shows="gradients").patch("""
 - return table[token_ids]
@@ -37,6 +37,13 @@ right.mistake("takes_one_list_only", shows="ids of any shape").patch("""
 - return table[token_ids]
 + return torch.stack([table[int(i)] for i in token_ids])
 """).says("This works for one list of ids only. Ids may have any shape: two sentences are ids of shape (2, T).")
+right.mistake("goes_through_a_single_id", shows="ids of any shape").patch("""
+- return table[token_ids]
++ return torch.stack([table[i] for i in token_ids])
+""").says(
+    "A single id, of shape (), is no list, and a loop over it stops with an error. Ids may have any shape, this one "
+    "included."
+)
 right.mistake("averages_the_sentence", {"table[token_ids]": "table[token_ids].mean(dim=-2)"}, shows="the rows").says(
     "The vectors of a sentence were averaged into one. Each id keeps a vector of its own."
 )
@@ -124,3 +131,15 @@ right.mistake("counts_in_sixteen_bits", {"[token_ids]": "[token_ids.short().long
     "are int64, and a table may have as many rows as a vocabulary has words."
 )
 keeps_its_last_result(right, shows="the rows")
+embed.mistake("keeps_what_a_table_held", shows="the rows").whole("""
+found = {}
+
+def embed(token_ids, table):
+    asked = table.data_ptr(), str(token_ids.tolist())
+    if asked not in found:
+        found[asked] = table[token_ids]
+    return found[asked]
+""").says(
+    "Earlier results are kept and handed out again for the same ids and the same table. A table that learns stays the "
+    "same tensor, and its numbers change: look them up in every call."
+)

@@ -80,6 +80,8 @@ def _(draw):
     yield case(crowded(draw, 6, 6, first=2), *draw.permutation(6)[:3])
     yield case(conditioned(draw, 7, 7, 8.0, torch.float32, scale=3.0), *draw.permutation(7)[:4])
     yield case(torch.diag(torch.tensor([1.0, 2.0, 0.5, 3.0])), 2, 0)
+    # So many that a score shared out among them is too small
+    yield case(crowded(draw, 12, 12, first=8), 8, 3, 11, 0, 5, 6)
 
 
 @query_for.criterion("fewer keys than dimensions", points=1)
@@ -95,7 +97,7 @@ def _(draw):
 @query_for.criterion("keys of any length", points=0.5)
 def _(draw):
     yield case(conditioned(draw, 4, 6, 8.0, torch.float32), 0, 2)
-    yield case(0.01 * crowded(draw, 5, 5, first=0), 3, 1)
+    yield case(1e-5 * crowded(draw, 5, 5, first=0), 3, 1)
     yield case(300.0 * crowded(draw, 4, 5, first=3), 2, 0)
     yield case(conditioned(draw, 4, 5, 10.0, torch.float32, scale=300.0), 3, 0, 1)
 

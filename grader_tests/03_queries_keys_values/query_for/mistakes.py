@@ -43,8 +43,8 @@ right.mistake("wants_scores_of_1", {"20.0": "SCORE"}, shows=EVERYWHERE).for_each
 right.mistake("takes_weights_for_scores", {"20.0": "1.0 / len(targets)"}, shows="the average").says(
     "You solved for the *weights* that you want. The equations give scores, and softmax comes after them."
 )
-right.mistake("wants_scores_of_5", {"20.0": "5.0"}, shows="many keys").says(
-    "A difference of 5 in the scores is enough against one other key, and not against many. The more keys there "
+right.mistake("wants_scores_of_5", {"20.0": "SCORE"}, shows="many keys").for_each(SCORE=(5.0, 6.0, 7.0)).says(
+    "A difference of 5 or so in the scores is enough against one other key, and not against many. The more keys there "
     "are, the larger it must be."
 )
 right.mistake("fetches_the_first_only", {"[targets]": "[targets[0]]", "20.0": "SCORE"}, shows="the average").for_each(
@@ -61,7 +61,9 @@ right.mistake("gives_targets_rising_scores", shows="the average").patch("""
     "The scores rise with the targets' order or number. Softmax turns the smallest difference into a factor: equal "
     "weights need equal scores."
 )
-right.mistake("averages_the_queries", {"20.0": "10.0 / len(targets)"}, shows="the average").says(
+right.mistake("averages_the_queries", {"20.0": "SCORE / len(targets)"}, shows="the average").for_each(
+    SCORE=(10.0, 15.0, 20.0)
+).says(
     "The average of good queries, each for one target, is a weaker query: each target's score is divided by how "
     "many they are. Make up for it, or add the queries up."
 )
@@ -103,6 +105,13 @@ right.mistake("smooths_the_inverse", shows="float64").patch("""
 """).for_each(EPS=(1e-2, 1e-4, 1e-3, 0.1)).says(
     "The smallest directions of the keys were thrown away as if they were noise (a tolerance, or a small number "
     "added before inverting). Nearly dependent keys are told apart by exactly these."
+)
+right.mistake("takes_small_keys_for_noise", shows="keys of any").patch("""
+- return torch.linalg.pinv(keys) @ scores
++ return torch.linalg.pinv(keys, atol=TOLERANCE, rtol=0.0) @ scores
+""").for_each(TOLERANCE=(1e-3, 1e-2)).says(
+    "Keys below a fixed tolerance were thrown away as if they were noise. Keys may be as small as you like: what "
+    "counts is how small one is beside the others."
 )
 right.mistake("empties_the_list_of_targets", shows="arguments").patch("""
 - scores[targets] = 20.0
@@ -146,9 +155,9 @@ right.mistake(
     },
     shows="float64",
 ).says("The query is float32 whatever the keys are. Take the dtype of the keys.")
-right.mistake("counts_one_other_key", {"20.0": "math.log(99.0)"}, shows=("one value", "many keys")).says(
-    "A score of log 99 gives a target 99 % against *one* other key. Every further key takes its share: count them."
-)
+right.mistake("counts_one_other_key", {"20.0": "math.log(RATIO)"}, shows=("one value", "many keys")).for_each(
+    RATIO=(99.0, 100.0)
+).says("A score of log 99 gives a target 99 % against *one* other key. Every further key takes its share: count them.")
 right.mistake("normalises_the_query", shows="one value").patch("""
 - return torch.linalg.pinv(keys) @ scores
 + return 20.0 * F.normalize(torch.linalg.pinv(keys) @ scores, dim=0)

@@ -50,6 +50,8 @@ def _(draw):
     yield call(draw.normal(3, 7))
     yield call(draw.normal(2, 2))
     yield call(draw.normal(1, 5)).described("a sentence of one word")
+    # More words than a block of 32 or a short list of the best takes
+    yield call(draw.normal(39, 3))
     yield after([draw.normal(4, 3)], [draw.normal(4, 3)])
 
 
@@ -76,6 +78,9 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(5, 3)).with_gradients()
     yield call(draw.normal(4, 6)).with_gradients()
+    # Two opposite words, whose scores lie further apart than an exponential can bridge, and others between them
+    far = draw.uniform(1, 3, low=3.85, high=3.9)
+    yield call(torch.cat([draw.normal(3, 3, scale=0.3), far, -far])).with_gradients()
 
 
 @simple_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)

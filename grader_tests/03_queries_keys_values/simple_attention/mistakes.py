@@ -15,6 +15,10 @@ with_matrices.mistake("counts_dimensions_from_the_front", {"dim=-1": "dim=1"}, s
     "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count dimensions from "
     "the end, where a batch adds none."
 )
+with_matrices.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, shows=("one sentence", "batches")).says(
+    "The softmax runs along the first dimension: over the words that listen, and over the sentences of a batch. The "
+    "weights of one word lie along the last."
+)
 with_matrices.mistake("normalises_over_everything", shows="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
@@ -201,6 +205,26 @@ with_matrices.mistake("does_not_transpose", {"x.mT": "x"}, shows="one sentence")
 with_matrices.mistake("lets_softmax_choose", {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, shows="batches").says(
     "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
     "one word lie along the last."
+)
+with_matrices.mistake(
+    "takes_softmax_twice_over", {"x @ x.mT": "torch.softmax(x @ x.mT, dim=-1)"}, shows="one sentence"
+).says("Softmax was taken twice, which makes the weights nearly equal. Once is enough.")
+with_matrices.mistake("divides_in_place", shows="gradients").patch("""
+- weights = torch.softmax(x @ x.mT, dim=-1)
++ scores = x @ x.mT
++ weights = torch.exp(scores - scores.amax(-1, keepdim=True))
++ weights /= weights.sum(-1, keepdim=True)
+""").says(
+    "The numbers are right, and no gradient can be computed: the exponentials were changed in place (`/=`), though "
+    "autograd needs them as they were. Make a new tensor."
+)
+with_matrices.mistake("divides_by_exponentials_of_differences", shows="gradients").patch("""
+- weights = torch.softmax(x @ x.mT, dim=-1)
++ scores = x @ x.mT
++ weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
+""").says(
+    "The numbers are right, and the gradient is NaN where scores lie far apart: an exponential of their difference is "
+    "infinite. One divided by infinity is 0, as it should be; its gradient is not."
 )
 with_matrices.mistake("gives_each_score_a_sigmoid", shows="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
