@@ -70,4 +70,6 @@ def _way_of_dropping(count: int, n: int, size: float, of_one_size: bool, given: 
         return (
             "survivors keep their size" if abs(size - 1) < 1e-3 else "divided by p" if abs(size * p - 1) < 1e-3 else ""
         )
+    if abs(size * (1 - p) ** 2 - 1) < 1e-4 and within_chance(count, n, 1 - (1 - p) ** 2):
+        return "dropped twice over"
     return "another share is dropped" if size > 1 and within_chance(count, n, 1 - 1 / size) else ""

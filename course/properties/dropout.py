@@ -27,7 +27,8 @@ def falls_entry_by_entry(seen: Observation, p: float, plain: torch.Tensor) -> Pr
     N = 17280 weights. Along each dimension, calls included, the N / n lines of n weights hold c dropped ones each; the
     sum of (c - n p)^2 / (n p (1 - p)) over the lines has the mean N / n >= 576 and is, for independent entries, farther
     from it than the factors 0.5 to 1.6 with a probability below 1e-12 (Chernoff's bound for chi-squared at 576 degrees
-    of freedom: e^-37 above, e^-55 below). Shared entries give n, or 0.
+    of freedom: e^-37 above, e^-55 below). Shared entries give n, or 0. Less than 0.5 is no sharing: each line drops
+    equally many. The 576 entries on the diagonal, and the largest of each row, are judged by `within_chance` as well.
     """
     weights = _applied(seen, plain)
     if isinstance(weights, str):
@@ -41,7 +42,11 @@ def falls_entry_by_entry(seen: Observation, p: float, plain: torch.Tensor) -> Pr
         squares = (dropped.sum(dim) - n * p).square() / (n * p * (1 - p))
         if not 0.5 < squares.mean() < 1.6:
             text = f"whether a weight is dropped is not decided for each of the {name} on its own"
-            return tagged(f"alike for all {name}", text)
+            return tagged(f"alike for all {name}", text) if squares.mean() > 1 else text
+    diagonal = torch.eye(*plain.shape[-2:], dtype=torch.bool).expand_as(dropped)
+    for some in (diagonal, (plain == plain.amax(-1, keepdim=True)).expand_as(dropped)):
+        if wrong := too_many_or_few(dropped[some], p):
+            return tagged("some are spared", f"on the diagonal, or of the largest of each row: {wrong}")
     return None
 
 

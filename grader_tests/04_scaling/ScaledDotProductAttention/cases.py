@@ -7,9 +7,14 @@ from grading.judge.exercise import SUBJECT, Script, helper, method, ref
 from ..common import three
 
 
-def attending(draw, *arguments, mode=None, sizes=(), K=6, dtype=torch.float32, **options):
-    """A module is made and called, in training mode or as `mode` (a method and its arguments) says."""
+def attending(draw, *arguments, mode=None, sizes=(), K=6, dtype=torch.float32, ahead=None, **options):
+    """A module is made and called, in training mode or as `mode` (a method and its arguments) says.
+
+    ahead  the first number of all queries and keys, which moves all scores and no weight
+    """
     q, k, v = three(draw, *sizes, K=K, dtype=dtype)
+    if ahead is not None:
+        q[..., 0], k[..., 0] = ahead, ahead
     s = Script(query=q, key=k, value=v)
     m = s.call(SUBJECT, *arguments, name="module", **options)
     if mode:

@@ -20,7 +20,8 @@ right.mistake("DropoutOnScores", shows=("dropout", "survivors"), when="the score
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = torch.softmax(self.dropout(scores), dim=-1)
 """).says(
-    "Dropout fell on the *scores*, before the softmax: a score of 0 is no weight of 0. It belongs on the weights."
+    "Dropout fell before the softmax, on the *scores* or what they are made of: a score of 0 is no weight of 0. It "
+    "belongs on the weights."
 )
 right.mistake(
     "DropoutOnOutput",
@@ -39,7 +40,10 @@ right.mistake(
     },
     shows=("dropout", "the weights"),
     when="other weights are returned",
-).says("The dropped weights were applied, and the ones from before were returned. Return those that were used.")
+).says(
+    "The weights that you return were never dropped, and the output shows a dropout. It belongs on the weights, and "
+    "those that were applied are the ones to return."
+)
 right.mistake(
     "DropsAfterTheSum",
     {
@@ -167,7 +171,8 @@ right.mistake("TheSameEveryTime", shows="dropout", when="alike for all calls").p
 +     torch.manual_seed(0)
 +     weights = self.dropout(torch.softmax(scores, dim=-1))
 """).says(
-    "Every call drops the same weights: the dice were rolled once and kept, or seeded in `forward`. Roll them anew."
+    "Every call drops the same weights: the dice were rolled once and kept, seeded in `forward`, or not rolled at all. "
+    "Roll them anew."
 )
 right.mistake("NotScaled", shows=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
@@ -273,4 +278,37 @@ right.mistake("NeverDropsAgain", shows="eval mode").patch("""
 """).says(
     "After one call in eval mode your module never drops anything again: the probability itself was set to 0. Decide "
     "in each call, and leave what `__init__` kept as it was."
+)
+right.mistake(
+    "DropsTheDropped",
+    {"(torch.softmax(scores, dim=-1))": "(self.dropout(torch.softmax(scores, dim=-1)))"},
+    shows=("dropout", "survivors"),
+    when="dropped twice over",
+).says(
+    "Dropout falls on the weights twice, the second time on what the first one left: too many are dropped, and the "
+    "rest becomes too large."
+)
+right.mistake("SparesSomeWeights", shows="dropout", when="some are spared").patch("""
+- self.dropout = nn.Dropout(dropout)
++ self.p = dropout
+@@
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = torch.softmax(scores, dim=-1)
++ spared = SPARED
++ weights = torch.where(spared & self.training, weights / (1 - self.p), F.dropout(weights, self.p, self.training))
+""").for_each(
+    SPARED=(
+        "torch.eye(*weights.shape[-2:], dtype=torch.bool, device=weights.device)",
+        "weights == weights.amax(dim=-1, keepdim=True)",
+    )
+).says(
+    "Some weights are never dropped: those of a position on itself, or the largest. Every entry falls with the same "
+    "probability."
+)
+right.mistake("SoftmaxInFloat32", shows="float64").patch("""
+- weights = self.dropout(torch.softmax(scores, dim=-1))
++ weights = self.dropout(torch.softmax(scores.float(), dim=-1).to(query.dtype))
+""").says(
+    "The weights have the right dtype, but the softmax was computed in float32 and converted afterwards: the digits "
+    "that float64 has more are lost by then."
 )

@@ -78,6 +78,9 @@ def _(draw):
     yield call(*three(draw, T=1, S=6, K=9, V=1))
     yield call(*three(draw, T=3, S=1, K=2, V=4))
     yield after(*(three(draw, T=2, S=4) for _ in "ab"))
+    query, key, value = three(draw)
+    key[draw.integer(0, 5)] = 0.0
+    yield call(query, key, value).described("one key of five is all zeros")
 
 
 @scaled_dot_product_attention.criterion("any leading dimensions", points=1)
@@ -94,6 +97,11 @@ def _(draw):
     yield call(*three(draw, K=9), scale=draw.number(1.5, 2.5))
     yield call(*three(draw), scale=1.0)
     yield call(*three(draw), -draw.number(0.5, 0.9))
+    # Scaled scores around 50 and -50: their exponentials are finite, and that of the difference is not
+    query, key, value = three(draw, T=2)
+    query[:, 0] = torch.tensor([10.0, -10.0])
+    key[:, 0] = torch.tensor([10.0, 10.0, -10.0, -10.0, -10.0])[draw.permutation(5)]
+    yield call(query, key, value, scale=-0.5).described("scale=-0.5, and scores between -100 and 100")
 
 
 @scaled_dot_product_attention.criterion("a scale of zero", points=0.5)
@@ -118,12 +126,16 @@ def _(draw):
     yield call(query, key, draw.normal(5, 3))
 
 
-# K = 16, so that a factor that was computed in float32 is exact nevertheless
+# K = 16, so that a factor that was computed in float32 is exact nevertheless. Scores around 36 lose
+# digits behind the point in float32, which the weights show.
 @scaled_dot_product_attention.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
     yield call(*three(draw))
     yield call(*three(draw)).on_another_device()
     yield call(*three(draw, K=16, dtype=torch.float64))
+    query, key, value = three(draw, K=16, dtype=torch.float64)
+    query[:, 0], key[:, 0] = 12.0, 12.0
+    yield call(query, key, value)
 
 
 @scaled_dot_product_attention.criterion("arguments, contiguous or not, stay as they were", points=0.5)

@@ -180,3 +180,32 @@ right.mistake("by_the_fourth_root", {"-0.5": "-0.25"}, shows=EVERYWHERE).says(
     "The scores are divided by the *fourth* root of the width. That is right where queries and keys are both divided "
     "by it; a product that is divided once takes the square root."
 )
+right.mistake("softmax_along_dimension_1", {"dim=-1": "dim=1"}, shows="any leading").says(
+    "For one set of queries this is right. In a batch the softmax runs along the wrong dimension: count from the end."
+)
+right.mistake("takes_zero_for_blocked", shows=("the default", "a scale")).patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1) * scale
++ weights = torch.softmax(scores.masked_fill(scores == 0, float("-inf")), dim=-1)
+""").says("A score of exactly 0 is taken for a blocked one. It is a score like others, and no key is blocked here.")
+right.mistake("default_for_negative_scales", {"is None": "is None or scale <= 0"}, shows=("a given", "a scale")).says(
+    "A scale that is 0 or negative is replaced by the default. Any number that is given is the factor; only None "
+    "stands for the default."
+)
+right.mistake("maximum_before_the_scale", shows="a given").patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1)
++ weights = ((scores - scores.amax(dim=-1, keepdim=True)) * scale).exp()
++ weights = weights / weights.sum(dim=-1, keepdim=True)
+""").says(
+    "The largest score was taken off before the scores were scaled. With a negative scale it becomes the smallest, and "
+    "the exponentials of the others overflow."
+)
+right.mistake("softmax_in_float32", shows="float64").patch("""
+- weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
++ scores = query @ key.transpose(-2, -1) * scale
++ weights = torch.softmax(scores.float(), dim=-1).to(query.dtype)
+""").says(
+    "The weights have the right dtype, but the softmax was computed in float32 and converted afterwards: the digits "
+    "that float64 has more are lost by then."
+)

@@ -89,12 +89,19 @@ def _(draw):
 def _(draw):
     yield call(draw.normal(3, 4) + 0.7, draw.normal(5, 4)).with_gradients()
     yield call(draw.normal(2, 6), draw.normal(5, 6) - 0.5).with_gradients()
+    query = draw.normal(3, 4) + 0.7
+    query[1] = 0.0  # its scores are all 0, and have no spread of their own
+    yield call(query, draw.normal(5, 4)).with_gradients().described("one query of three is all zeros")
 
 
 @score_std.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
 def _(draw):
     yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4))
     yield call(draw.normal(3, 4) + 0.6, draw.normal(5, 4)).on_another_device()
+    # Around 3600 float32 rounds scores by more than float64's tolerance for their spread
+    query, key = (draw.normal(n, 4, dtype=torch.float64) for n in (4, 5))
+    query[:, 0], key[:, 0] = 60.0, 60.0
+    yield call(query, key)
     yield call(*(draw.normal(n, 4, dtype=torch.float64) + 0.6 for n in (3, 5)))
 
 

@@ -114,3 +114,21 @@ right.mistake(
     "`view` and `reshape` give the keys another shape, and their numbers stay in the order in which they lie: that "
     "mixes the keys. Exchange two dimensions with `transpose`."
 )
+right.mistake("computes_the_spread_in_float32", shows="float64").patch("""
+- scores = query @ key.transpose(-2, -1)
+- return scores.std(correction=0)
++ scores = query.float() @ key.float().transpose(-2, -1)
++ return scores.std(correction=0).to(query.dtype)
+""").says(
+    "The result has the right dtype, but it was computed in float32 and converted afterwards: the digits that float64 "
+    "has more are lost by then."
+)
+right.mistake("root_of_each_row", shows="gradients").patch("""
+- return scores.std(correction=0)
++ means = scores.mean(dim=-1, keepdim=True)
++ rows = (scores - means).square().mean(dim=-1).sqrt()
++ return (rows.square().mean() + means.var(correction=0)).sqrt()
+""").says(
+    "Where the scores of one query are all equal, the gradient is NaN: a root is taken of that query's own spread, 0. "
+    "Take a single root, of all squares together."
+)

@@ -84,6 +84,8 @@ def _(draw):
 def _(draw):
     few = torch.tensor([0.0, 0.25, -0.75, 1.5, -1.0])[draw.permutation(5)]
     yield call(few - 200.0).with_gradients()
+    # The last weight is 0 in float32, as is every entry of its row
+    yield call(torch.tensor([draw.number(0.5, 1.5), 0.0, -0.5, -300.0])).with_gradients()
     for ahead, room in ((9.0, 0.01), (12.0, 0.05)):
         yield call(ahead * torch.eye(3)[draw.integer(0, 3)]).with_gradients().within(room, room)
 

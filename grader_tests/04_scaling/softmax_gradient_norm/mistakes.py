@@ -68,8 +68,8 @@ def softmax_gradient_norm(scores):
     jacobian = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, dim=-1), scores)
     return torch.linalg.norm(jacobian)
 """).says(
-    "The norm is right, and no gradient comes back from it: the table was detached. By default autograd builds a "
-    "Jacobian as plain numbers; it has an option to keep the graph."
+    "The norm is right, and no gradient comes back from it: the table hangs on a detached copy of the scores, or it is "
+    "made of plain numbers, as autograd's Jacobian is by default; there it has an option to keep the graph."
 )
 right.mistake("of_log_softmax", shows=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
@@ -106,4 +106,12 @@ def softmax_gradient_norm(scores):
 """).says(
     "The difference of sums of powers is right on paper. Where one weight is nearly 1, all the sums are, and of the "
     "small number that is left between them rounding leaves nothing. Make the entries first, and square those."
+)
+right.mistake("root_of_each_row", shows="lopsided").patch("""
+- return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
++ jacobian = torch.diag(weights) - torch.outer(weights, weights)
++ return ROOTS.square().sum().sqrt()
+""").for_each(ROOTS=("jacobian.square().sum(dim=-1).sqrt()", "jacobian.square().sqrt()")).says(
+    "Where a weight is 0 to rounding, the gradient is NaN: a root is taken of each row or entry, and that of 0 has no "
+    "slope. Take a single root, of the sum of all squares."
 )
