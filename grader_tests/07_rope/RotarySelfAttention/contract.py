@@ -162,21 +162,22 @@ def _(draw):
             weights(draw, 12), 2, options={"base": base}, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5)
         )
         yield turned(case, 200)
-    s = Script(x=draw.normal(2, 6, 8))
+    s = Script(x=draw.normal(2, 6, 8), positions=far_apart(draw, 6))
     m = s.call(SUBJECT, d_model=8, n_heads=1, base=30.0, name="module")
-    s.call(SUBJECT, 12, 3, base=5000.0)  # another module has a base of its own
+    s.call(SUBJECT, 12, 3, 5000.0)  # another module has a base of its own
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
-    s.call(m, s.x, name="out")
-    yield turned(s.case(ref("out")), 6)
+    s.call(m, s.x, s.positions, name="out")
+    yield turned(s.case(ref("out")), 200)
 
 
 @rotary.criterion("masks of every shape that broadcasts", points=0.5)
 def _(draw):
     for shape in ((5, 5), (2, 1, 1, 5), (2, 1, 5, 5), (2, 3, 5, 5), (3, 1, 5), (5,)):
-        case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=open_somewhere(draw, *shape))
-        yield turned(case, 5)
+        mask = open_somewhere(draw, *shape)
+        case = attend(weights(draw, 12), 3, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5), mask=mask)
+        yield turned(case, 200)
     s = Script(x=draw.normal(3, 6, 8), positions=far_apart(draw, 6), mask=torch.ones(6, 6).triu(1).bool())
-    m = s.call(SUBJECT, 8, 2, 100.0, name="module")
+    m = s.call(SUBJECT, 8, 2, name="module")
     s.call(helper("load_weights"), m, weights(draw, 8), exactly=False)
     s.call(m, s.x, s.positions, s.mask, name="out")  # all by position
     yield turned(s.case(ref("out")), 200)
@@ -219,12 +220,11 @@ def _(draw):
 
 @rotary.criterion("gradients", points=1)
 def _(draw):
-    yield turned(attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12)).with_gradients(), 10)
+    case = attend(weights(draw, 12), 3, training=True, x=draw.normal(2, 5, 12), positions=far_apart(draw, 5))
+    yield turned(case.with_gradients(), 200)
     mask = open_somewhere(draw, 2, 1, 5, 5)
     mask[0, 0, 3] = True  # a row that is blocked throughout must not spoil the others
-    case = attend(
-        weights(draw, 8), 2, options={"base": 30.0}, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask
-    )
+    case = attend(weights(draw, 8), 2, x=draw.normal(2, 5, 8), positions=far_apart(draw, 5), mask=mask)
     yield turned(case.with_gradients(), 200)
 
 

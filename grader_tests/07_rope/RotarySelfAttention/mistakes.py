@@ -150,10 +150,10 @@ right.mistake(
 right.mistake("IgnoresTheBase", {"positions, self.base)": "positions, 10000.0)"}, shows="the base").says(
     "`base` changes nothing. Hand it on to your rotation.", see=CLOCKS
 )
-right.mistake("TakesKeysBeforeQueries", shows=EVERYWHERE).patch("""
+right.mistake("TakesTheRowsInAnotherOrder", shows=EVERYWHERE).patch("""
 - query, key, value = map(self.split, self.project(x))
-+ key, query, value = map(self.split, self.project(x))
-""").says(
++ ORDER = map(self.split, self.project(x))
+""").for_each(ORDER=("key, query, value", "query, value, key", "value, key, query")).says(
     "The rows of W_qkv are taken in another order: first come those of the queries, then of the keys, then of the "
     "values."
 )
@@ -204,6 +204,14 @@ right.mistake("DetachesTheRotated", {"self.base))": "self.base)).detach()"}, sho
     "ever learned."
 )
 add_mistakes(right, EVERYWHERE)
+right.mistake("MultipliesTheMaskByInfinity", shows=("masks", "a fully", "gradients")).patch("""
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
++ if mask is not None:
++     scores = scores + mask.to(scores.dtype) * -torch.inf
++ weights = scores.softmax(-1)
+""").says(
+    "The mask is multiplied by −∞, and 0 · −∞ is NaN: every score becomes NaN that should have stayed what it was."
+)
 right.mistake("KeepsThePlacesOfTheFirstCall", shows="self-attention").patch("""
 - positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
 + if positions is None:

@@ -92,12 +92,3 @@ def apply_rope(x, positions, base=10000.0):
     generator = generator - generator.T
     turns = torch.linalg.matrix_exp(positions.double()[:, None, None] * generator).to(x)
     return torch.vmap(lambda one, turn: one @ turn.T, in_dims=(-2, 0), out_dims=-2)(x, turns)
-
-
-# %% in_polar_coordinates
-def apply_rope(x, positions, base=10000.0):
-    even, odd = x[..., 0::2], x[..., 1::2]
-    radius = torch.hypot(even, odd)
-    speeds = torch.pow(base, torch.arange(0, x.shape[-1], 2, dtype=x.dtype, device=x.device) / -x.shape[-1])
-    angle = torch.atan2(odd, even) + (positions[:, None] * speeds).to(x.dtype)
-    return torch.stack([radius * angle.cos(), radius * angle.sin()], -1).view(x.shape)

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
+from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ..common import turned
@@ -82,6 +82,12 @@ def _(draw):
     yield turned(call(draw.normal(4, 8), draw.permutation(50)[:4] + draw.number(0.2, 0.8)), 51)
     yield turned(call(draw.normal(4, 10), positions=-draw.permutation(20)[:4] - 1), 20)
     yield turned(call(draw.normal(6, 6), non_contiguous(draw.permutation(30)[:6])), 30)
+    places = torch.cat([torch.tensor([0]), draw.permutation(8)[:4] + 1, torch.tensor([9])])
+    s = Script(before=draw.normal(6, 8), x=draw.normal(6, 8), first=places, then=places[[0, 3, 4, 1, 2, 5]])
+    s.call(SUBJECT, s.before, s.first)
+    s.call(SUBJECT, s.x, s.then, name="out")  # nothing of the first positions may remain
+    text = "apply_rope(x (6, 8), positions (6,)), after a call with the same positions in another order"
+    yield turned(s.case(ref("out")).described(text), 9)
 
 
 @apply_rope.criterion("any leading dimensions", points=1)
@@ -90,8 +96,6 @@ def _(draw):
         yield turned(call(draw.normal(*lead, 5, 8), draw.permutation(25)[:5]), 25)
     # as many sentences and heads as words: a size does not tell which dimension is which
     yield turned(call(draw.normal(4, 4, 4, 6), draw.permutation(25)[:4]), 25)
-    # heads cut out of wider vectors, as a module does it: (B, T, H, K), then heads and positions change places
-    yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)
     yield turned(call(draw.normal(4, 1, 6), draw.integers(5, 9, 1)), 9)
 
 
@@ -106,8 +110,8 @@ def _(draw):
 def _(draw):
     yield turned(call(draw.normal(5, 8), draw.permutation(20)[:5], draw.number(20.0, 90.0)), 20)
     yield turned(call(draw.normal(2, 4, 6), draw.permutation(20)[:4], base=500000.0), 20)
-    s = Script(x=draw.normal(4, 8), positions=draw.permutation(20)[:4])
-    s.call(SUBJECT, s.x, s.positions)
+    s = Script(before=draw.normal(4, 8), x=draw.normal(4, 8), positions=draw.permutation(20)[:4])
+    s.call(SUBJECT, s.before, s.positions)
     s.call(SUBJECT, s.x, s.positions, 30.0, name="out")  # nothing of the first base may remain
     yield turned(s.case().described("apply_rope(x (4, 8), positions (4,), 30.0), after a call with another base"), 20)
 
@@ -115,7 +119,10 @@ def _(draw):
 @apply_rope.criterion("gradients", points=1)
 def _(draw):
     yield turned(call(draw.normal(5, 6), torch.arange(5)).with_gradients(), 5)
-    yield turned(call(draw.normal(2, 3, 4, 8), draw.permutation(20)[:4], base=50.0).with_gradients(), 20)
+    yield turned(call(draw.normal(2, 3, 4, 8), draw.permutation(20)[:4]).with_gradients(), 20)
+    padded = draw.normal(4, 6)
+    padded[2] = 0.0  # a vector of zeros has no angle, and its gradient is turned like every other
+    yield turned(call(padded, draw.permutation(20)[:4]).with_gradients(), 20)
     yield turned(call(draw.normal(3, 6, 2).double(), draw.permutation(20)[:6]).with_gradients(), 20)
 
 
@@ -130,3 +137,5 @@ def _(draw):
     yield turned(call(draw.normal(2, 3, 6), draw.uniform(3, high=20.0, dtype=torch.float64)), 20)
     yield turned(call(draw.normal(3, 8, dtype=torch.float64), draw.uniform(3, high=20.0)), 20)
     yield turned(call(non_contiguous(draw.normal(2, 5, 6)), draw.permutation(20)[:5]).unchanged(), 20)
+    # heads cut out of wider vectors, as a module does it: (B, T, H, K), then heads and positions change places
+    yield turned(call(draw.normal(2, 7, 3, 6).transpose(1, 2), draw.permutation(25)[:7]), 25)

@@ -14,6 +14,16 @@ def apply_rope(x, positions, base=10000.0):
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 """)
 
+# With the angles in float32, as most answers have them: far away, in float64 and for gradients it shows which
+plain = apply_rope.base("""
+def apply_rope(x, positions, base=10000.0):
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=torch.float32, device=x.device) / x.shape[-1])
+    angles = positions.float()[:, None] * frequencies
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+""")
+
 right.mistake("halves_for_neighbours", shows=EVERYWHERE).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
@@ -105,7 +115,17 @@ right.mistake(
 right.mistake("starts_at_one", {"positions.double()": "(positions + 1).double()"}, shows=EVERYWHERE).says(
     "Every vector is turned one position too far: 1 was added to the positions that you were given."
 )
-right.mistake("whole_positions_only", {"positions.double()": "positions.long().double()"}, shows="any positions").says(
+right.mistake(
+    "counts_from_the_first_position",
+    {"positions.double()": "(positions - positions[0]).double()"},
+    shows=("any positions", "any leading"),
+).says(
+    "The first position was taken off all of them. Scores of queries and keys would not change by that; the vectors "
+    "that are asked for here do."
+)
+plain.mistake(
+    "whole_positions_only", {"positions.float()": "positions.WHOLE().float()"}, shows="any positions"
+).for_each(WHOLE=("long", "round")).says(
     "The positions were made whole numbers. Fractions count: 2.5 lies half-way between 2 and 3."
 )
 right.mistake(
@@ -113,6 +133,17 @@ right.mistake(
     {"positions.double()": "positions.sort().values.double()"},
     shows=("any positions", "any leading"),
 ).says("The positions were put in order before they were used. Row t of x stands at positions[t].")
+right.mistake("keeps_the_first_angles", shows=("any positions", "any base")).patch("""
+  def apply_rope(x, positions, base=10000.0):
++     kept = apply_rope.__dict__
+@@
+- cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
++ angles = kept.setdefault(str(x.shape[-2:]), angles)
++ cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+""").says(
+    "The angles of one call are kept for later ones with as many vectors. Other positions, or another base, have other "
+    "angles."
+)
 right.mistake("looks_up_in_a_short_table", shows=("any positions", "positions")).patch("""
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
@@ -136,21 +167,37 @@ right.mistake("finds_the_dimension_by_its_size", shows="any leading").patch("""
     "The dimension is found by its size: one that has as many entries as `positions` is taken for T, wherever it "
     "stands. T is dimension -2, always."
 )
-right.mistake("takes_four_dimensions_only", shows=EVERYWHERE).patch("""
+right.mistake("takes_so_many_dimensions_only", shows=("every", "any leading")).patch("""
   def apply_rope(x, positions, base=10000.0):
-+     batch, heads, tokens, dim = x.shape
++     NAMES = x.shape
+""").for_each(NAMES=("batch, heads, tokens, dim", "batch, tokens, dim")).says(
+    "It takes x only with a certain number of dimensions. `...` stands for any number of them, none included."
+)
+right.mistake("by_view", shows="float64").patch("""
+- even, odd = x[..., 0::2], x[..., 1::2]
++ even, odd = x.view(-1, x.shape[-2], x.shape[-1] // 2, 2).unbind(-1)
+@@
+- return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
++ return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).view(x.shape)
 """).says(
-    "It takes x only with a batch and heads, four dimensions. `...` stands for any number of them, none included."
+    "`view` fails where the numbers do not lie side by side in memory, as after a transpose; `reshape` copies then."
 )
 right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, shows=EVERYWHERE).says(
     "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
 )
-right.mistake("angles_in_half_precision", shows=("any positions", "positions")).patch("""
-+ angles = angles.bfloat16().float()
-  cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-""").says(
-    "The angles were computed in half precision, which cannot tell the position 9,000 from 9,001. Use float32 for "
-    "them, whatever dtype x has."
+plain.mistake(
+    "angles_in_half_precision",
+    {"positions.float()[:, None] * frequencies": "ANGLES"},
+    shows=("any positions", "positions"),
+).for_each(
+    ANGLES=(
+        "(positions.float()[:, None] * frequencies).bfloat16().float()",
+        "positions.bfloat16().float()[:, None] * frequencies",
+        "positions.half().float()[:, None] * frequencies",
+    )
+).says(
+    "Angles or positions were rounded to half precision, which cannot tell the position 9,000 from 9,001. Use "
+    "float32 for them, whatever dtype x has."
 )
 right.mistake(
     "frequencies_in_half_precision",
@@ -165,27 +212,43 @@ right.mistake(
     {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
     shows="float64",
 ).says("The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x.")
-right.mistake("result_as_wide_as_the_positions", shows="float64").patch("""
-  cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-+ if positions.is_floating_point():
-+     cos, sin = cos.to(positions.dtype), sin.to(positions.dtype)
-""").says("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
+plain.mistake(
+    "result_as_wide_as_the_positions",
+    {
+        "positions.float()": "positions",
+        "angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()",
+    },
+    shows="float64",
+).says("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
 right.mistake("result_in_float32", shows="float64").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.float()
 """).says("The result is float32 whatever x is. It has the dtype of x.")
-right.mistake("without_gradient", shows="gradients").patch("""
+plain.mistake("without_gradient", shows="gradients").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.detach()
 """).says("No gradient flows through the result: it was made under no_grad, or from x.detach().")
-right.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
+right.mistake("in_polar_coordinates", shows="gradients").patch("""
+- cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+@@
+- return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
++ radius, angles = torch.hypot(even, odd), torch.atan2(odd, even) + angles.to(x.dtype)
++ return torch.stack([radius * angles.cos(), radius * angles.sin()], dim=-1).flatten(-2)
+""").says(
+    "The length and the angle of a pair of zeros have no gradient, so that it comes back NaN for a vector of zeros. "
+    "The rotation itself has one everywhere.",
+    see=TURNING,
+)
+plain.mistake("turns_x_in_place", shows=("gradients", "float64")).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + even, odd = x[..., 0::2].clone(), x[..., 1::2].clone()
-+ x[..., 0::2] = even * cos - odd * sin
-+ x[..., 1::2] = even * sin + odd * cos
++ PLACE[..., 0::2] = even * cos - odd * sin
++ PLACE[..., 1::2] = even * sin + odd * cos
 + return x
-""").says("x itself was turned, so whoever called you finds theirs changed. Build a new tensor.")
+""").for_each(PLACE=("x", "x.data")).says(
+    "x itself was turned, so whoever called you finds theirs changed. Build a new tensor."
+)
 right.mistake("uses_what_it_has_overwritten", shows=EVERYWHERE).patch("""
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + first = even * cos - odd * sin

@@ -17,11 +17,12 @@ def scrambled(draw, T):
             return found
 
 
-def with_a_pair(draw, T):
-    """The same, and the two tokens that come first followed each other before: the first one sees no difference."""
+def with_a_pair(draw, T, at):
+    """The same, and the token at this place and the one after it, the first after the last, followed each other before:
+    the one at this place sees no difference."""
     while True:
         found = scrambled(draw, T)
-        if found[1] == found[0] + 1:
+        if found[(at + 1) % T] == (found[at] + 1) % T:
             return found
 
 

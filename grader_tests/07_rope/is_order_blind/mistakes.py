@@ -47,10 +47,16 @@ right.mistake("turns_the_tokens_round", shows="the permutation").patch("""
     "You try a permutation of your own. The one that is given may be one to which the function is blind, or the only "
     "one to which it is not."
 )
-right.mistake("looks_at_the_first_output_only", shows="the permutation").patch("""
+right.mistake("looks_at_one_output_only", shows="the permutation").patch("""
 - return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
-+ return bool((attention(x[permutation])[0] - attention(x)[permutation[0]]).abs().max() < 1e-4)
-""").says("You look at the first output only. The order may matter to any of them.")
++ return bool((attention(x[permutation])[PLACE] - attention(x)[permutation[PLACE]]).abs().max() < 1e-4)
+""").for_each(PLACE=(0, -1)).says("You look at one output only. The order may matter to any of them.")
+right.mistake("tries_tokens_of_its_own", shows="the permutation").patch("""
+  def is_order_blind(attention, x, permutation):
++     x = torch.randn_like(x)
+""").says(
+    "You try tokens of your own. Ask the function about the `x` that is given: it may treat other tokens otherwise."
+)
 is_order_blind.mistake("asks_for_equal_bits", shows="small").whole("""
 def is_order_blind(attention, x, permutation):
     return torch.equal(attention(x[permutation]), attention(x)[permutation])
@@ -64,6 +70,18 @@ def is_order_blind(attention, x, permutation):
 )
 right.mistake("forgives_a_tenth", {"1e-4": "LIMIT"}, shows="small").for_each(LIMIT=(0.1, 0.05)).says(
     "It is too forgiving: a difference of a hundredth, at a single place, is one."
+)
+is_order_blind.mistake("forgives_in_proportion", shows="small").whole("""
+def is_order_blind(attention, x, permutation):
+    return torch.allclose(attention(x[permutation]), attention(x)[permutation], rtol=SHARE, atol=1e-4)
+""").for_each(SHARE=(0.05, 0.01, 0.1)).says(
+    "It forgives a share of the output (`rtol`), and so a difference of a hundredth, or more, where outputs are large."
+)
+right.mistake("lets_differences_cancel", shows=("functions", "small")).patch("""
+- return bool((attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4)
++ return bool((attention(x[permutation]) - attention(x)[permutation]).SUMMED().abs() < 1e-4)
+""").for_each(SUMMED=("mean", "sum")).says(
+    "Differences are added up with their signs, and cancel. Take magnitudes before you ask whether any is large."
 )
 right.mistake("averages_the_differences", {"max() < 1e-4": "mean() < 5e-3"}, shows="small").says(
     "The mean of all differences hides a difference at a single place. Look at the greatest."
@@ -89,6 +107,10 @@ def is_order_blind(attention, x, permutation):
     x[:] = x[permutation]
     return bool((attention(x) - kept).abs().max() < 1e-4)
 """).says("`x` is not what it was before the call. Indexing makes a new tensor; do not write it back.")
+right.mistake("asks_in_float32", shows="True or").patch("""
+  def is_order_blind(attention, x, permutation):
++     x = x.float()
+""").says("x is made float32 first. The function is asked about x as it is, and float64 rounds far less.")
 is_order_blind.mistake("always_true", shows=EVERYWHERE).whole("""
 def is_order_blind(attention, x, permutation):
     return True

@@ -92,10 +92,19 @@ right.mistake("exp_of_another_logarithm", shows=EVERYWHERE).patch("""
 )
 right.mistake("in_half_precision", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
-+ return (base ** (-torch.arange(0, dim, 2).bfloat16() / dim).float()).bfloat16().float()
-""").says(
-    "The exponents were computed in half precision. At position 10,000 even a small error of the frequency has grown "
-    "to many radians: compute them in float32."
++ exponents = -torch.arange(0, dim, 2) / dim
++ return ROUNDED
+""").for_each(
+    ROUNDED=(
+        "(base ** (-torch.arange(0, dim, 2).bfloat16() / dim).float()).bfloat16().float()",
+        "base ** exponents.bfloat16().float()",
+        "base ** exponents.half().float()",
+        "(base**exponents).bfloat16().float()",
+        "(base**exponents).half().float()",
+    )
+).says(
+    "Exponents or frequencies were rounded to half precision. At position 10,000 even a small error of the frequency "
+    "has grown to many radians: compute both in float32."
 )
 right.mistake("in_float64", {"2) / (dim)": "2, dtype=torch.float64) / dim"}, shows="float32").says(
     "The numbers are right, the dtype is float64: the contract asks for float32."

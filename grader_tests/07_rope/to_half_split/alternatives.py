@@ -29,7 +29,7 @@ def to_half_split(x):
 # %% by_gathering
 def to_half_split(x):
     half = x.shape[-1] // 2
-    index = torch.tensor([2 * (i % half) + i // half for i in range(2 * half)])
+    index = torch.tensor([2 * (i % half) + i // half for i in range(2 * half)], device=x.device)
     return torch.gather(x, -1, index.expand_as(x))
 
 

@@ -37,6 +37,17 @@ def to_half_split(x):
     "You reorder the first dimension. The numbers of a vector are the *last* one; for a single vector that is the "
     "same, for several it is not."
 )
+right.mistake("joins_along_the_first_dimension", {"(dim=-1), dim=-1)": "(dim=-1))"}, shows="any leading").says(
+    "Without a `dim`, `torch.cat` joins along the first dimension. The halves are joined along the last; for a single "
+    "vector that is the same."
+)
+to_half_split.mistake("reorders_a_square_both_ways", shows="any leading").whole("""
+def to_half_split(x):
+    y = torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1)
+    if x.ndim > 1 and x.shape[-2] == x.shape[-1]:
+        y = torch.cat([y[..., 0::2, :], y[..., 1::2, :]], dim=-2)
+    return y
+""").says("Where there are as many rows as columns, the rows are reordered, too. Only the last dimension is concerned.")
 to_half_split.mistake("halves_in_a_new_dimension", shows=EVERYWHERE).whole("""
 def to_half_split(x):
     return torch.stack([x[..., 0::2], x[..., 1::2]], dim=-2)
@@ -70,3 +81,8 @@ def to_half_split(x):
     order = [*range(0, x.shape[-1], 2), *range(1, x.shape[-1], 2)]
     return torch.einsum("...i,ji->...j", x, torch.eye(x.shape[-1], dtype=x.dtype)[order])
 """).says("The matrix is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")
+right.mistake(
+    "goes_through_float32",
+    {"x.reshape": "x.float().reshape", "(dim=-1), dim=-1)": "(dim=-1), dim=-1).to(x.dtype)"},
+    shows="float64",
+).says("The numbers went through float32, and lost digits there: in float64 they come out as they went in.")
