@@ -89,7 +89,9 @@ class Results:
             other = self.largest(way)
             return None if other is None else self.further(other) / mine
 
-        floor, autograde = times(FLOOR), None if theirs is None else mine / self.further(theirs)
+        # A class of nbgrader's size: what is fixed counts for more in a small one
+        alike = next((c for c in self.costs if theirs and c.way == OURS and c.size == theirs.size), None)
+        floor, autograde = times(FLOOR), self.further(alike) / self.further(theirs) if theirs and alike else None
         kernel = self.memory.get(OURS, {}).get("kernel", {}).get("private", 0.0) / MIB
         grown = _grown(ours.held) if ours.size >= STEADY else None
         faster = None if two is None or two.size != ours.size else _rate(two) / _rate(ours)

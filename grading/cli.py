@@ -103,8 +103,10 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument(
         "--survivors", action="store_true", help="only print mutants that lose nothing, as equivalent.toml has them"
     )
+    check.add_argument("--again", action="store_true", help="prove also what is proved as it is")
     check.add_argument("-v", "--verbose", action="store_true", help="show the report of every known mistake")
 
+    verbs.choices["strength"].add_argument("--exercise", default="", help="only this one")
     verbs.choices["strength"].add_argument(
         "--seeds", type=int, default=100, help="fresh seeds to measure with (default 100; 0: proofs only)"
     )
@@ -177,7 +179,7 @@ def _release(options: argparse.Namespace) -> int:
 
     if left := unproved(options.root, options.lessons):
         print(f"Not proved as they are now: {', '.join(left)}. Proving them first.", flush=True)
-        if any(one.problems for one in check(options.root, left)):
+        if any(one.problems for one in check(options.root, left, again=False)):
             print(
                 "grading: nothing was released. Mend what is told above; `grading check` tells it again.",
                 file=sys.stderr,
@@ -327,13 +329,14 @@ def _check(options: argparse.Namespace) -> int:
         survivors(options.root, options.lessons, options.exercise)
         return 0
     mutate, verbose = not options.no_mutants, options.verbose
-    return _told(check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose))
+    again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
+    return _told(check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose, again=again))
 
 
 def _strength(options: argparse.Namespace) -> int:
     from .proof.publish import publish
 
-    return _told(publish(options.root, options.lessons, options.seeds))
+    return _told(publish(options.root, options.lessons, options.exercise, seeds=options.seeds))
 
 
 def _told(found: list[Found]) -> int:

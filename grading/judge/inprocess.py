@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from course.protocol.packing import PackingError
 from course.protocol.program import Program
@@ -25,6 +25,8 @@ from .present import present
 from .source import Source
 from .verdict import ExerciseVerdict
 from .wire import Answers, NoAnswer
+
+Given = TypeVar("Given")
 
 
 def find_exercise(name: str, tests: Path | None = None) -> tuple[Lesson, Exercise]:
@@ -56,18 +58,22 @@ def examine_here(
     """
 
     def ask(programs: list[tuple[Program, float]]) -> Answers:
-        calls = [program for program, _ in programs]
-        try:
-            yield from wire.read(repr(answer(wire.request(calls), names)), len(calls))
-        except (PackingError, wire.Malformed):  # one of them, or all together: each is asked by itself
-            for call in calls:
-                try:
-                    yield from wire.read(repr(answer(wire.request([call]), names)), 1)
-                except wire.Malformed:
-                    yield NoAnswer("the kernel gave no readable answer")
+        return over_the_wire(lambda calls: answer(wire.request(calls), names), [program for program, _ in programs])
 
     known = Source(cells, lesson.exercises if lesson else ()) if cells is not None else None
     return examine(exercise, ask, seed=seed, source=known, earlier=earlier or (), lenient=lenient)
+
+
+def over_the_wire(reply: Callable[[list[Given]], str], given: list[Given]) -> Answers:
+    """What is read of a reply to all that is given at once; where nothing can be, of one to each by itself."""
+    try:
+        yield from wire.read(repr(reply(given)), len(given))
+    except (PackingError, wire.Malformed):
+        for one in given:
+            try:
+                yield from wire.read(repr(reply([one])), 1)
+            except wire.Malformed:
+                yield NoAnswer("the kernel gave no readable answer")
 
 
 def grade(f: Any, tests: Path | None = None) -> Points:

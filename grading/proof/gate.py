@@ -1,7 +1,7 @@
 """Proves lessons before they are released: `grading check`, and what `grading release` asks for.
 
-Exercises are proved side by side. What is proved is remembered by its content: the lesson, its
-grader tests, the judge, and the versions that they run in. Where none of it has changed, a release needs no new proof.
+Exercises are proved side by side. What is proved is remembered by its content: the lesson's code, the exercise's grader
+tests, the judge, and the versions that they run in. An exercise of which none has changed needs no new proof.
 
 Does not cover: how one exercise is proved (`prover.py`).
 """
@@ -27,11 +27,11 @@ from ..judge.lesson import load_lesson
 from ..judge.present import present
 from .equivalents import FILE as LIST
 from .equivalents import read_equivalents, written
-from .prover import Problem, Proof, Prover
+from .prover import Problem, Proof, Prover, own_code
 from .strength import figures
 from .workers import side_by_side
 
-FILE = ".proved"  # in the course's directory: lesson -> what was proved, in JSON
+FILE = ".proved"  # in the course's directory: lesson/exercise -> what was proved, in JSON
 
 
 @dataclass
@@ -52,11 +52,13 @@ def check(
     *,
     mutate: bool = True,
     verbose: bool = False,
+    again: bool = True,
 ) -> list[Found]:
     """Prove lessons, telling what is found as it is found.
 
     only     name of one exercise
     verbose  print the report of every known mistake
+    again    prove what is proved as it is, too
     """
     names = list(names)
     found = [
@@ -67,14 +69,20 @@ def check(
         build_lesson(root, name)
     for one in found:
         print(one.told, flush=True)
-    wanted = [(*one, mutate, verbose) for one in _exercises(root, names, only)]
-    for (_, lesson, exercise, *_), done in side_by_side(proved, wanted):
+    ledger = Ledger(root / FILE)
+    known = ledger.read()
+    current = {f"{name}/{e}": made for name in names for e, made in fingerprints(root, name).items()}
+    exercises = _exercises(root, names, only)
+    left = [one for one in exercises if again or known.get(_key(*one)) != current[_key(*one)]]
+    if kept := len(exercises) - len(left):
+        print(f"proved as they are, and not again without `--again`: {kept}", flush=True)
+    for (_, lesson, exercise, *_), done in side_by_side(proved, [(*one, mutate, verbose) for one in left]):
         one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
         print(one.told, flush=True)
         found.append(one)
-    if mutate and not only:
-        sound = [name for name in names if not any(f.problems for f in found if f.lesson == name)]
-        Ledger(root / FILE).add({name: fingerprint(root, name) for name in sound})
+        if mutate and not one.problems:
+            key = f"{lesson}/{exercise}"
+            ledger.add({key: current[key]})
     return found
 
 
@@ -96,18 +104,24 @@ def surviving(root: Path, lesson: str, name: str) -> str:
 
 
 def unproved(root: Path, names: Iterable[str]) -> list[str]:
-    """The lessons that have changed, or run in other versions, since they were proved."""
+    """The lessons with an exercise that has changed, or runs in other versions, since it was proved."""
     known = Ledger(root / FILE).read()
-    return [name for name in names if known.get(name) != fingerprint(root, name)]
+
+    def proved_as_it_is(name: str) -> bool:
+        return all(known.get(f"{name}/{e}") == made for e, made in fingerprints(root, name).items())
+
+    return [name for name in names if not (_described(root, name) and proved_as_it_is(name))]
 
 
-def fingerprint(root: Path, name: str) -> str:
-    """A hash of all that a lesson's proof depends on."""
+def fingerprints(root: Path, name: str) -> dict[str, str]:
+    """For each exercise of a lesson a hash of all that its proof depends on."""
     tests = root / "grader_tests"
     engine = [Path(part).parent for part in (judge.__file__, course.protocol.__file__, __file__)]
-    specimens = engine[1].parent / "specimens"
-    files = sources(root / "source" / f"{name}.py", specimens, tests / name, tests / "shared", *engine)
-    return digest(files, torch.__version__, platform.python_version())
+    of_course = [engine[1].parent / part for part in ("specimens", "properties", "practice.py")]
+    common = sources(*of_course, *sorted((tests / name).glob("*.py")), tests / "shared", *engine)
+    about = [torch.__version__, platform.python_version(), *(cell.source for cell in own_code(root, name))]
+    every = load_lesson(tests / name).known
+    return {exercise: digest([*sources(tests / name / exercise), *common], *about) for exercise in every}
 
 
 def _described(root: Path, name: str) -> bool:
@@ -116,6 +130,10 @@ def _described(root: Path, name: str) -> bool:
 
 def _missing(name: str) -> Problem:
     return Problem(f"grader_tests/{name}", "there is none", "Describe the lesson's exercises; see docs/authors.md.")
+
+
+def _key(root: Path, lesson: str, exercise: str) -> str:
+    return f"{lesson}/{exercise}"
 
 
 def _exercises(root: Path, names: Iterable[str], only: str) -> list[tuple[Path, str, str]]:

@@ -20,21 +20,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
+
 from course.protocol.program import Program
 from course.protocol.running import reply
 
 from ..build import read_lesson
 from ..cells import grade_id
-from ..judge import wire
 from ..judge.answers import GIVEN, Answer
 from ..judge.case import Case, Draw
 from ..judge.examine import examine, known_verdict
 from ..judge.exercise import Cases, Exercise, Mistake
-from ..judge.inprocess import examine_here
+from ..judge.inprocess import examine_here, over_the_wire
 from ..judge.lesson import load_lesson
 from ..judge.present import present
 from ..judge.references import mistaken
 from ..judge.verdict import ExerciseVerdict
+from ..judge.wire import Answers
 from .equivalents import FILE, MisshapenError, read_equivalents
 from .mutants import Mutant, mutants, sampled
 from .practice import Replay, replay
@@ -277,14 +279,21 @@ class Prover:
 def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict:
     """The judge has run every known mistake already: here what it gives goes over the wire, as a learner's does."""
 
-    def ask(_: list[tuple[Program, float]]) -> wire.Answers:
-        for seen in mistaken(exercise, seed)[mistake.name]:
-            try:
-                yield from wire.read(repr(reply([seen])), 1)
-            except wire.Malformed:
-                yield wire.NoAnswer("the kernel gave no readable answer")
+    def ask(_: list[tuple[Program, float]]) -> Answers:
+        return over_the_wire(reply, mistaken(exercise, seed)[mistake.name])
 
     return examine(exercise, ask, seed=seed, lenient=True)
+
+
+def own_code(root: Path, name: str) -> list[NotebookNode]:
+    """The code cells of a lesson by which an exercise is proved: neither demos nor grade cells."""
+    return [
+        cell
+        for cell in read_lesson(root / "source" / f"{name}.py").cells
+        if cell.cell_type == "code"
+        and not cell.metadata.get("nbgrader", {}).get("grade")
+        and "demo" not in cell.metadata.get("tags", [])
+    ]
 
 
 def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any], dict[str, str]]:
@@ -294,11 +303,8 @@ def namespace(root: Path, name: str, solved: bool = True) -> tuple[dict[str, Any
     beside = root / "source" / name
     names: dict[str, Any] = {"__name__": "lesson"}
     solutions: dict[str, str] = {}
-    for cell in read_lesson(root / "source" / f"{name}.py").cells:
-        marks = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code" or marks.get("grade") or "demo" in cell.metadata.get("tags", []):
-            continue
-        code = cell.source
+    for cell in own_code(root, name):
+        marks, code = cell.metadata.get("nbgrader", {}), cell.source
         if marks.get("solution"):
             if not solved:
                 code = SOLUTION.sub(r"\1raise NotImplementedError()", code)

@@ -5,7 +5,7 @@
     docs/images/tolerances.png  errors of right and wrong answers beside what is allowed
     docs/mistakes.md            all known mistakes with their sentences
 
-Lessons that are not named keep the figures that they had.
+Lessons and exercises that are not named keep the figures that they had.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .strength import Figures, measured, page
 from .workers import side_by_side
 
 
-def publish(root: Path, names: Iterable[str], seeds: int) -> list[Found]:
+def publish(root: Path, names: Iterable[str], only: str = "", *, seeds: int) -> list[Found]:
     """Prove and measure these lessons, and write all pages; what was found, with its problems.
 
+    only   name of one exercise
     seeds  how many fresh ones points and errors are measured with, at most a hundred; 0 leaves those figures out
     """
-    names = list(names)
-    found = check(root, names)
-    strength = _kept(root, names)
+    found = check(root, names, only)
+    strength = _before(root)
     for one in found:
         strength["exercises"][f"{one.lesson}/{one.exercise}"] = one.figures
     last_first = sorted(found, key=lambda one: one.lesson, reverse=True)  # the last lessons take longest
@@ -72,12 +72,11 @@ def write(root: Path, strength: dict[str, Any]) -> None:
     picture(strength["exercises"]).savefig(root / "docs" / "images" / "tolerances.png", metadata={"Software": None})
 
 
-def _kept(root: Path, names: list[str]) -> dict[str, Any]:
-    """The figures of all other lessons, and what was measured with."""
+def _before(root: Path) -> dict[str, Any]:
+    """The figures that there are, with what is measured with from now on."""
     path = root / "docs" / "strength.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["exercises"] if path.exists() else {}
-    kept = {name: one for name, one in before.items() if name.partition("/")[0] not in names}
-    return {"torch": torch.__version__, "cuda": devices.in_words(), "exercises": kept}
+    known = json.loads(path.read_text(encoding="utf-8"))["exercises"] if path.exists() else {}
+    return {"torch": torch.__version__, "cuda": devices.in_words(), "exercises": known}
 
 
 def _write(path: Path, text: str) -> None:

@@ -134,5 +134,35 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     assert cli.main(["release", ONE]) == 0
     assert "Not proved" not in capsys.readouterr().out
     assert unproved(course, LESSONS) == [LESSONS[1]]
+    rewrite(course / "source" / f"{ONE}.py", "# # To double", "# # To double a number")
+    assert unproved(course, [ONE]) == []
+    rewrite(course / "source" / f"{ONE}.py", "return (2 * x)", "return (x * 2)")
+    assert unproved(course, [ONE]) == [ONE]
+    rewrite(course / "source" / f"{ONE}.py", "return (x * 2)", "return (2 * x)")
+    assert unproved(course, [ONE]) == []
     rewrite(course / HERE / "contract.py", "points=2", "points=2.0")
     assert unproved(course, [ONE]) == [ONE]
+
+
+def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked_for(course, monkeypatch, capsys):
+    kept, one, other = (
+        "proved as they are, and not again without `--again`: 1\n",
+        f"{ONE} double: ",
+        f"{LESSONS[1]} halve: ",
+    )
+    monkeypatch.chdir(course)
+    listing(course, SURVIVORS)
+    assert cli.main(["check", ONE]) == 0
+    assert one in capsys.readouterr().out
+    assert cli.main(["check", ONE]) == 0
+    assert capsys.readouterr().out == kept
+    for _ in range(2):  # a mutant of the other's survives
+        assert cli.main(["check", *LESSONS]) == 1
+        told = capsys.readouterr().out
+        assert told.startswith(kept) and other in told and one not in told
+    rewrite(course / HERE / "mistakes.py", "return x * x", "return x ** 2")
+    assert cli.main(["check", ONE]) == 0
+    assert one in capsys.readouterr().out
+    for asked in (["--again"], ["--exercise", "double"], ["--verbose"]):
+        assert cli.main(["check", ONE, *asked]) == 0
+        assert one in capsys.readouterr().out
