@@ -2,6 +2,8 @@
 
 import torch
 
+from grading.judge.exercise import SUBJECT, Script, method
+
 
 def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):
     """Two tensors whose vectors share a direction in part, so that no dot product nearly cancels.
@@ -10,3 +12,30 @@ def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):
     """
     a = draw.normal(*shape, dtype=dtype)
     return a, sign * (0.7 * a + 0.7 * draw.normal(*shape, dtype=dtype).abs() * a.sign())
+
+
+def changed_since(before, then):
+    """A call with two tensors, and another with the same two when they hold the numbers of `then`.
+
+    Both are filled anew, so that an answer which writes into its arguments loses nothing here.
+    """
+    s = Script(first=before[0], second=before[1], then_first=then[0], then_second=then[1])
+    s.call(SUBJECT, s.first, s.second)
+    s.call(method(s.first, "copy_"), s.then_first)
+    s.call(method(s.second, "copy_"), s.then_second)
+    s.call(SUBJECT, s.first, s.second)
+    return s.case().described("the second of two calls with the same tensors, which hold other numbers by then")
+
+
+def remembers_tensors(right, *, shows):
+    """A known mistake: an answer that tells by the tensor, not by its numbers, whether it has been asked before."""
+    right.exercise.mistake("remembers_tensors", shows=shows).whole(f"""
+import functools
+
+
+@functools.cache
+{right.code.strip()}
+""").says(
+        "Your function remembers what it was asked (`functools.cache`) and hands out the earlier result when the same "
+        "tensors come again. They may hold other numbers by then, as weights do in training."
+    )

@@ -5,7 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
-from ..common import a_pair
+from ..common import a_pair, changed_since
 
 cosine_similarity = exercise(
     "cosine_similarity",
@@ -87,6 +87,7 @@ def _(draw):
         yield call(3.0 * a, 0.2 * b)
     yield call(torch.tensor([draw.number(0.5, 2.0)]), torch.tensor([draw.number(-2.0, -0.5)]))
     yield after(a_pair(draw, 6), a_pair(draw, 6, sign=-1.0))
+    yield changed_since(a_pair(draw, 7), a_pair(draw, 7, sign=-1.0))
 
 
 @cosine_similarity.criterion("many pairs, and broadcasting", points=1)
@@ -107,7 +108,7 @@ def _(draw):
     yield call(zero, zero)
     # Zeros in a vector, or numbers that sum to zero, do not make it a vector of zeros
     yield call(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([1.0, 3.0, 0.0]))
-    yield call(torch.tensor([1.0, -1.0, 0.0]), torch.tensor([3.0, 1.0, -4.0]))
+    yield call(torch.tensor([1.0, -3.0, 2.0]), torch.tensor([3.0, 1.0, -4.0]))
     yield call(torch.tensor([2.0, 0.0, 0.0]), torch.tensor([-1.0, 2.0, 0.0]))
 
 
@@ -151,6 +152,9 @@ def _(draw):
 def _(draw):
     yield call(40 * some(draw, 4, 1, 3), 20 * some(draw, 5, 3)).with_gradients()
     yield call(40 * some(draw, 2, 3), 20 * some(draw, 3)).with_gradients()
+    # Some zeros in a vector
+    a = torch.tensor([[0.0, 0.0, 30.0, 40.0], [20.0, 0.0, 0.0, 0.0], [0.0, -50.0, 20.0, 0.0]])
+    yield call(a, 20 * some(draw, 3, 4)).with_gradients()
     a, b = 40 * some(draw, 5, 3), 20 * some(draw, 5, 3)
     a[1], b[3], a[4], b[4] = 0.0, 0.0, 0.0, 0.0
     yield call(a, b).with_gradients(undefined="finite")

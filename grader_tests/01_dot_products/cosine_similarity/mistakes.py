@@ -1,6 +1,7 @@
 """Known mistakes in `cosine_similarity`."""
 
 from ...shared.repeating import keeps_its_last_result
+from ..common import remembers_tensors
 from .contract import cosine_similarity
 
 EVERYWHERE = ("one pair", "many pairs")  # what an answer loses whose every result is wrong
@@ -339,3 +340,40 @@ by_lengths.mistake(
     "product is rounded to 0, and 0 / 0 is NaN. Divide each vector by its own length, or put a larger number there.",
     see="A vector of zeros has no direction",
 )
+cosine_similarity.mistake("chains_hypot", shows="gradients of many").whole("""
+import functools
+
+
+def cosine_similarity(a, b):
+    def length(x):
+        x = torch.where((x == 0).all(-1, keepdim=True), 1, x)
+        return functools.reduce(torch.hypot, x.unbind(-1)).abs()
+
+    return (a * b).sum(-1) / (length(a) * length(b))
+""").says(
+    "The values are right, but where a vector begins with zeros the gradient is NaN: you measure two numbers at a time "
+    "(`hypot`), and a length of 0 on the way has no slope. Measure the whole vector at once."
+)
+by_lengths.mistake("takes_any_zero_for_a_vector_of_zeros", shows="a vector").patch("""
+- length_a = torch.where(length_a == 0, 1, length_a)
+- length_b = torch.where(length_b == 0, 1, length_b)
+- return (a * b).sum(-1) / (length_a * length_b)
++ some = (a != 0).all(-1) & (b != 0).all(-1)
++ return torch.where(some, (a * b).sum(-1) / torch.where(some, length_a * length_b, 1), 0)
+""").says(
+    "A vector with a single 0 in it counts as a vector of zeros for you. `(3, 0)` has a direction: only where *all* "
+    "numbers are 0 there is none.",
+    see="A vector of zeros has no direction",
+)
+by_lengths.mistake("takes_a_sum_of_zero_for_a_vector_of_zeros", shows="a vector").patch("""
+- length_a = torch.where(length_a == 0, 1, length_a)
+- length_b = torch.where(length_b == 0, 1, length_b)
+- return (a * b).sum(-1) / (length_a * length_b)
++ some = (a.sum(-1) != 0) & (b.sum(-1) != 0)
++ return torch.where(some, (a * b).sum(-1) / torch.where(some, length_a * length_b, 1), 0)
+""").says(
+    "You ask whether the numbers of a vector sum to 0, and those of `(1, −1)` do. Only where *all* numbers are 0 there "
+    "is no direction.",
+    see="A vector of zeros has no direction",
+)
+remembers_tensors(by_units, shows="one pair")

@@ -2,10 +2,10 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
 
 from ...shared.repeating import after
-from ..common import a_pair
+from ..common import a_pair, changed_since
 
 dot = exercise(
     "dot",
@@ -68,7 +68,11 @@ def _(draw):
     yield call(1e15 * a, -1e14 * b).described("dot of two vectors of 8 numbers around 1e15")
     a, b = a_pair(draw, 40)
     yield call(1e-3 * a, 1e-2 * b).described("dot of two vectors of 40 numbers around 0.01")
+    # What is made of sums and differences of the two loses the shorter one
+    a, b = a_pair(draw, 6)
+    yield call(1e5 * a, 1e-2 * b).described("dot of a long and a short vector of 6 numbers")
     yield after(a_pair(draw, 5), a_pair(draw, 5))
+    yield changed_since(a_pair(draw, 4), a_pair(draw, 4))
 
 
 @dot.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)
@@ -105,6 +109,9 @@ def _(draw):
 def _(draw):
     yield call(*a_pair(draw, 6)).with_gradients()
     yield call(*a_pair(draw, 3)).with_gradients()
+    s = Script(x=draw.normal(4))
+    s.call(SUBJECT, s.x, s.x)
+    yield s.case().described("dot of a vector with itself").with_gradients()
 
 
 @dot.criterion("arguments, contiguous or not, stay as they were", points=0.5)

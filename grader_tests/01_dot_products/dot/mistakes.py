@@ -1,6 +1,7 @@
 """Known mistakes in `dot`."""
 
 from ...shared.repeating import keeps_its_last_result
+from ..common import remembers_tensors
 from .contract import dot
 
 REFUSALS = ("refuses shapes", "refuses what")  # what an answer loses that refuses nothing
@@ -23,7 +24,9 @@ right.mistake("adds_instead_of_multiplying", {"a * b": "a + b"}, shows="multipli
     "You add the numbers place by place; the dot product *multiplies* them, and adds afterwards."
 )
 right.mistake("multiplies_the_sums", {"(a * b).sum()": "a.sum() * b.sum()"}, shows="multiplies").says(
-    "You multiply the two sums. The sum of the products is another thing: multiply place by place first, then add."
+    "Your result is the product of the two sums, in which every number of `a` meets *every* number of `b`, as it does "
+    "where one of the two has become a column. Only numbers at the same place are multiplied; then their products are "
+    "added."
 )
 right.mistake("returns_in_the_first_round", shows="multiplies").patch("""
 - return (a * b).sum()
@@ -56,8 +59,8 @@ right.mistake("makes_a_new_tensor", shows="gradients").patch("""
 - return (a * b).sum()
 + return torch.tensor((a * b).sum().item(), dtype=a.dtype)
 """).says(
-    "The value is right, but no gradient flows through it: you take plain numbers out of the tensors (`.item()`, "
-    "`.tolist()`, `.detach()`, `.numpy()`, `torch.tensor(...)`) and build a new tensor from them."
+    "The value is right, but no gradient flows through it: somewhere you leave the tensors (`.item()`, `.tolist()`, "
+    "`.detach()`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
 right.mistake("always_answers_in_float32", {"a * b": "a.float() * b.float()"}, shows="float64").says(
     "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
@@ -190,3 +193,33 @@ keeps_its_last_result(right, shows="multiplies")
 right.mistake("starts_from_one", {"(a * b).sum()": "1 + (a * b).sum()"}, shows="multiplies").says(
     "Your result is too large by 1: the total starts from 1. A sum starts from 0; it is a product that starts from 1."
 )
+right.mistake(
+    "lets_two_numbers_pass",
+    {"a.ndim != 1 or b.shape != a.shape": "a.ndim > 1 or b.shape != a.shape"},
+    shows="refuses what",
+).says(
+    "Matrices are refused, as they should be. But two tensors of *no* dimension pass: ask for exactly one dimension, "
+    "not for one at most."
+)
+right.mistake("flattens_what_it_gets", shows=REFUSALS).patch("""
+- if a.ndim != 1 or b.shape != a.shape:
++ if a.numel() != b.numel():
+@@
+- return (a * b).sum()
++ return (a.flatten() * b.flatten()).sum()
+""").says(
+    "You count elements and flatten what you are given, so that `(6,)` fits `(2, 3)`, and matrices pass. Ask for the "
+    "shapes as they come.",
+    see="1. Multiply, then add",
+)
+right.mistake("returns_the_error", {"raise ValueError": "return ValueError"}, shows=REFUSALS).says(
+    "You notice the wrong shapes, make a ValueError and `return` it: nothing stops. An error has to be raised."
+)
+right.mistake("subtracts_squared_lengths", shows="multiplies").patch("""
+- return (a * b).sum()
++ return ((a + b).square().sum() - a.square().sum() - b.square().sum()) / 2
+""").says(
+    "On paper your formula is right: it takes the dot product from squared lengths. Where one vector is much longer "
+    "than the other, rounding leaves nothing of the shorter one in `a + b`. Multiply place by place instead."
+)
+remembers_tensors(right, shows="multiplies")

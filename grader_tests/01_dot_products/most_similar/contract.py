@@ -5,6 +5,7 @@ import torch
 from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
+from ..common import changed_since
 from .cases import clear_winners
 
 most_similar = exercise(
@@ -81,6 +82,7 @@ def _(draw):
         "the keys once more, as queries"
     )
     yield after(*(clear_winners(draw, queries=6, keys=4, width=3) for _ in "ab"))
+    yield changed_since(*(clear_winners(draw, queries=7, keys=4, width=3) for _ in "ab"))
     # Directions 0.0003 apart, seen from about a right angle away, and from both sides: the cosines
     # differ by as much, which is a lot in float32
     turns = 0.8 + 0.0003 * draw.permutation(40)
@@ -160,6 +162,11 @@ def _(draw):
         return q * 1e-7, k * torch.tensor([[1e-5], [1e13], [1.0], [1e-3], [1e10]])
 
     yield call(*clear_winners(draw, queries=7, keys=5, width=3, change=mixed))
+
+    def long(q, k):
+        return q * 1e14, k * 1e14
+
+    yield call(*clear_winners(draw, queries=8, keys=4, width=3, change=long)).described("queries and keys around 1e14")
     # The shortest key has the query's direction, and the others are far from opposite
     k = torch.tensor([[1e-5, 0.0, 0.0], [600.0, 800.0, 0.0], [5.0, -6.0, 6.0], [0.4, 0.0, 0.9]])
     q = torch.tensor([[2e-7, 0.0, 0.0], [3.0, 0.1, 0.1]])

@@ -1,6 +1,7 @@
 """Known mistakes in `most_similar`."""
 
 from ...shared.repeating import keeps_its_last_result
+from ..common import remembers_tensors
 from .contract import most_similar
 
 EVERYWHERE = ("finds", "batches")  # what an answer loses whose every result is wrong
@@ -132,8 +133,17 @@ right.mistake("turns_the_batch_over_too", {".mT": ".permute(*reversed(range(keys
 )
 right.mistake("rounds_the_cosines", shows="finds").patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT
-+ cosines = F.normalize(queries, dim=-1).bfloat16() @ F.normalize(keys, dim=-1).bfloat16().mT
-""").says(
+- return cosines.argmax(-1)
++ q, k = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
++ return ROUNDED.argmax(-1)
+""").for_each(
+    ROUNDED=(
+        "(q.bfloat16() @ k.bfloat16().mT)",
+        "(q @ k.mT).bfloat16()",
+        "(q @ k.mT).round(decimals=2)",
+        "(q @ k.mT).round(decimals=3)",
+    )
+).says(
     "You round the cosines (or compute them in half precision), so that keys which differ become "
     "equal. Compare what the dtype gives."
 )
@@ -168,3 +178,18 @@ right.mistake("marks_the_winners", shows=EVERYWHERE).patch("""
     "Your result marks the winners with ones among zeros. Asked for is one number for each query: at which place the "
     "winner stands."
 )
+most_similar.mistake("overflows_before_the_root_of_squares", shows="short").whole("""
+def most_similar(queries, keys):
+    squares = queries.square().sum(-1).unsqueeze(-1) * keys.square().sum(-1).unsqueeze(-2)
+    return (queries @ keys.mT / torch.where(squares == 0, 1, squares).sqrt()).argmax(-1)
+""").says(
+    "Among long vectors you always find the first key: you multiply *squared* lengths before you take the root, and "
+    "that is more than the dtype can hold, so that all cosines are 0. Take each root first."
+)
+right.mistake("returns_cosines_and_places", {"argmax": "max"}, shows=EVERYWHERE).says(
+    "`max` along a dimension gives two tensors, the largest values and their places. Asked for are the places alone."
+)
+right.mistake("counts_from_one", {"argmax(-1)": "argmax(-1) + 1"}, shows=EVERYWHERE).says(
+    "Every place is one too large: places are counted from 0."
+)
+remembers_tensors(right, shows="finds")

@@ -2,10 +2,10 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
 
 from ...shared.repeating import after
-from ..common import a_pair
+from ..common import a_pair, changed_since
 
 similarity_scores = exercise(
     "similarity_scores",
@@ -65,7 +65,12 @@ def _(draw):
     yield call(draw.normal(4, 4), draw.normal(4, 4)).described("as many queries as keys as numbers in each")
     q, k = a_pair(draw, 4, 3)
     yield call(1e15 * q, 1e14 * k).described("vectors of 3 numbers around 1e15")
+    # What is made of sums and differences of the two loses the shorter one
+    q, k = a_pair(draw, 5, 4)
+    yield call(1e5 * q, 1e-2 * k[:3]).described("long queries and short keys")
     yield after((draw.normal(2, 5), draw.normal(3, 5)), (draw.normal(2, 5), draw.normal(3, 5)))
+    # Of equal sizes, so that keys which were transposed in place can be filled anew
+    yield changed_since((draw.normal(3, 3), draw.normal(3, 3)), (draw.normal(3, 3), draw.normal(3, 3)))
 
 
 @similarity_scores.criterion("batches", points=1.5)
@@ -92,6 +97,9 @@ def _(draw):
 @similarity_scores.criterion("gradients", points=0.5)
 def _(draw):
     yield call(draw.normal(3, 4), draw.normal(5, 4)).with_gradients()
+    s = Script(x=draw.normal(4, 3))
+    s.call(SUBJECT, s.x, s.x)
+    yield s.case().described("a sequence with itself: the keys are the queries").with_gradients()
 
 
 @similarity_scores.criterion("gradients of batches", points=0.5)

@@ -1,6 +1,7 @@
 """Known mistakes in `similarity_scores`."""
 
 from ...shared.repeating import keeps_its_last_result
+from ..common import remembers_tensors
 from .contract import similarity_scores
 
 EVERYWHERE = ("a matrix", "batches")  # what an answer loses whose every result is wrong
@@ -201,3 +202,20 @@ def similarity_scores(queries, keys):
     "Your result always has three dimensions, one of them the batch. What leading dimensions the arguments have, the "
     "result has as well: none, one, or several. Bring them back after you have flattened them."
 )
+similarity_scores.mistake("turns_the_keys_in_place", shows="arguments").whole("""
+def similarity_scores(queries, keys):
+    return queries @ keys.transpose_(-1, -2)
+""").says(
+    "Your function turns the caller's own keys over: methods that end in `_`, like `transpose_` and `t_`, work in "
+    "place. The next call with these keys finds another shape.",
+    see="5. All pairs at once",
+)
+right.mistake("subtracts_squared_distances", shows="a matrix").patch("""
+- return queries @ keys.mT
++ squared = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)
++ return (squared - (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(-1)) / 2
+""").says(
+    "On paper your formula is right: it takes the scores from squared distances. Where queries are much longer than "
+    "keys, rounding leaves nothing of the keys in the differences. Take the dot products themselves."
+)
+remembers_tensors(right, shows="a matrix")
