@@ -23,6 +23,8 @@ def zero_where_all_is_blocked(seen: Observation, mask: torch.Tensor, shape: tupl
         return "output or weights are NaN or infinite where a row is blocked throughout"
     if given[full].any():
         return "the weights of a row that is blocked throughout are not all 0"
+    if not given[full.any(1, keepdim=True) & ~full].any(-1).all():
+        return "a row that is blocked in one head gets no weights in another, where it has open keys"
     if output[empty].any():
         return "the output of a row that is blocked throughout is not 0"
     bad = [name for name, g in (seen.gradients or {}).items() if g is not None and not torch.isfinite(g).all()]

@@ -127,7 +127,7 @@ def _(draw):
     s = Script(x=draw.normal(2, 5, 6), context=draw.normal(2, 5, 6), mask=open_somewhere(draw, 5, 5))
     m = s.call(SUBJECT, 6, 3, name="module")
     s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
-    s.call(m, s.x, s.context, s.mask)
+    s.call(m, s.x, context=s.context, mask=s.mask)
     s.call(m, s.x, name="out")  # nor the context, nor the mask
     yield s.case(ref("out")).described("MultiHeadAttention(6, 3); x (2, 5, 6), after a call with a context and a mask")
 
@@ -177,10 +177,10 @@ def _(draw):
     s = Script(x=draw.normal(2, SHAPE[2], 12), context=context)
     m = s.call(SUBJECT, 12, 3, P, name="module")
     s.call(helper("load_weights"), m, state, training=True, exactly=False)
-    s.call(m, s.x, s.context, name="first")
-    s.call(m, s.x, s.context, name="second")
+    s.call(m, s.x, context=s.context, name="first")
+    s.call(m, s.x, context=s.context, name="second")
     s.call(method(m, "eval"))
-    s.call(m, s.x, s.context, name="clean")
+    s.call(m, s.x, context=s.context, name="clean")
     values = (context @ state["W_v.weight"].T).unflatten(-1, (SHAPE[1], -1))
     given = {"p": P, "shape": SHAPE, "size": (2, SHAPE[2], 12), "values": values, "mix": state["W_o.weight"]}
     case = s.case(ref("first"), ref("second"), ref("clean")).holding("drops_entries", **given)
@@ -188,10 +188,10 @@ def _(draw):
     s = Script(x=draw.normal(2, SHAPE[2], 12), context=context)
     m = s.call(SUBJECT, 12, 3, P, name="module")
     s.call(helper("load_weights"), m, state, training=False, exactly=False)
-    s.call(m, s.x, s.context, name="clean")
+    s.call(m, s.x, context=s.context, name="clean")
     s.call(method(m, "train"))
     for name in ("first", "second"):
-        s.call(m, s.x, s.context, name=name)
+        s.call(m, s.x, context=s.context, name=name)
     case = s.case(ref("first"), ref("second"), ref("clean")).holding("drops_entries", **given)
     yield case.described(f"MultiHeadAttention(12, 3, {P}) in training mode after a call in eval mode")
     case = attend(weights(draw, 8), 2, training=True, options={"dropout": P}, x=draw.normal(2, 9, 8))

@@ -72,6 +72,15 @@ right.mistake(
 right.mistake("IgnoresTheContext", {"x if context is None else context": "x"}, shows="cross-attention").says(
     "`context` changes nothing: where one is given, keys and values come from it."
 )
+right.mistake("CutsTheContextAsLongAsX", shows="cross-").patch("""
+- return self.W_q(x), self.W_k(context), self.W_v(context)
++ B, T, D = x.shape
++ key, value = (layer(context).view(B, T, self.n_heads, K) for layer in (self.W_k, self.W_v))
++ return self.W_q(x), key.flatten(2), value.flatten(2)
+""").for_each(K=("D // self.n_heads", "-1")).says(
+    "You cut keys and values as if the context were as long as x. It has a length of its own, S: take it from the "
+    "context's shape."
+)
 right.mistake("AsksFromTheContext", {"self.W_q(x)": "self.W_q(context)"}, shows="cross-attention").says(
     "Your queries come from the context, too. The queries come from x: it is x that asks."
 )
@@ -84,6 +93,12 @@ right.mistake("ExchangesTheRoles", shows="cross-attention").patch("""
 right.mistake(
     "ExchangesKeysAndValues", {"self.W_k(context), self.W_v": "self.W_v(context), self.W_k"}, shows=EVERYWHERE
 ).says("Your keys and values are projected by the wrong matrices: W_k and W_v have changed places.")
+right.mistake(
+    "TakesTheMaskBeforeTheContext", {"context=None, mask=None": "mask=None, context=None"}, shows="cross-"
+).says(
+    "Your `forward` takes the mask before the context, and a call that gives them by position has them exchanged: the "
+    "order is x, context, mask."
+)
 right.mistake("TakesValuesFromX", {"self.W_v(context)": "self.W_v(x)"}, shows="cross-attention").says(
     "Your values come from x where a context is given. Keys and values come from the context."
 )
@@ -124,6 +139,19 @@ right.mistake("SetsBlockedScoresToZero", shows="masks").patch("""
 + weights = scores.masked_fill(blocked, 0.0).softmax(-1)
 + return weights.masked_fill(blocked.expand_as(weights).all(-1, keepdim=True), 0.0)
 """).says("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
+right.mistake("AddsTheMask", shows="masks").patch("""
+- weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
+- return weights.masked_fill(blocked, 0.0)
++ return (scores + blocked).softmax(-1)
+""").says("You add the mask to the scores as it is: a blocked one becomes greater by 1. It must get the weight 0.")
+right.mistake("EmptiesTheRowInEveryHead", shows="a fully").patch("""
+- return weights.masked_fill(blocked, 0.0)
++ weights = weights.masked_fill(blocked, 0.0)
++ return weights * (weights.sum(-1, keepdim=True) > 0).all(1, keepdim=True)
+""").says(
+    "A row that is blocked throughout in one head is emptied in all heads. Whether nothing is left to look at, each "
+    "head asks for itself."
+)
 right.mistake("RenormalisesWhatIsLeft", shows="scores").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
@@ -182,7 +210,8 @@ right.mistake(
     shows=("self-attention", "dropout"),
     when="eval mode drops, too",
 ).says(
-    "Dropout falls in eval mode, too. `F.dropout` must be told `training=self.training`; `nn.Dropout` knows by itself."
+    "Dropout falls in eval mode, too. `F.dropout` must be told `training=self.training`; an `nn.Dropout` knows by "
+    "itself where it is an attribute of the module, but not in a list."
 )
 right.mistake("DropsTheOutput", shows="dropout", when="the output is dropped").patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
@@ -234,14 +263,18 @@ right.mistake("SharesOneNarrowProjection", shows=("its parameters", *EVERYWHERE)
     "so that every head has a band of its own.",
     see="One matrix for all heads",
 )
-right.mistake("MakesLayersInForward", shows=("its parameters", *EVERYWHERE)).patch("""
+right.mistake("HasNoParametersAtFirst", shows=("its parameters", *EVERYWHERE)).patch("""
 - self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 + self.width = d_model
 @@
   def forward(self, x, context=None, mask=None):
 +     self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(self.width, self.width, bias=False) for _ in range(4))
 """).says(
-    "You make your linear layers in forward: new random ones in each call, which nothing trains. Make them in __init__."
+    "Once it is made, your module has no parameters. Layers that are made in forward are new in each call, and those "
+    "in a list or a dict do not belong to the module: nothing trains them. Make them in __init__, as attributes."
+)
+right.mistake("ReturnsDetachedWeights", {"(output), weights": "(output), weights.detach()"}, shows="gradients").says(
+    "The weights that you return are detached: a loss that is made of them trains nothing."
 )
 right.mistake("DetachesTheWeights", {"mask))": "mask)).detach()"}, shows="gradients").says(
     "The numbers are right, but the weights were detached: nothing that W_q and W_k do is ever learned."

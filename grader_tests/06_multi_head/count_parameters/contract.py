@@ -73,11 +73,12 @@ def _(draw):
     yield any_type(
         "a module in a module in a module, with weights, biases, a single number, and buffers",
         {
-            "scale": [],
+            "scale": [n[6]],
             "0.weight": [n[0], n[1]],
             "0.bias": [n[0]],
             "body.1.norm.weight": [n[1]],
             "body.1.norm.bias": [n[1]],
+            "body.1.gain": [],
             "body.1.inner.table": [n[2], n[3], n[4]],
             "body.2.norm.weight": [n[1]],
         },
@@ -103,7 +104,13 @@ def _(draw):
     n = [int(i) + 2 for i in draw.permutation(5)]
     yield any_type(
         "a module with frozen and trainable parameters in one layer",
-        {"a.weight": [n[0], n[1]], "a.bias": [n[0]], "b.weight": [n[2], n[3]], "b.bias": [n[4]]},
+        {
+            "a.weight": [n[0], n[1]],
+            "a.bias": [n[0]],
+            "b.weight": [n[2], n[3]],
+            "b.bias": [n[4]],
+            "c.table": [n[1], n[3]],
+        },
         frozen=["a.weight", "b.bias"],
     )
     yield any_type(

@@ -67,6 +67,42 @@ count.mistake("counts_every_shape_once", shows="every").whole("""
 def count_parameters(module):
     return sum(math.prod(shape) for shape in {p.shape for p in module.parameters() if p.requires_grad})
 """).says("You take parameters of the same shape for the same parameter.")
+count.mistake("counts_equal_ones_once", shows="every").whole("""
+def count_parameters(module):
+    found = []
+    for p in module.parameters():
+        if p.requires_grad and not any(torch.equal(p, other) for other in found):
+            found.append(p)
+    return sum(p.numel() for p in found)
+""").says(
+    "You take parameters with equal numbers for the same one. Two layers may begin alike and are trained apart: what "
+    "counts is whether it is the same object."
+)
+count.mistake("looks_for_tensors_in_a_list", shows=("every", "frozen", "a parameter", "a Python")).whole("""
+def count_parameters(module):
+    found = []
+    for p in module.parameters():
+        if p.requires_grad and p not in found:
+            found.append(p)
+    return sum(p.numel() for p in found)
+""").says(
+    "`in` asks a list of tensors whether their *numbers* are equal, one by one, and that is no yes or no. Ask whether "
+    "it is the same object."
+)
+count.mistake("counts_what_has_a_gradient", shows=("every", "a parameter")).whole("""
+def count_parameters(module):
+    return sum(p.numel() for p in module.parameters() if p.grad is not None)
+""").says(
+    "You count what has a gradient at this moment. Before the first `backward()` nothing has one; whether a parameter "
+    "is trained says `requires_grad`."
+)
+right.mistake("counts_the_parts_only", shows=("every", "a parameter")).patch("""
+- return sum(p.numel() for p in module.parameters() if p.requires_grad)
++ return sum(p.numel() for part in module.children() for p in part.parameters() if p.requires_grad)
+""").says(
+    "You go through the module's parts and add up what each one has: what belongs to the module itself is left out, "
+    "and what two parts share is counted twice."
+)
 count.mistake("counts_every_last_name_once", shows="every").whole("""
 def count_parameters(module):
     return sum({n.split(".")[-1]: p.numel() for n, p in module.named_parameters() if p.requires_grad}.values())

@@ -119,13 +119,35 @@ replacing.mistake("records_the_copying", shows="every").patch("""
 +     getattr(ours, name).weight.copy_(weight)
 + ours.W_o.weight.copy_(theirs.out_proj.weight)
 """).says("A parameter cannot be changed in place while gradients are recorded: copy under `torch.no_grad()`.")
-load.mistake("loads_by_name_without_strictness", shows="every").whole("""
+load.mistake("copies_nothing", shows="every").whole("""
 def load_torch_weights(ours, theirs):
     ours.load_state_dict(theirs.state_dict(), strict=False)
     return ours
 """).says(
-    "`load_state_dict(..., strict=False)` found no name that both sides know, and copied nothing. The names differ: "
-    "translate them."
+    "ours is what it was: nothing was copied. `load_state_dict(..., strict=False)` passes over names that only one "
+    "side knows, and `w = …` gives a name to a tensor and moves no number."
+)
+right.mistake(
+    "rounds_to_float32",
+    {
+        "weight.copy_(weight)": "weight.copy_(weight.float())",
+        "theirs.out_proj.weight": "theirs.out_proj.weight.float()",
+    },
+    shows="every",
+).says(
+    "On their way the weights become float32: those of a float64 layer lose half of their digits, and the two do not "
+    "compute the same."
+)
+load.mistake("switches_gradients_off", shows=("returns", "theirs")).whole("""
+def load_torch_weights(ours, theirs):
+    torch.set_grad_enabled(False)
+    for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
+        getattr(ours, name).weight.copy_(weight)
+    ours.W_o.weight.copy_(theirs.out_proj.weight)
+    return ours
+""").says(
+    "You switch gradients off and never on again: from here on nothing can be trained, whatever it is. `with "
+    "torch.no_grad():` ends with its block."
 )
 load.mistake("goes_by_the_order", shows="every").whole("""
 def load_torch_weights(ours, theirs):

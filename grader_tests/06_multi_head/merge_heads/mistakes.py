@@ -77,6 +77,13 @@ def merge_heads(x):
 """).says(
     "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
 )
+merge_heads.mistake("rounds_to_float32", shows="any layout").whole("""
+def merge_heads(x):
+    return x.float().transpose(1, 2).flatten(2).to(x.dtype)
+""").says(
+    "On their way the numbers become float32: those of a float64 x lose half of their digits, and the dtype that you "
+    "return does not bring them back. Numbers only move here."
+)
 merge_heads.mistake("fills_a_float32_tensor", shows="any layout").whole("""
 def merge_heads(x):
     B, H, T, K = x.shape

@@ -53,7 +53,8 @@ def _(draw):
 
 @split_heads.criterion("float64, any layout and device, x left alone", points=0.5, form=True)
 def _(draw):
-    yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4)
+    # Numbers only move, so that none is off: a detour by float32 moves each by less than float64's usual tolerance
+    yield call(draw.normal(3, 5, 8, dtype=torch.float64), 4).within(1e-12)
     yield call(non_contiguous(draw.normal(2, 7, 6)), 2)
     yield call(draw.normal(5, 2, 12).transpose(0, 1), 4).unchanged()
     yield call(draw.normal(2, 3, 6), 2).on_another_device()

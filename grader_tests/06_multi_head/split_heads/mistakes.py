@@ -100,6 +100,14 @@ right.mistake("tests_the_number_of_words", shows=("each head", "ValueError")).pa
 right.mistake("detaches_the_heads", {"x.unflatten": "x.detach().unflatten"}, shows="gradients").says(
     "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
 )
+right.mistake(
+    "rounds_to_float32",
+    {"x.unflatten": "x.float().unflatten", ".transpose(1, 2)": ".transpose(1, 2).to(x.dtype)"},
+    shows="float64",
+).says(
+    "On their way the numbers become float32: those of a float64 x lose half of their digits, and the dtype that you "
+    "return does not bring them back. Numbers only move here."
+)
 split_heads.mistake("fills_a_float32_tensor", shows="float64").whole("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
