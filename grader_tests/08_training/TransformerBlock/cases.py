@@ -40,6 +40,14 @@ def causal(T):
     return torch.ones(T, T, dtype=torch.bool).triu(1)
 
 
+def scattered(draw, T):
+    """A mask at random that blocks some words from themselves, and no row throughout."""
+    mask = draw.chance(0.5, T, T)
+    mask[range(T), range(-1, T - 1)] = False
+    mask[0, 0] = True
+    return mask
+
+
 def small_block():
     """Whole numbers and halves, for the visible examples."""
     even = torch.arange(64.0)

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
 
-from .cases import KINDS, SIZES, block_weights, causal, small_block, through_block
+from .cases import KINDS, SIZES, block_weights, causal, scattered, small_block, through_block
 
 BLOCK = "4. A block, and a model"
 
@@ -128,15 +128,20 @@ def _(draw):
 @transformer_block.criterion("the mask: True is blocked", points=0.5)
 def _(draw):
     yield through_block(block_weights(draw, 12), 3, x=draw.normal(2, 5, 12), mask=causal(5))
-    mask = draw.chance(0.5, 6, 6)
-    mask.fill_diagonal_(False)
-    yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=mask)
-    s = Script(x=draw.normal(2, 4, 6), mask=causal(4))
+    yield through_block(block_weights(draw, 8), 2, training=True, x=draw.normal(3, 6, 8), mask=scattered(draw, 6))
+    # Nothing of an earlier call may remain; each has an x of its own, so that a sum in place costs nothing here
+    s = Script(before=draw.normal(2, 4, 6), x=draw.normal(2, 4, 6), mask=causal(4))
     m = s.call(SUBJECT, d_model=6, n_heads=3, dropout=0.0, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
-    s.call(m, s.x, mask=s.mask)
-    s.call(m, s.x, name="out")  # nothing of an earlier call may remain
+    s.call(m, s.before, mask=s.mask)
+    s.call(m, s.x, name="out")
     yield s.case(ref("out"))
+    s = Script(before=draw.normal(2, 4, 6), x=draw.normal(2, 4, 6), mask=causal(4), other=causal(4).T.contiguous())
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
+    s.call(m, s.before, s.mask)
+    s.call(m, s.x, s.other, name="out")
+    yield s.case(ref("out")).described("x (2, 4, 6), mask (4, 4), after a call with another mask of this shape")
     s = Script(before=draw.normal(2, 3, 6), x=draw.normal(2, 6, 6), shorter=causal(3), mask=causal(6))
     m = s.call(SUBJECT, 6, 2, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 6), exactly=False)
@@ -158,11 +163,11 @@ def _(draw):
         "mlp.2.bias": torch.zeros(D, dtype=dtype),
     }
     x = draw.normal(B, T, D, dtype=dtype)
-    s = Script(x=x)
+    s = Script(x=x, copy=x.clone())  # two of them, so that a sum in place costs nothing here
     m = s.call(SUBJECT, D, H, dropout=p, name="module")
     s.call(helper("load_weights"), m, state, training=True, exactly=False)
     s.call(m, s.x, name="first")
-    s.call(m, s.x, name="second")
+    s.call(m, s.copy, name="second")
     made = s.case(ref("first"), ref("second")).holding("drops_weights_of_a_block", x=x, p=p, heads=H)
     yield made.described(f"TransformerBlock(32, 2, dropout={p:.2f}) in training mode; x (8, 12, 32)")
     s = Script(x=draw.normal(2, 5, 8))
@@ -175,33 +180,35 @@ def _(draw):
     made = through_block(silent, 2, dropout=0.5, training=True, x=draw.normal(3, 5, 10))
     yield made.described("TransformerBlock(10, 2, dropout=0.5) in training mode; attention's out_proj is all 0")
     x = draw.normal(3, 5, 10)
-    s = Script(x=x)
+    s = Script(x=x, copy=x.clone())
     m = s.call(SUBJECT, 10, 2, dropout=0.5, name="module")
     s.call(helper("load_weights"), m, silent, training=True, exactly=False)
     s.call(m, s.x, name="out")
     s.call(method(m, "eval"))
-    s.call(m, s.x, name="clean")
+    s.call(m, s.copy, name="clean")
     made = s.case(ref("out"), ref("clean")).holding("only_attention_drops", x=x, p=0.5)
     yield made.described("the same block in training mode and in eval mode; attention's out_proj is all 0")
     for tag, options in (("drops unasked", {}), ("eval mode drops, too", {"dropout": 0.5})):
         s = Script(x=draw.normal(2, 6, 8))
+        s.inputs["copy"] = s.inputs["x"].clone()
         m = s.call(SUBJECT, 8, 2, **options, name="module")
         s.call(SUBJECT, 8, 2, dropout=0.5)
         s.call(method(m, "train"), not options)
-        for name in ("one", "again"):
-            s.call(m, s.x, name=name)
+        s.call(m, s.x, name="one")
+        s.call(m, s.copy, name="again")
         made = s.case(ref("one"), ref("again")).holding("the_same_every_time", tag=tag)
         yield made.described(f"two calls of a block, {'in eval mode' if options else 'made without dropout'}")
-    yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8), mask=causal(7))
+    yield through_block(block_weights(draw, 8), 2, dropout=0.6, x=draw.normal(2, 7, 8))
 
 
 @transformer_block.criterion("gradients, float64, any device, x left alone", points=0.5, form=True)
 def _(draw):
     state = block_weights(draw, 8)
     yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()
-    yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6)).unchanged()
+    yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6), mask=scattered(draw, 4)).unchanged()
     yield through_block(block_weights(draw, 6), 2, x=draw.normal(2, 4, 6), mask=causal(4)).on_another_device()
-    yield through_block(block_weights(draw, 4, torch.float64), 2, x=draw.normal(2, 6, 4, dtype=torch.float64))
+    state, x = block_weights(draw, 4, torch.float64), draw.normal(2, 6, 4, dtype=torch.float64)
+    yield through_block(state, 2, x=x, mask=causal(6)).with_gradients()  # in eval mode
     s = Script(x=draw.normal(2, 3, 4, dtype=torch.float64))
     m = s.call(SUBJECT, 4, 2, name="module")
     s.call(helper("load_weights"), m, block_weights(draw, 4, torch.float64), exactly=False)

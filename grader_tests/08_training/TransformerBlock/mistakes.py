@@ -258,6 +258,33 @@ right.mistake("KeepsTheFirstMask", shows="the mask").patch("""
 +     mask = self.mask = getattr(self, "mask", mask)
 + return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """).says("The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own.")
+right.mistake("KeepsTheFirstMaskOfAShape", shows="the mask").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ if mask is not None:
++     if getattr(self, "mask", mask).shape != mask.shape:
++         del self.mask
++     mask = self.mask = getattr(self, "mask", mask)
++ return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
+""").says("A mask is kept and used again for every later one of its shape. Each call has a mask of its own.")
+right.mistake("OpensTheDiagonal", shows="the mask").patch("""
+  def attend(self, a, mask):
++     mask = None if mask is None else mask & ~torch.eye(len(mask), dtype=torch.bool, device=mask.device)
+""").says("You let every word see itself, whatever the mask says. Where it is True, it blocks.")
+right.mistake("AddsAFloat32Mask", shows="gradients").patch("""
+- return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
++ if mask is not None:
++     mask = torch.zeros(mask.shape, device=a.device).masked_fill(mask, -torch.inf)
++ return self.attention(a, a, a, attn_mask=mask)[0]
+""").says("The mask becomes numbers in float32, which do not go with float64. nn.MultiheadAttention takes it as it is.")
+right.mistake("LearnsInTrainingModeOnly", shows="gradients").patch("""
+- x = x + self.attend(self.norm_1(x), mask)
+- return x + self.mlp(self.norm_2(x))
++ with torch.set_grad_enabled(self.training):
++     x = x + self.attend(self.norm_1(x), mask)
++     return x + self.mlp(self.norm_2(x))
+""").says(
+    "In eval mode no gradient passes. Whether there are gradients is up to whoever calls the block, not to its mode."
+)
 right.mistake("SharesTheDropout", shows="dropout", when="drops unasked").patch("""
   self.drop = nn.Dropout(dropout)
 + type(self).dropout = dropout

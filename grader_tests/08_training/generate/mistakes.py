@@ -76,6 +76,16 @@ right.mistake("returns_the_new_tokens", shows=EVERYWHERE).patch("""
 right.mistake("writes_one_too_many", {"run(prompt, n_tokens": "run(prompt, n_tokens + 1"}, shows=EVERYWHERE).says(
     "You write one token too many."
 )
+right.mistake("writes_one_too_few", {"run(prompt, n_tokens": "run(prompt, n_tokens - 1"}, shows=EVERYWHERE).says(
+    "You write one token too few."
+)
+right.mistake("keeps_what_it_shows", shows=EVERYWHERE).patch("""
++ tokens = self.context(tokens)
+  tokens = self.append(tokens, self.choose(self.logits(tokens), temperature))
+""").says(
+    "What the model is no longer shown is lost from the result, too: the window has taken the name of the text. The "
+    "window is for the model alone."
+)
 right.mistake("counts_the_prompt", shows=EVERYWHERE).patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens - prompt.shape[1], temperature)
@@ -104,7 +114,10 @@ right.mistake("fills_up_with_zeros", shows=EVERYWHERE).patch("""
 right.mistake("takes_zero_for_not_given", shows=EVERYWHERE, when="random at 0").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + return Writer(model, generator).run(prompt, n_tokens, temperature or 1.0)
-""").says("temperature = 0 is taken for “not given” (`if not temperature`, `temperature or 1.0`), so you sample.")
+""").says(
+    "At temperature 0 you draw at random, where the likeliest token is asked for. Is 0 taken for “not given” (`if not "
+    "temperature`, `temperature or 1.0`)?"
+)
 right.mistake("lifts_the_temperature", shows="samples", when="too hot").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + class Lifted(Writer):

@@ -103,8 +103,9 @@ def _(draw):
 
 @get_batch.criterion("drawn one by one, from the generator and nothing else", points=0.5)
 def _(draw):
-    data = draw.permutation(9)
-    yield drawn(data, 6, 2, 1000, draw.integer(0, 10**6)).holding("one_by_one", data=data, n_starts=3)
+    # 3 starts, and no multiple of 3 as block_size: rows that follow each other in the text are not taken for equal ones
+    data = draw.permutation(8)
+    yield drawn(data, 5, 2, 1000, draw.integer(0, 10**6)).holding("one_by_one", data=data, n_starts=3)
     # More windows than starts. That one of the three is missing has a probability below 1e-10.
     data = draw.permutation(7)
     made = call(data, 4, 64, generator(draw.integer(0, 10**6)))
@@ -128,5 +129,4 @@ def _(draw):
     for length, block_size in ((8, 8), (5, 7), (1, 1)):
         data = draw.permutation(length) + 20
         yield call(data, block_size, 3, generator(0)).raising("data", "block_size")
-    data = draw.permutation(9)
-    yield call(data, 8, 2, generator(0)).holding("windows", data=data, block_size=8, batch_size=2)
+    yield call(draw.permutation(9), 8, 2, generator(0)).accepted()

@@ -49,7 +49,7 @@ right.mistake("makes_floats", shows="windows", when="floats").patch("""
 right.mistake(
     "never_draws_the_last_window",
     {"torch.randint(n,": "torch.randint(n - 1,"},
-    shows=("every", "ValueError"),
+    shows=("every", "windows"),
     when="never the last",
 ).says(
     "The last window is never drawn: the bound of torch.randint is already one past the greatest number. Of L tokens, "
@@ -160,11 +160,14 @@ right.mistake("accepts_a_token_too_few", shows="ValueError").patch("""
 right.mistake("refuses_the_shortest", {"n < 1": "n < 2"}, shows=("ValueError", "windows")).says(
     "You refuse a text of block_size + 1 tokens, into which exactly one window fits."
 )
+right.mistake("refuses_large_batches", {"n < 1": "n < batch_size"}, shows=("ValueError", "windows")).says(
+    "You refuse a batch of more windows than there are starts. They are drawn with replacement: it may be of any size."
+)
 right.mistake("names_nothing", shows="ValueError").patch("""
 - raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
 + raise ValueError("the text is too short")
 """).says(
-    "Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value or shape."
+    "Your ValueError does not say what was wrong. Name an argument, as in the signature, with its value or shape."
 )
 get_batch.mistake("asserts_the_length", shows="ValueError").whole("""
 def get_batch(data, block_size, batch_size, generator):

@@ -88,7 +88,9 @@ def moderate(draw, *shape, dtype=torch.float32):
 def _(draw):
     for B, T, N in ((2, 5, 7), (3, 1, 6), (1, 8, 3), (4, 3, 5)):
         yield call(moderate(draw, B, T, N), draw.integers(0, N, B, T))
-    yield call(logits=moderate(draw, 2, 3, 120), targets=draw.integers(0, 120, 2, 3))
+    targets = draw.integers(0, 120, 2, 3)
+    targets[1, 0] = 0  # a token like any other
+    yield call(logits=moderate(draw, 2, 3, 120), targets=targets)
 
 
 @language_model_loss.criterion("ignored targets do not count", points=0.5)
@@ -121,18 +123,21 @@ def _(draw):
 
 @language_model_loss.criterion("logits as large as 1e4", points=0.5)
 def _(draw):
+    # No target is 0: whoever takes that for padding loses the same whatever is drawn
     for scale in (1e4, -1e4):
         logits = scale + draw.normal(2, 3, 5)  # all of a size: only their differences matter
-        yield call(logits, draw.integers(0, 5, 2, 3)).with_gradients().holding("loss_of_huge_logits")
+        yield call(logits, draw.integers(1, 5, 2, 3)).with_gradients().holding("loss_of_huge_logits")
     logits = draw.uniform(3, 2, 6, low=-1e4, high=1e4)
-    yield call(logits, draw.integers(0, 6, 3, 2)).with_gradients().holding("loss_of_huge_logits")
-    surprised = torch.tensor([[[1e4, -1e4, 0.0], [-1e4, 9e3, 1e4]]])
-    yield call(surprised, torch.tensor([[1, 0]])).with_gradients().holding("loss_of_huge_logits")
+    yield call(logits, draw.integers(1, 6, 3, 2)).with_gradients().holding("loss_of_huge_logits")
+    surprised = torch.tensor([[[1e4, -1e4, 0.0], [9e3, -1e4, 1e4]]])
+    yield call(surprised, torch.tensor([[1, 1]])).with_gradients().holding("loss_of_huge_logits")
 
 
 @language_model_loss.criterion("gradients, float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
-    yield call(moderate(draw, 2, 4, 6), draw.integers(0, 6, 2, 4)).with_gradients()
+    targets = draw.integers(0, 6, 2, 4)
+    targets[0, 3] = 0
+    yield call(moderate(draw, 2, 4, 6), targets).with_gradients()
     yield call(moderate(draw, 3, 2, 25, dtype=torch.float64), draw.integers(0, 25, 3, 2)).with_gradients().unchanged()
     logits = moderate(draw, 4, 3, 5).transpose(0, 1)
     targets = draw.integers(0, 5, 4, 3).transpose(0, 1)

@@ -93,6 +93,19 @@ right.mistake(
     },
     shows="ignored",
 ).says("You ignore every negative target, and no other. ignore_index may be any number, that of a token included.")
+right.mistake(
+    "replaces_only_negative_targets",
+    {"targets.where(counts, torch.zeros_like(targets))": "targets.clamp(min=0)"},
+    shows="ignored",
+).says(
+    "What is ignored is replaced before picking only if it is negative. ignore_index may also be a number beyond the "
+    "vocabulary, which is no index either."
+)
+right.mistake(
+    "takes_zero_for_padding",
+    {"= targets != ignore_index": "= (targets != ignore_index) & (targets != 0)"},
+    shows=("the mean", "gradients"),
+).says("Targets of 0 are never counted. Token 0 is a token like any other: only ignore_index is ignored.")
 language_model_loss.mistake("divides_by_nothing", shows="0 where").whole("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index

@@ -56,6 +56,9 @@ right.mistake("takes_a_quarter_of_a_cosine", shows="half a cosine").patch("""
 - return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
 + return floor + (peak - floor) * math.cos(math.pi * r / 2)
 """).says("A quarter of a cosine, cos(pi * r / 2), is no half: it leaves the peak too slowly.")
+right.mistake("forgets_pi", {"math.pi * r": "r"}, shows="half a cosine").says(
+    "Your cosine goes from 1 to 0.54 only, and the rate never comes near floor. How many radians are half a turn?"
+)
 right.mistake("counts_in_degrees", {"math.pi": "180"}, shows="half a cosine").says(
     "math.cos counts in radians: half a turn is pi, not 180."
 )
@@ -86,7 +89,16 @@ right.mistake("cuts_off_at_the_floor", shows="floor").patch("""
 + return max(floor, peak * (1 + math.cos(math.pi * r)) / 2)
 """).says("The decay is cut off at floor (`max`). It should arrive there: floor is where the cosine ends.")
 right.mistake("refuses_no_warm_up", {"0 <= warmup": "0 < warmup"}, shows="floor").says(
-    "warmup = 0 is legal and means: start at the peak. You refuse it, or divide by it."
+    "warmup = 0 is legal and means: start at the peak. You refuse it."
+)
+right.mistake("divides_by_no_warm_up", shows="floor").patch("""
+- if step < warmup:
+-     return peak * (step + 1) / warmup
++ up = UP
++ if step < warmup:
++     return up
+""").for_each(UP=("peak * (step + 1) / warmup", "peak * ((step + 1) / warmup)")).says(
+    "warmup = 0 is legal, and you divide by it before you know whether the step is one of the warm-up."
 )
 right.mistake("refuses_the_end", shows=("floor", "half a cosine")).patch("""
 + if step >= total:
@@ -108,13 +120,21 @@ right.mistake(
     {"0 <= warmup < total": "0 <= warmup <= total", "total - warmup": "max(1, total - warmup)"},
     shows="a float",
 ).says("A warm-up of total steps leaves none for the decay: warmup = total is an error, too.")
+right.mistake("checks_after_the_warm_up", shows="a float").patch("""
+- if not 0 <= warmup < total:
+-     raise ValueError(f"warmup is {warmup}, total is {total}")
+  if step < warmup:
+      return peak * (step + 1) / warmup
++ if not 0 <= warmup < total:
++     raise ValueError(f"warmup is {warmup}, total is {total}")
+""").says("In a step of the warm-up you return before you check. Bad arguments are an error whatever the step.")
 right.mistake("allows_a_negative_warm_up", {"not 0 <= warmup <": "warmup >="}, shows="a float").says(
     "A negative warmup is an error, too."
 )
 right.mistake("complains_without_a_name", shows="a float").patch("""
 - raise ValueError(f"warmup is {warmup}, total is {total}")
 + raise ValueError("these numbers of steps do not fit together")
-""").says("Your ValueError does not say which argument was wrong: name warmup or total, with its value.")
+""").says("Your ValueError does not say what was wrong: name warmup or total, with its value.")
 right.mistake(
     "returns_a_rate_tensor",
     {

@@ -26,6 +26,23 @@ def stepping(draw, kind="SGD", *, sharpness=0.3, steps=1, batch=4, layout=torch.
     return s, f"train_step on ids ({batch}, 3), {kind}; {how}"
 
 
+def in_groups(draw):
+    """One step of an optimizer that has a group of its own, and a learning rate, for each part of the model."""
+    ids, targets = draw.integers(0, 6, 4, 3), draw.integers(0, 6, 4, 3)
+    s = Script(model=windowed(window_state(draw, sharpness=12.0)), ids=ids, targets=targets)
+    s.call(
+        helper("optimizer"), s.call(helper("attribute"), s.model, "out", name="out"), "SGD", lr=0.5, name="optimizer"
+    )
+    for part, lr in (("tokens", 0.2), ("places", 1.0)):
+        s.call(helper("parameters"), s.call(helper("attribute"), s.model, part, name=part), name=f"those of {part}")
+        s.call(method(ref("optimizer"), "add_param_group"), {"params": ref(f"those of {part}"), "lr": lr})
+    s.call(SUBJECT, s.model, ref("optimizer"), s.ids, s.targets)
+    s.call(helper("state_of"), s.model, name="after")
+    return s.case(ref("after")).described(
+        "train_step on ids (4, 3), SGD with three groups; the gradient's norm is above 1"
+    )
+
+
 def shown(state, *, old=False, kind="SGD", **chosen):
     s = Script(model=windowed(state), ids=torch.tensor([[0, 1], [1, 1]]), targets=torch.tensor([[1, 1], [0, 1]]))
     s.call(helper("optimizer"), s.model, kind, name="optimizer", **chosen)

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref
 
 from ..common import gentle, window_state, windowed
-from .cases import like_its_contrary, shown, stepping
+from .cases import in_groups, like_its_contrary, shown, stepping
 
 STEP = "6. One step"
 
@@ -119,3 +119,4 @@ def _(draw):
     yield s.case(ref("loss"), ref("after")).unchanged().described(f"three times {text}")
     s, text = stepping(draw, "SGD", sharpness=0.3, steps=3, layout=non_contiguous, lr=0.5, momentum=0.9)
     yield s.case(ref("loss"), ref("after")).described(f"three times {text}, with momentum; inputs not contiguous")
+    yield in_groups(draw)

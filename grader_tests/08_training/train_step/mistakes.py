@@ -41,6 +41,12 @@ right.mistake("clips_each_parameter", shows="an SGD").patch("""
 + for p in model.parameters():
 +     nn.utils.clip_grad_norm_([p], 1.0)
 """).says("You clip each parameter's gradient on its own. The norm is that of all of them together.")
+right.mistake(
+    "clips_the_first_group", {"model.parameters()": 'optimizer.param_groups[0]["params"]'}, shows="any optimizer"
+).says(
+    "You clip the first group of the optimizer's parameters. It may have several: the norm is that of the whole "
+    "gradient."
+)
 right.mistake("always_rescales", shows=("an SGD", "old gradients")).patch("""
 - nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 + norm = nn.utils.clip_grad_norm_(model.parameters(), math.inf)
