@@ -214,3 +214,15 @@ def append_to_cache(cache, key, value):
     "New keys and values are written into memory that earlier results share. Where two answers go on from one cache, "
     "the second overwrites the first."
 )
+right.mistake(
+    "rounds_to_float32",
+    {
+        "(cache, key, value):": "(cache, key, value):\n    dtype = key.dtype\n"
+        "    key, value = key.float().to(dtype), value.float().to(dtype)",
+        "keys, values = cache": "keys, values = (kept.float().to(dtype) for kept in cache)",
+    },
+    shows="float64",
+).says(
+    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you return "
+    "does not bring them back."
+)
