@@ -2,6 +2,8 @@
 
 import torch
 
+from grading.judge.exercise import SUBJECT, Script, method
+
 from ..shared import BUILT_IN, INF
 
 # PyTorch's attention holds a softmax, too
@@ -20,6 +22,15 @@ def far_ahead(draw, n):
     x = draw.normal(n, scale=0.5)
     x[0] = 7.0
     return x
+
+
+def in_the_same_tensor(x):
+    """A call with a tensor that was asked for before and holds other numbers by now."""
+    s = Script(x=x)
+    s.call(SUBJECT, s.x)
+    s.call(method(s.x, "neg_"))
+    s.call(SUBJECT, s.x)
+    return s.case().described("the second of two calls with one tensor, whose numbers changed between them")
 
 
 def levels(*values):

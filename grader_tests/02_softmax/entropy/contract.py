@@ -111,6 +111,7 @@ def _(draw):
         yield call(torch.tensor(row)).with_gradients()
     for row in with_zeros(draw.distribution(3, 5), (0,), (), (1, 4)):
         yield call(row).with_gradients()
+    yield call(torch.tensor([0.0, 1.0, 0.0])).with_gradients()
 
 
 @entropy.criterion("arguments, contiguous or not, stay as they were", points=0.5)
@@ -118,5 +119,7 @@ def _(draw):
     yield call(draw.distribution(7)).unchanged()  # of another length than in the case before
     yield call(draw.distribution(3, 5)).unchanged()
     yield call(with_zeros(draw.distribution(5), (1, 4))).holding("changes_nothing")
+    # What converts to float64 makes no copy of this one
+    yield call(with_zeros(draw.distribution(5, dtype=torch.float64), (1, 4))).holding("changes_nothing")
     yield call(non_contiguous(draw.distribution(6))).unchanged()
     yield call(non_contiguous(draw.distribution(2, 4, 3))).unchanged()

@@ -67,6 +67,10 @@ right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, shows="many lists").
 right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, shows="many lists").says(
     "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
+right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
+    "Without a `dim` you sum along the first dimension. The default should be the last, `dim=-1`.",
+    see="4. Which dimension?",
+)
 right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, shows=EVERYWHERE).says(
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
@@ -128,13 +132,21 @@ right.mistake(
     "The values are right, the gradient is not: you take the surprise for a constant (`detach`, "
     "`no_grad`), but it changes with the weight."
 )
+right.mistake(
+    "drops_the_sign_of_each_term", {"-(p": "(p", ".sum(dim)": ".abs().sum(dim)"}, shows="gradients at tiny"
+).says(
+    "The values are right, but a weight of 1 gets the gradient 0: its term is 0, where `abs` has a corner.",
+    see="8. Entropy: how many words is it looking at?",
+)
 entropy.mistake("mends_zeros_in_place", shows="arguments").whole("""
 def entropy(p, dim=-1):
-    p.data[p.data == 0] = 1.0
-    return -(p * torch.log(p)).sum(dim)
-""").says(
-    "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like "
-    "`clamp_`, write into the tensor that the caller still needs. Make a new tensor."
+    weights = WEIGHTS
+    weights.data[weights.data == 0] = 1.0
+    return -(weights * torch.log(weights)).sum(dim).to(p.dtype)
+""").for_each(WEIGHTS=("p", "p.double()")).says(
+    "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like `clamp_`, write into the "
+    "tensor that the caller still needs, and `double` or `to` give that very tensor where there is nothing to convert. "
+    "Make a new one."
 )
 as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows="the average").says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "

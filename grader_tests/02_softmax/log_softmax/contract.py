@@ -141,7 +141,7 @@ def _(draw):
     for far in ([0.0, -120.0, 1.0, -300.0], [-150.0, 0.5, 0.0, -22.0]):
         yield call(torch.tensor(far) + draw.uniform(4)).with_gradients()
     # A result of -inf has no slope, so only those of the finite ones are asked for
-    x = with_gaps(draw.normal(1, 6), (1, 4))[0]
+    x = with_gaps(draw.normal(1, 6), (0, 1, 4))[0]
     s = Script(x=x, hidden=x.isneginf())
     out = s.call(SUBJECT, s.x)
     s.call(method(out, "masked_fill"), s.hidden, 0.0)
@@ -156,6 +156,8 @@ def _(draw):
     yield call(even(5)).unchanged()
     yield call(even(3, 5)).unchanged()
     yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding("changes_nothing")
+    # What converts to float64 makes no copy of this one
+    yield call(draw.normal(5, dtype=torch.float64)).holding("changes_nothing")
     yield call(non_contiguous(even(6))).unchanged()
     yield call(non_contiguous(even(2, 4, 3))).unchanged()
     yield call(non_contiguous(even(4, 6)), dim=0).unchanged()

@@ -99,6 +99,10 @@ ready_made.mistake("ignores_dim", {"(x, dim)": "(x, -1)"}, shows="many lists").s
 ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, shows="many lists").says(
     "You normalise along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
+right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
+    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
+    see="4. Which dimension?",
+)
 right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, shows="many lists").says(
     "The sum runs over *everything*, so that all the weights together make 1. Each list along "
     "`dim` should make 1 by itself.",
@@ -153,6 +157,15 @@ def log_softmax(x, dim=-1):
     "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_` write "
     "into the tensor that the caller still needs. Make a new tensor."
 )
+log_softmax.mistake("shifts_what_it_converted_in_place", shows="arguments").whole("""
+def log_softmax(x, dim=-1):
+    shifted = x.double()
+    shifted -= shifted.detach().amax(dim, keepdim=True)
+    return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
+""").says(
+    "Your function changes an argument that is float64 already: what converts a tensor (`double`, `to`, `contiguous`) "
+    "gives the very same one where there is nothing to convert, and `-=` writes into it."
+)
 right.mistake(
     "works_along_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("the logarithms", "scores and gaps")
 ).says(
@@ -195,9 +208,12 @@ ready_made.mistake("answers_in_float64", shows="float64").patch("""
     "Float32 scores must give a float32 result: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
-ready_made.mistake("computes_in_float32_and_converts", shows="float64").patch("""
-- return torch.log_softmax(x, dim)
-+ return torch.log_softmax(x.float(), dim).to(x.dtype)
+right.mistake("computes_in_float32_and_converts", shows="float64").patch("""
+  def log_softmax(x, dim=-1):
++     dtype, x = x.dtype, x.float()
+@@
+- return shifted - shifted.exp().sum(dim, keepdim=True).log()
++ return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(dtype)
 """).says(
     "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
     "digits that float64 has more are lost by then."
@@ -215,6 +231,17 @@ def log_softmax(x, dim=-1):
 """).says(
     "You add the logarithm of the sum to the largest score before you subtract. Beside a score of 1e8 that logarithm "
     "is rounded away. Take both from the scores one after the other, the largest first.",
+)
+log_softmax.mistake("adds_up_in_pairs", shows="gradients").whole("""
+def log_softmax(x, dim=-1):
+    shifted = x - LARGEST
+    total = shifted.narrow(dim, 0, 1)
+    for i in range(1, x.shape[dim]):
+        total = torch.logaddexp(total, shifted.narrow(dim, i, 1))
+    return shifted - total
+""").for_each(LARGEST=("x.amax(dim, keepdim=True)", "x.amax(dim, keepdim=True).detach()")).says(
+    "The values are right, the gradient beside scores of −∞ is `nan`: `logaddexp` of two of them has no other.",
+    see="3. A thousand is too much",
 )
 keeps_its_last_result(right, shows="the logarithms")
 log_softmax.mistake("shares_one_unit_among_all_lists", shows="many lists").whole("""

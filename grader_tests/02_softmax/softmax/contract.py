@@ -6,7 +6,7 @@ from grading.judge.exercise import call, exercise, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
-from ..common import NOT_ALLOWED, far_ahead, levels, with_gaps
+from ..common import NOT_ALLOWED, far_ahead, in_the_same_tensor, levels, with_gaps
 
 softmax = exercise(
     "softmax",
@@ -71,6 +71,7 @@ def _(draw):
     yield call(torch.full((300,), draw.number(-2.0, 2.0))).described("300 equal scores")
     yield call(draw.normal(1)).described("a list of one score")
     yield after([draw.normal(4)], [draw.normal(4)])
+    yield in_the_same_tensor(draw.normal(4))
 
 
 @softmax.criterion("many lists, along any dimension", points=1.5)
@@ -154,7 +155,9 @@ def _(draw):
     yield call(draw.normal(2, 5) + levels(300.0, -300.0)).with_gradients()
     # Columns so far apart that float64 has no room for the exponential of what is between them
     yield call(draw.normal(4, 3) + levels(900.0, -900.0, 0.0).T, dim=0).with_gradients()
-    x = with_gaps(draw.normal(3, 6), (2,), (5,), (1, 4))
+    # The exponential of a difference has no room, and its slope is inf times 0 where it is one that divides
+    yield call(torch.tensor([[0.0, -120.0, 1.0, -300.0], [-0.5, 0.5, -90.0, 1.0]])).with_gradients()
+    x = with_gaps(draw.normal(3, 6), (2,), (5,), (0, 1))
     yield call(x).with_gradients().described("the gradient beside scores of -inf")
     yield call(torch.stack([far_ahead(draw, 250), far_ahead(draw, 250)])).with_gradients()
 
@@ -164,6 +167,8 @@ def _(draw):
     yield call(draw.normal(5)).unchanged()
     yield call(draw.normal(3, 5)).unchanged()
     yield call(with_gaps(draw.normal(1, 5) + 300.0, (2,))[0]).holding("changes_nothing")
+    # What converts to float64 makes no copy of this one
+    yield call(draw.normal(5, dtype=torch.float64)).holding("changes_nothing")
     yield call(non_contiguous(draw.normal(6))).unchanged()
     yield call(non_contiguous(draw.normal(2, 4, 3))).unchanged()
     yield call(non_contiguous(draw.normal(4, 6)), dim=0).unchanged()

@@ -50,9 +50,9 @@ right.mistake("subtracts_the_minimum", shows=("scores of any size", "scores of m
 )
 right.mistake("cuts_large_scores_off", shows="scores of any size").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
-+ exponentials = torch.exp(x.clamp(-80, 80))
++ exponentials = torch.exp(x.clamp(LIMITS))
 + exponentials = torch.where(x.isneginf(), 0.0, exponentials)
-""").says(
+""").for_each(LIMITS=("-80, 80", "max=80")).says(
     "You cut large scores off. That keeps `exp` finite, but scores beyond the limit all become "
     "equal, and their differences are what counts.",
     see="3. A thousand is too much",
@@ -84,6 +84,10 @@ right.mistake(
     shows="many lists",
 ).says(
     "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
+    see="4. Which dimension?",
+)
+right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, shows="many lists").says(
+    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
     see="4. Which dimension?",
 )
 right.mistake(
@@ -119,6 +123,14 @@ right.mistake("forgets_keepdim", shows="many lists").patch("""
 """).says(
     "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
     "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
+    see="4. Which dimension?",
+)
+softmax.mistake("puts_the_dimension_back_at_the_end", shows="many lists").whole("""
+def softmax(x, dim=-1):
+    exponentials = torch.exp(x - x.max(dim).values.unsqueeze(-1))
+    return exponentials / exponentials.sum(dim).unsqueeze(-1)
+""").says(
+    "The maximum and the sum get their lost dimension back at the end, whatever `dim` is. It belongs where it was.",
     see="4. Which dimension?",
 )
 softmax.mistake("returns_the_exponentials", shows=EVERYWHERE).whole("""
@@ -211,6 +223,12 @@ right.mistake(
     "The weight should be 0 exactly, and the sum needs no help: it holds an exponential of 1.",
     see="3. A thousand is too much",
 )
+softmax.alternative("in_one_pass").mistake(
+    "starts_at_minus_infinity", {"torch.finfo(x.dtype).min": "-math.inf"}, shows="scores of minus"
+).says(
+    "A list that begins with −∞ becomes `nan`: the largest score so far is −∞ there, and −∞ minus −∞ is no number.",
+    see="3. A thousand is too much",
+)
 right.mistake("always_answers_in_float32", shows="float64").patch("""
   def softmax(x, dim=-1):
 +     x = x.float()
@@ -240,6 +258,16 @@ right.mistake("works_in_place", shows="arguments").patch("""
     "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_`, like "
     "`exp_`, write into the tensor that the caller still needs. Make a new tensor."
 )
+softmax.mistake("shifts_what_it_converted_in_place", shows="arguments").whole("""
+def softmax(x, dim=-1):
+    scores = x.double()
+    scores -= scores.detach().amax(dim, keepdim=True)
+    exponentials = scores.exp()
+    return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
+""").says(
+    "Your function changes an argument that is float64 already: what converts a tensor (`double`, `to`, `contiguous`) "
+    "gives the very same one where there is nothing to convert, and `-=` writes into it."
+)
 right.mistake("takes_dimension_1_by_default", {"dim=-1": "dim=1"}, shows=("positive", "scores of any size")).says(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
@@ -258,9 +286,12 @@ ready_made.mistake("always_answers_in_float64", shows="float64").patch("""
     "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
     "fine, if you convert back.)"
 )
-ready_made.mistake("computes_the_weights_in_float32", shows="float64").patch("""
-- return torch.softmax(x, dim)
-+ return torch.softmax(x.float(), dim).to(x.dtype)
+right.mistake("computes_the_weights_in_float32", shows="float64").patch("""
+  def softmax(x, dim=-1):
++     dtype, x = x.dtype, x.float()
+@@
+- return exponentials / exponentials.sum(dim, keepdim=True)
++ return (exponentials / exponentials.sum(dim, keepdim=True)).to(dtype)
 """).says(
     "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
     "the digits that float64 has more are lost by then."
@@ -283,6 +314,30 @@ def softmax(x, dim=-1):
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, shows="positive")
+right.mistake("keeps_results_by_the_tensor", shows="positive").patch("""
++ import functools
++
++
++ @functools.lru_cache(maxsize=None)
+  def softmax(x, dim=-1):
+""").says(
+    "Your function hands out an earlier result as soon as it gets the same tensor. The numbers in a tensor can change, "
+    "as weights do in training: compute each call anew."
+)
+softmax.mistake("divides_by_exponentials_of_differences", shows="gradients at large").whole("""
+def softmax(x, dim=-1):
+    lists = x.movedim(dim, -1)
+    hidden = lists.isneginf()
+    scores = torch.where(hidden, 0.0, lists)
+    ratios = (scores.unsqueeze(-2) - scores.unsqueeze(-1)).exp()
+    weights = 1 / torch.where(hidden.unsqueeze(-2), 0.0, ratios).sum(-1)
+    return torch.where(hidden, 0.0, weights).movedim(-1, dim)
+""").says(
+    "The weights are right, but where scores lie far apart the gradient is `nan`: the exponential of a difference "
+    "between two scores overflows, and 1 divided by it is 0 with no slope left. Only differences to the largest are "
+    "never above 0.",
+    see="5. What comes back through it",
+)
 right.mistake("makes_a_new_vector", shows="float64").patch("""
   def softmax(x, dim=-1):
 +     if x.ndim == 1:

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after
@@ -69,6 +69,10 @@ def _(draw):
     yield call(draw.normal(3), 1.0)
     yield call(draw.normal(4), 3).described("a whole number as temperature")
     yield after((draw.normal(4), 2.0), (draw.normal(4), 2.0))
+    s = Script(x=draw.normal(4))
+    s.call(SUBJECT, s.x, 1.0)  # an answer that divides in place does no harm with 1
+    s.call(SUBJECT, s.x, 0.5)
+    yield s.case().described("the same scores at a second temperature")
 
 
 @softmax_with_temperature.criterion("many lists, along any dimension", points=0.5)
@@ -89,8 +93,9 @@ def _(draw):
     yield call(draw.normal(5, scale=3.0), 1e-3)
     for row in ([2.0, 2.0, -1.0, 1.0], [-0.5, -1.0, -0.5, -2.0]):
         yield call(torch.tensor(row), 1e-6)
-    # A logarithm of a weight that is divided by 0.001 brings its rounding along, a thousandfold
+    # A logarithm of a weight brings its rounding along, a thousandfold where it is divided by 0.001
     yield call(torch.tensor([1.0, 2.0, 5.0]).log() * 1e-3, 1e-3).within(5e-4, 1e-5)
+    yield call(torch.tensor([2.0, 5.0, 1.0]).log() * 2e-4, 2e-4).within(5e-3, 1e-5)
     yield call(draw.normal(5), 1e6)
     yield call(draw.normal(4), math.inf).described("a temperature without bound")
     # The weights at temperature 1 are 0 here, but at this temperature they are not
@@ -105,6 +110,7 @@ def _(draw):
         for temperature in (0.3, 4.0):
             yield call(row, temperature)
             yield call(row, temperature).holding("exact_zeros")
+    yield call(torch.tensor([-INF, -1e30, -2e30]), 1e4)
 
 
 @softmax_with_temperature.criterion("refuses 0 and below", points=0.5)
@@ -141,5 +147,7 @@ def _(draw):
     yield call(draw.normal(5), 0.5).unchanged()
     yield call(draw.normal(3, 5), 0.5).unchanged()
     yield call(with_gaps(draw.normal(1, 5), (2,))[0], 2.0).holding("changes_nothing")
+    # What converts to float64 makes no copy of this one
+    yield call(draw.normal(5, dtype=torch.float64), 0.5).holding("changes_nothing")
     yield call(non_contiguous(draw.normal(6)), 0.7).unchanged()
     yield call(non_contiguous(draw.normal(2, 4, 3)), 1.3).unchanged()

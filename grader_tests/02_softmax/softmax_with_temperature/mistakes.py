@@ -90,6 +90,9 @@ right.mistake("names_no_value", shows=REFUSALS).patch("""
 right.mistake("refuses_what_is_hot", {"temperature > 0": "0 < temperature <= 1"}, shows=("divides", "hot, cold")).says(
     "You refuse temperatures above 1. They are legal: they even the weights out."
 )
+right.mistake("refuses_infinity", {"temperature > 0": "0 < temperature < math.inf"}, shows="hot, cold").says(
+    "You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights."
+)
 right.mistake("insists_on_a_float", shows="divides").patch("""
 - if not temperature > 0:
 + if not isinstance(temperature, float) or not temperature > 0:
@@ -158,11 +161,12 @@ right.mistake(
 )
 right.mistake("divides_in_place", shows="arguments").patch("""
 - return torch.softmax(x / temperature, dim)
-+ x /= temperature
-+ return torch.softmax(x, dim)
-""").says(
-    "Your function changes its argument: `x /= temperature` writes into the tensor that the caller "
-    "still needs. Make a new tensor."
++ scores = SCORES
++ scores /= temperature
++ return torch.softmax(scores, dim).to(x.dtype)
+""").for_each(SCORES=("x", "x.double()")).says(
+    "Your function changes its argument: `x /= temperature` writes into the tensor that the caller still needs, and "
+    "`double` or `to` give that very tensor where there is nothing to convert. Make a new one."
 )
 right.mistake(
     "takes_softmax_twice",
@@ -202,7 +206,7 @@ right.mistake(
 )
 right.mistake(
     "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, shows="hot, cold"
-).for_each(LEAST=(0.01, 0.1)).says(
+).for_each(LEAST=(0.01, 0.1, 1e-3)).says(
     "A temperature of 0 is refused, as it should be, but a small one is replaced by a larger: "
     "close to 0 the weights still depend on it.",
     see="7. Temperature",
@@ -227,6 +231,37 @@ right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / te
     "You divide by the *square* of the temperature.", see="7. Temperature"
 )
 keeps_its_last_result(right, shows="divides")
+right.mistake("keeps_results_by_the_tensor", shows="divides").patch("""
++ kept = {}
++
++
+  def softmax_with_temperature(x, temperature, dim=-1):
+@@
+- return torch.softmax(x / temperature, dim)
++ key = (id(x), dim)
++ if key not in kept:
++     kept[key] = (x, torch.softmax(x / temperature, dim))
++ return kept[key][1]
+""").says(
+    "Your function hands out an earlier result as soon as it gets the same tensor, though the temperature is another "
+    "one: compute each call from all of its arguments."
+)
+right.mistake(
+    "puts_a_number_for_minus_infinity", {"x / temp": "torch.where(x.isneginf(), FILL, x) / temp"}, shows="hot, cold"
+).for_each(FILL=(-1e4, -1e9, -1e12)).says(
+    "You put a large negative number in the place of −∞. Beside scores that are lower still it wins, and a high "
+    "temperature brings it close to the others: a number is a score like any other, −∞ is not.",
+    see="7. Temperature",
+)
+right.mistake("weighs_in_float32_and_converts", shows="float64").patch("""
+- return torch.softmax(x / temperature, dim)
++ scores = x.float() / temperature
++ exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
++ return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
+""").says(
+    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
+    "the digits that float64 has more are lost by then."
+)
 right.mistake("shares_one_unit_among_all_lists", shows="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + return torch.softmax((x / temperature).flatten(), 0).view(x.shape)
