@@ -47,6 +47,11 @@ def _(draw):
     script = Script()
     mask = script.call(SUBJECT, 4, name="mask")
     yield script.case(script.call(method(mask, "to"), device())).described("causal_mask(4)")
+    # One that is kept and handed out again is what its last owner made of it; no other case asks for this size
+    script = Script()
+    script.call(method(script.call(SUBJECT, 13, device=device(), name="mask"), "fill_"), True)
+    script.call(SUBJECT, 13, device=device(), name="result")
+    yield script.case().described("causal_mask(13, device=...), after an earlier result was changed in place")
 
 
 @causal_mask.criterion("more keys than queries", points=1.5)

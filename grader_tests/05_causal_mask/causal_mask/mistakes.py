@@ -47,9 +47,9 @@ right.mistake("a_mask_to_add", shows=EVERYWHERE).patch("""
 right.mistake("zeros_and_ones", {"dtype=torch.bool, device": "device"}, shows="boolean").says(
     "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work."
 )
-right.mistake("ones_in_integers", {"torch.bool": "torch.int64"}, shows="boolean").says(
-    "The right cells, as integers. A mask is boolean: `dtype=torch.bool`."
-)
+right.mistake("ones_in_integers", {"torch.bool": "INTEGER"}, shows="boolean").for_each(
+    INTEGER=("torch.int64", "torch.uint8")
+).says("The right cells, as integers. A mask is boolean: `dtype=torch.bool`.")
 right.mistake("with_dimensions_for_batch_and_heads", {"T, S,": "1, 1, T, S,"}, shows=EVERYWHERE).says(
     "There are two dimensions too many. The mask is (T, S); it broadcasts to batches and heads as it is."
 )
@@ -89,4 +89,18 @@ def causal_mask(T, S=None, device=None):
 """).says("S = T is refused. It is the most ordinary case of all: only S < T is an error.")
 right.mistake("ignores_the_device", {", device=device": ""}, shows="boolean").says(
     "`device` is ignored: the mask is made on PyTorch's default device. Pass it on to where the tensor is made."
+)
+causal_mask.mistake("hands_out_what_it_kept", shows="as many").whole("""
+from functools import lru_cache
+
+
+@lru_cache(maxsize=None)
+def causal_mask(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, which is less than T = {T}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
+""").says(
+    "A mask that was made before is handed out again, the same tensor. Whoever changes theirs in place, to block "
+    "padding as well, changes the mask of everyone who asks later."
 )

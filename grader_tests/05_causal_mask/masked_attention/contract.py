@@ -66,6 +66,9 @@ def _(draw):
     # Of each query's two highest scores the first is blocked, so that a softmax over all keys leaves nothing to share
     mask.scatter_(1, (query @ key.mT).topk(2).indices, torch.tensor([[True, False]]).expand(6, 2))
     yield call(query, key, value, mask)
+    # Vectors of 1e15, the largest that the conventions name: all scores lie under -1e30, a tenth of it apart
+    key = ((8.0 + draw.permutation(7)) / 14.0)[:, None].expand(7, 4) * 1e15
+    yield call(torch.full((3, 4), -1e15), key, draw.normal(7, 3), some_open(draw, 3, 7))
 
 
 @masked_attention.criterion("batches, and masks that broadcast", points=1)
@@ -78,6 +81,7 @@ def _(draw):
     yield call(query, key, value, some_open(draw, 6))
     yield call(*drawn(draw, 5), some_open(draw, 5, 1, 6))
     yield call(*drawn(draw, 2, 3), None)
+    yield call(*drawn(draw, 1, 2, 3), some_open(draw, 3, 1, 6))  # three leading dimensions, a batch of one
 
 
 @masked_attention.criterion("fully blocked rows are 0", points=0.5)
@@ -103,9 +107,18 @@ def _(draw):
 @masked_attention.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
     yield call(*drawn(draw, T=5, S=5, K=2, V=2, dtype=torch.float64))
-    yield call(*drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64), some_open(draw, 2, 7))
+    query, key, value = drawn(draw, T=2, S=7, K=3, V=9, dtype=torch.float64)
+    query[:, 0] = 2.0
+    key[:, 0] += 50.0  # scores near 60, of which float32 has six digits after the point: work in it shows
+    yield call(query, key, value, some_open(draw, 2, 7))
     yield call(*map(non_contiguous, drawn(draw)), mask=non_contiguous(some_open(draw, 4, 6)))
+    # As they are after heads were split off: no two of the leading dimensions are one in memory
+    split = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in drawn(draw, 2, 3))
+    yield call(*split, some_open(draw, 4, 6))
     yield call(*drawn(draw, 2), some_open(draw, 4, 6)).unchanged()
+    # A row with nothing to see tempts to open it in the mask itself; what comes out is judged above
+    blocked = torch.ones(4, 6, dtype=torch.bool)
+    yield call(*drawn(draw), blocked).unchanged().holding("changes_nothing")
     yield call(*drawn(draw), some_open(draw, 4, 6)).on_another_device()
     yield call(*drawn(draw)).on_another_device()
     yield call(*drawn(draw, 2)).unchanged()

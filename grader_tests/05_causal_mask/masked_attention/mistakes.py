@@ -2,6 +2,8 @@
 
 from .contract import masked_attention
 
+FILLS = (-1e9, -1e4, -1e5, -1e6, -1e10, -1e12, -1e20)
+
 EVERYWHERE = ("without", "with a mask")  # what an answer loses whose every result is wrong
 
 right = masked_attention.base("""
@@ -50,7 +52,12 @@ right.mistake("sees_what_is_blocked", {"else mask": "else ~mask"}, shows="with a
 )
 right.mistake("needs_a_mask", shows="without").patch("""
 - mask = torch.tensor(False) if mask is None else mask
-""").says("Without a mask this fails, and `mask` is None by default: then nothing is blocked.")
+@@
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
++ seen = scores.masked_fill(BLOCKED, float("-inf"))
+""").for_each(BLOCKED=("mask & ~mask.all(-1, keepdim=True)", "mask")).says(
+    "Without a mask this fails, and `mask` is None by default: then nothing is blocked."
+)
 right.mistake("causal_whatever_the_mask", shows="with a mask").patch("""
   def masked_attention(query, key, value, mask=None):
 +     scores = query @ key.mT / key.shape[-1] ** 0.5
@@ -84,15 +91,24 @@ right.mistake("fills_scores_with_minus_1e9", shows=("fully", "with a mask")).pat
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
 + weights = torch.softmax(scores.masked_fill(mask, FILL), -1)
-""").for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).says(
+""").for_each(FILL=FILLS).says(
     "Blocked scores become a number such as -1e9: not low enough where the others are lower still, and in a fully "
     "blocked row it makes all keys equal.",
+    see="3. From a mask to weights",
+)
+right.mistake("fills_scores_with_minus_1e9_but_for_empty_rows", shows="with a mask").patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ seen = scores.masked_fill(mask, FILL)
++ weights = torch.softmax(seen, -1).masked_fill(mask.all(-1, keepdim=True), 0.0)
+""").for_each(FILL=FILLS).says(
+    "Blocked scores become a number such as -1e9: that is not low enough where the others are lower still.",
     see="3. From a mask to weights",
 )
 right.mistake("fills_scores_with_minus_1e9_and_zeroes", shows="with a mask").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 + seen = scores.masked_fill(mask, FILL)
-""").for_each(FILL=(-1e9, -1e4, -1e5, -1e6, -1e10, -1e12)).says(
+""").for_each(FILL=FILLS).says(
     "Blocked scores become a number such as -1e9, and their weights 0. Where the open scores are lower still, the "
     "blocked ones take all of the 1 first, and nothing is left.",
     see="3. From a mask to weights",
@@ -165,6 +181,30 @@ right.mistake("scores_for_weights", {", weights": ", scores"}, shows=EVERYWHERE)
 right.mistake("transposes_the_batch", {"key.mT": "key.T"}, shows="batches").says(
     "`.T` turns round *all* dimensions of a batch. Exchange the last two only."
 )
+right.mistake("transposes_dimensions_1_and_2", {"key.mT": "key.transpose(1, 2)"}, shows=EVERYWHERE).says(
+    "`transpose(1, 2)` means the last two dimensions of (B, S, K) and of nothing else. There may be none in front of "
+    "them, or several: count from the end."
+)
+right.mistake("opens_the_mask_in_place", shows="float64").patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
+- weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)
++ nothing = mask.all(-1, keepdim=True)
++ mask &= ~nothing
++ weights = torch.softmax(scores.masked_fill(mask, float("-inf")), -1).masked_fill(nothing, 0.0)
+""").says(
+    "The mask was changed in place: `&=` and functions whose name ends in `_` write into it, and whoever made it uses "
+    "it again. Make a new one."
+)
+right.mistake("drops_a_batch_of_one", shows="batches").patch("""
+  def masked_attention(query, key, value, mask=None):
++     query, key, value = (x if x.dim() > 2 else x[None] for x in (query, key, value))
+@@
+- return weights @ value, weights
++ return (weights @ value).squeeze(0), weights.squeeze(0)
+""").says(
+    "A batch of one comes back without its first dimension: `squeeze` takes away whatever has the size 1, and not only "
+    "what was put there before."
+)
 right.mistake("scales_the_query_in_place", shows="float64").patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + query.data /= key.shape[-1] ** 0.5
@@ -178,6 +218,12 @@ right.mistake(
     "weights_in_float64", {"weights @ value, weights": "(weights @ value), weights.double()"}, shows="float64"
 ).says(
     "The output or the weights have another dtype than the query: look for `double()`, `float()` and numpy on the way."
+)
+right.mistake(
+    "weights_in_float32_on_the_way", {"(seen, -1)": "(seen, -1, dtype=torch.float32).to(seen.dtype)"}, shows="float64"
+).says(
+    "Somewhere on the way the numbers are float32, whatever they were before: look for `float()` and `dtype=`. What "
+    "float64 holds beyond that is lost, though the result is float64 again."
 )
 right.mistake(
     "a_mask_on_another_device",
@@ -229,4 +275,28 @@ def masked_attention(query, key, value, mask=None):
 )
 right.mistake("turns_the_mask", {"else mask": "else mask.mT"}, shows="with a mask").says(
     "The mask is transposed: its rows are queries, its columns keys, as they are in the scores."
+)
+masked_attention.mistake("wipes_nan_off_one_of_the_two", shows="fully").whole("""
+def masked_attention(query, key, value, mask=None):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask, float("-inf"))
+    weights = torch.softmax(scores, -1)
+    return RESULTS
+""").for_each(RESULTS=("(weights @ value).nan_to_num(0.0), weights", "weights @ value, weights.nan_to_num(0.0)")).says(
+    "In fully blocked rows one of the two results is 0, and the other one NaN: it was wiped off one of them only. Let "
+    "none arise.",
+    see="A row with nothing to see",
+)
+right.mistake(
+    "writes_into_the_weights", {"(seen, -1).masked_fill(": "(seen, -1).masked_fill_("}, shows="gradients"
+).says(
+    "The weights were changed in place, and the softmax needs them as they were on the way back. `weights[...] = 0` "
+    "and functions whose name ends in `_` write into a tensor: make a new one."
+)
+masked_attention.alternative("flattened_to_one_batch").mistake(
+    "flattens_by_view", {"x.reshape(-1, *x": "x.view(-1, *x"}, shows="float64"
+).says(
+    "`view` joins dimensions only where their numbers lie in order in memory. After a `transpose`, as when heads are "
+    "split off, they do not: read what its error proposes."
 )

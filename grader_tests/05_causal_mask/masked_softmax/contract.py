@@ -76,6 +76,7 @@ def _(draw):
     yield call(scores, some_open(draw, 1, 1, 4, 5))
     yield call(scores, some_open(draw, 3, 1, 5))
     yield call(scores, some_open(draw, 2, 3, 4, 5))
+    yield call(draw.normal(1, 2, 3, 4, 5), some_open(draw, 2, 1, 1, 5))  # three leading dimensions, a batch of one
     yield call(draw.normal(4, 6), some_open(draw, 6))
     yield call(draw.normal(3, 2, 6), some_open(draw, 1, 6))
     yield call(draw.normal(2, 3, 5), torch.tensor([[False], [True], [False]]))
@@ -108,8 +109,6 @@ def _(draw):
     yield call(torch.full((4, 6), -1e15), mask)
     for least in (-2e6, -2e11):  # these tell fills with -1e4, -1e9 and -1e15 apart
         yield call(draw.uniform(4, 6, low=least, high=least / 2), mask)
-    low = draw.uniform(4, 6, low=-4.0, high=4.0, dtype=torch.float64) - 1e12
-    yield call(low.masked_fill(mask, 1e15), mask)
 
 
 @masked_softmax.criterion("gradients, never NaN", points=0.5)
@@ -127,7 +126,8 @@ def _(draw):
 
 @masked_softmax.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)
 def _(draw):
-    yield call(draw.normal(2, 7, dtype=torch.float64), some_open(draw, 2, 7))
+    # Of scores near 60 float32 has six digits after the point, so that work in it shows
+    yield call(draw.normal(2, 7, dtype=torch.float64) + 60.0, some_open(draw, 2, 7))
     yield call(non_contiguous(draw.normal(2, 3, 4, 5)), non_contiguous(some_open(draw, 2, 3, 4, 5)))
     yield call(draw.normal(4, 6), some_open(draw, 4, 6)).unchanged()
     yield call(draw.normal(3, 5), some_open(draw, 3, 5)).on_another_device()

@@ -30,8 +30,9 @@ def masked_softmax(scores, mask):
     weights = torch.softmax(scores, -1).masked_fill(mask, 0.0)
     return weights / weights.sum(-1, keepdim=True).clamp(min=1e-12)
 """).says(
-    "Zeroes after the softmax, then divided by a sum that is kept from being 0. Where a blocked score is much the "
-    "highest nothing is left to divide: the whole row is 0.",
+    "Blocked scores still count at first, in the softmax or in the greatest score that is subtracted; their weights "
+    "become 0 afterwards, and the rest is divided by its sum. Where a blocked score is much the highest nothing is "
+    "left to divide: the whole row is 0.",
     see="6. Is it a bug?",
 )
 right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "weights"}, shows="fully").says(
@@ -140,15 +141,18 @@ right.mistake(
     "multiplies_infinity",
     {
         'scores.masked_fill(mask, float("-inf"))': 'scores + mask.to(scores) * float("-inf")',
-        "weights.masked_fill(mask, 0.0)": "weights",
+        "weights.masked_fill(mask, 0.0)": "AFTER",
     },
     shows="open keys",
-).says(
+).for_each(AFTER=("weights", "weights.nan_to_num(0.0)")).says(
     "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
     "multiply by it."
 )
 right.mistake("over_the_queries", {"softmax(filled, -1)": "softmax(filled, -2)"}, shows="open keys").says(
     "Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
+)
+right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, shows="masks").says(
+    "The softmax goes over dimension 1. That is the last one of a matrix, and no longer where batches come first."
 )
 masked_softmax.mistake("needs_a_mask_of_the_same_shape", shows="masks").whole("""
 def masked_softmax(scores, mask):
@@ -178,8 +182,19 @@ def masked_softmax(scores, mask):
 masked_softmax.mistake("subtracts_nothing", shows="scores").whole("""
 def masked_softmax(scores, mask):
     parts = scores.masked_fill(mask, float("-inf")).exp()
-    return parts / parts.sum(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 1.0)
-""").says("e^s of a large score is infinite: subtract the greatest open score of each row first.")
+    return parts / parts.sum(-1, keepdim=True).GUARD
+""").for_each(GUARD=("masked_fill(mask.all(-1, keepdim=True), 1.0)", "clamp(min=1e-12)")).says(
+    "e^s of a large score is infinite: subtract the greatest open score of each row first."
+)
+masked_softmax.mistake("subtracts_the_logarithm_of_the_sum", shows="scores").whole("""
+def masked_softmax(scores, mask):
+    filled = scores.masked_fill(mask, float("-inf"))
+    total = filled.logsumexp(-1, keepdim=True).masked_fill(mask.all(-1, keepdim=True), 0.0)
+    return (filled - total).exp()
+""").says(
+    "e^(s - log Σ e^s) is right on paper. Added to a score of 1e15, the logarithm of how many share it is rounded off: "
+    "two equal scores get 1 each."
+)
 masked_softmax.mistake("computes_what_it_throws_away", shows="gradients").whole("""
 def masked_softmax(scores, mask):
     empty = mask.all(-1, keepdim=True)
@@ -192,17 +207,54 @@ def masked_softmax(scores, mask):
 )
 masked_softmax.mistake("fills_in_place", shows="float64").whole("""
 def masked_softmax(scores, mask):
-    filled = scores.detach() if scores.is_leaf else scores
+    filled = FILLED
     filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
     return torch.softmax(scores, -1).masked_fill(mask, 0.0)
-""").says(
+""").for_each(FILLED=("scores.detach() if scores.is_leaf else scores", "scores")).says(
     "The scores were changed in place: functions whose name ends in `_` write into their argument. Use the one without."
+)
+right.mistake("writes_into_the_weights", {"weights.masked_fill(": "weights.masked_fill_("}, shows="gradients").says(
+    "The weights were changed in place, and the softmax needs them as they were on the way back. `weights[...] = 0` "
+    "and functions whose name ends in `_` write into a tensor: make a new one."
+)
+right.mistake(
+    "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, shows="fully"
+).says("`mask.all(-1)` has one dimension less than the weights: what was a row meets a column. Keep the dimension.")
+right.mistake("opens_the_mask_in_place", shows="float64").patch("""
+- filled = scores.masked_fill(mask, float("-inf"))
++ nothing = mask.all(-1, keepdim=True)
++ mask &= ~nothing
++ filled = scores.masked_fill(mask, float("-inf"))
+@@
+- return weights.masked_fill(mask, 0.0)
++ return weights.masked_fill(nothing, 0.0)
+""").says(
+    "The mask was changed in place: `&=` and functions whose name ends in `_` write into it, and whoever made it uses "
+    "it again. Make a new one."
+)
+right.mistake("drops_a_batch_of_one", shows="masks").patch("""
+  def masked_softmax(scores, mask):
++     scores = scores if scores.dim() > 2 else scores[None]
+@@
+- return weights.masked_fill(mask, 0.0)
++ return weights.masked_fill(mask, 0.0).squeeze(0)
+""").says(
+    "A batch of one comes back without its first dimension: `squeeze` takes away whatever has the size 1, and not only "
+    "what was put there before."
 )
 right.mistake("without_gradients", {"scores.masked_fill": "scores.detach().masked_fill"}, shows="gradients").says(
     "No gradient flows: it was cut by `detach`, `.data` or `no_grad`."
 )
 right.mistake("in_float32_always", {"scores.masked_fill": "scores.float().masked_fill"}, shows="float64").says(
     "The result is float32 whatever the scores are. Keep their dtype."
+)
+right.mistake(
+    "in_float32_on_the_way",
+    {"softmax(filled, -1)": "softmax(filled, -1, dtype=torch.float32).to(scores.dtype)"},
+    shows="float64",
+).says(
+    "Somewhere on the way the numbers are float32, whatever they were before: look for `float()` and `dtype=`. What "
+    "float64 holds beyond that is lost, though the result is float64 again."
 )
 right.mistake("in_float64_always", {"scores.masked_fill": "scores.double().masked_fill"}, shows="float64").says(
     "The result is float64 whatever the scores are. Keep their dtype."

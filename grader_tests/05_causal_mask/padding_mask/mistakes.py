@@ -48,12 +48,24 @@ right.mistake("never_empty", {">= lengths": ">= lengths.clamp(min=1)"}, shows="f
 right.mistake("never_full", {">= lengths": ">= lengths.clamp(max=S - 1)"}, shows="from empty").says(
     "A full sentence has its last word blocked."
 )
+padding_mask.mistake("blocks_a_full_sentence", shows="from empty").whole("""
+def padding_mask(lengths, S):
+    mask = torch.zeros(len(lengths), 1, 1, S, dtype=torch.bool, device=lengths.device)
+    for row, n in zip(mask, lengths):
+        row[..., n - S :] = True
+    return mask
+""").says(
+    "A full sentence is blocked throughout. Counted from the end, as in `row[-pads:]`, no pads at all are `row[0:]`, "
+    "which is everything."
+)
 padding_mask.mistake("a_padding_mask_to_add", shows="True at and past").whole("""
 def padding_mask(lengths, S):
     pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
     return torch.zeros(len(lengths), 1, 1, S).masked_fill(pads[:, None, None, :], float("-inf"))
 """).says("This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.")
-right.mistake("padding_in_zeros_and_ones", {":]": ":].long()"}, shows="boolean").says(
+right.mistake("padding_in_zeros_and_ones", {":]": ":].NUMBER()"}, shows="boolean").for_each(
+    NUMBER=("long", "float", "int")
+).says(
     "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work."
 )
 right.mistake("ignores_the_device_of_the_lengths", {"S, device=lengths.device": "S"}, shows="boolean").says(

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous, specimen
+from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, specimen
 
 from ...shared import BUILT_IN
 from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, near, past
@@ -119,6 +119,10 @@ def _(draw):
     matrix = past(draw, T)
     matrix[1, 3], matrix[2, 3] = 0.4, -0.4
     yield leaks(matrix, draw.normal(T, D), "0.4 of token 3 added to output 1 and taken from output 2")
+    # Two tokens that move it together where they differ
+    matrix = past(draw, T)
+    matrix[1, 3], matrix[1, 4] = 0.4, -0.4
+    yield leaks(matrix, draw.normal(T, D), "0.4 of token 3, less 0.4 of token 4, added to output 1")
     # The square of a token, which is the same for its opposite
     squares = torch.zeros(T, T)
     squares[1, 3] = 0.5
@@ -159,3 +163,8 @@ def _(draw):
     ahead = specimen("biased_attention", bias=future(5, ahead=1))
     text = "attention whose mask leaves the next key open"
     yield asked(text, ahead, non_contiguous(near(draw, 5, 3))).unchanged()
+    # `requires_grad_` changes a tensor, too
+    s = Script(attention=causal, x=draw.normal(6, 2))
+    s.call(SUBJECT, s.attention, s.x)
+    s.call(helper("attribute"), s.x, "requires_grad", name="requires_grad")
+    yield s.case().described("whether x requires a gradient after sees_the_future(attention, x)")

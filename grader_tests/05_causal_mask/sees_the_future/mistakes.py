@@ -71,7 +71,7 @@ def sees_the_future(attention, x):
     jacobian = torch.autograd.functional.jacobian(attention, x)[:, 0, :, 0]
     return bool((jacobian.abs().triu(1) > 1e-5).any())
 """).says(
-    "Only the first feature of each token is changed, and only the first of each output looked at. A leak may go "
+    "Only the first feature of each token is changed, or only the first of each output looked at. A leak may go "
     "through any of them."
 )
 right.mistake("forgets_the_sign", {"abs().": ""}, shows=("a leak at one", "weak leaks")).says(
@@ -113,6 +113,13 @@ def sees_the_future(attention, x):
         found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
     return found
 """).says("`x` is not what it was before the call. Change a copy: `x.clone()`.")
+right.mistake("marks_x", shows="True or").patch("""
+  def sees_the_future(attention, x):
++     x.requires_grad_()
+""").says(
+    "`x` asks for gradients after the call, and did not before: `requires_grad_` changes the tensor that it is called "
+    "on, as all functions do whose name ends in `_`. Work on a copy."
+)
 right.mistake("fails_on_one_token", shows="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + rows, columns = torch.triu_indices(len(x), len(x), 1)
@@ -175,8 +182,8 @@ def sees_the_future(attention, x):
             return True
     return False
 """).says(
-    "The future is replaced by zeros, and nothing else is tried. Where it was 0 already, nothing changes: try other "
-    "numbers, or differentiate.",
+    "The future is replaced by zeros, or by a multiple of what it was, and nothing else is tried. Where it was 0 "
+    "already, nothing changes: try other numbers, or differentiate.",
     see="8. Catch a leak",
 )
 sees_the_future.mistake("differentiates_the_sum_of_all", shows=EVERYWHERE).whole("""
@@ -187,5 +194,32 @@ def sees_the_future(attention, x):
 """).says(
     "All outputs were added up before they were differentiated: a token always moves its own output, and those after "
     "it. Take the derivative of one output at a time, by the tokens after it.",
+    see="8. Catch a leak",
+)
+sees_the_future.mistake("moves_all_later_tokens_alike", shows="a leak in some").whole("""
+def sees_the_future(attention, x):
+    for i in range(len(x) - 1):
+        changed = x.clone()
+        changed[i + 1 :] += STEP
+        if bool((attention(changed) - attention(x))[i].abs().gt(5e-5).any()):
+            return True
+    return False
+""").for_each(STEP=("torch.linspace(1.0, 2.0, x.shape[1]).to(x)", "1.0")).says(
+    "All later tokens are moved alike, or their derivatives added up. What depends on how they differ is not moved by "
+    "that: try them one by one, or at random.",
+    see="8. Catch a leak",
+)
+right.mistake("adds_up_with_signs", {"abs().amax((1, 3))": "sum((1, 3)).abs()"}, shows="a leak in some").says(
+    "The entries of the Jacobian were added up with their signs, so that opposite ones cancel: take the magnitude of "
+    "each one first.",
+    see="8. Catch a leak",
+)
+right.mistake("takes_features_for_places", {"amax((1, 3))": "amax((0, 2))"}, shows=EVERYWHERE).says(
+    "The greatest was taken over the places, so that the table that is left tells which *feature* moves which. Look at "
+    "the shape of the Jacobian: which of its dimensions are places?",
+    see="8. Catch a leak",
+)
+right.mistake("stops_before_the_last_two", {"influence.triu(1)": "influence[:-2].triu(1)"}, shows="a leak at one").says(
+    "The last pair is never looked at: the last output but one may see the last token. Where does your `range` end?",
     see="8. Catch a leak",
 )
