@@ -225,7 +225,7 @@ def _compare_tensors(
         return Finding(rung, f"{where}: {_share(wrong)} are wrong, the first at {first}")
     found = found.double()
     # Within rtol of every number is right, whatever room there is besides; NaN is near nothing, infinity itself alone
-    if torch.allclose(found, exact, rtol=tolerance.rtol, atol=0.0):
+    if torch.allclose(found, exact.double(), rtol=tolerance.rtol, atol=0.0):
         return None
     allowed = allowed_error(exact, native, tolerance, floor)
     bad = ~torch.isfinite(found) & ~((found == exact) & torch.isinf(exact))

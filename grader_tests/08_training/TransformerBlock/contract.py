@@ -205,7 +205,8 @@ def _(draw):
 def _(draw):
     state = block_weights(draw, 8)
     yield through_block(state, 2, training=True, x=draw.normal(2, 5, 8), mask=causal(5)).with_gradients()
-    yield through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6), mask=scattered(draw, 4)).unchanged()
+    pure = through_block(block_weights(draw, 6), 3, x=draw.normal(3, 4, 6), mask=scattered(draw, 4)).unchanged()
+    yield pure.holding("changes_nothing")
     yield through_block(block_weights(draw, 6), 2, x=draw.normal(2, 4, 6), mask=causal(4)).on_another_device()
     state, x = block_weights(draw, 4, torch.float64), draw.normal(2, 6, 4, dtype=torch.float64)
     yield through_block(state, 2, x=x, mask=causal(6)).with_gradients()  # in eval mode
