@@ -26,6 +26,7 @@ from .protocol.program import Observation, Program
 from .protocol.running import observe
 from .protocol.sketches import from_record, sketched
 from .protocol.tolerance import Tolerance
+from .protocol.watching import as_written
 
 ENDING = ".practice"
 
@@ -103,7 +104,7 @@ class Asked:
 
     @property
     def used(self) -> list[str]:
-        return sorted({name for one in self.seen for name in one.used})
+        return as_written(sorted({name for one in self.seen for name in one.used}))
 
     @property
     def right(self) -> bool:

@@ -244,7 +244,7 @@ def _compare_tensors(
         rung,
         f"{where}: mismatched elements {_share(wrong)}; greatest difference "
         f"{float(error.flatten()[worst]):.3g}{f' at {place}' if place else ''} "
-        f"(allowed {float(allowed.flatten()[worst]):.1g})",
+        f"(allowed {float(allowed.flatten()[worst]):.2g})",
     )
 
 

@@ -21,6 +21,8 @@ from types import FrameType, TracebackType
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
+OPERATORS = "torch.ops."
+
 
 def normal_name(name: str) -> str:
     """One spelling for a function's many: `F.log_softmax`, `nn.LogSoftmax`, `aten._log_softmax` -> `logsoftmax`."""
@@ -36,6 +38,13 @@ def is_forbidden(name: str, patterns: Iterable[str]) -> bool:
 @lru_cache(maxsize=4096)
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(re.fullmatch(pattern.replace("_", ""), normal_name(name)) for pattern in patterns)
+
+
+def as_written(used: Iterable[str]) -> list[str]:
+    """Of what a watch noted, what the learner can have written: operators only where nothing but them was noted, since
+    functions of torch call them under names that nobody knows."""
+    noted = list(used)
+    return [name for name in noted if not name.startswith(OPERATORS)] or noted
 
 
 class Watch(TorchFunctionMode):
@@ -77,7 +86,7 @@ class Watch(TorchFunctionMode):
         for name in {event.name() for thread in torch._C._autograd._disable_profiler_legacy() for event in thread}:
             space, _, plain = name.partition("::")
             if plain and space != "autograd" and _matches(plain, self.patterns):
-                self._note(f"torch.ops.{space}.{plain}")
+                self._note(f"{OPERATORS}{space}.{plain}")
 
     def _note(self, name: str) -> None:
         known = {normal_name(used.rpartition(".")[2]) for used in self.used}

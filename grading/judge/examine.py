@@ -18,6 +18,7 @@ from course.protocol.errors import not_written
 from course.protocol.judging import formed
 from course.protocol.program import Observation
 from course.protocol.running import observe, settled
+from course.protocol.watching import as_written
 
 from .case import in_words
 from .exercise import Exercise
@@ -153,8 +154,8 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     if found.used and verdict.status != "not started":
         for criterion in criteria:
             criterion.earned = 0.0
-        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", found.used
-        verdict.explanation = f"Not allowed in this exercise: {', '.join(found.used)}. Write it yourself."
+        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", as_written(found.used)
+        verdict.explanation = f"Not allowed in this exercise: {', '.join(verdict.not_allowed)}. Write it yourself."
     return verdict
 
 

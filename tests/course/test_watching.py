@@ -10,7 +10,7 @@ from course.protocol.packing import Node
 from course.protocol.program import Program
 from course.protocol.running import observe
 from course.protocol.sealing import seal
-from course.protocol.watching import is_forbidden
+from course.protocol.watching import Watch, as_written, is_forbidden
 
 FORBIDDEN = ["log_?softmax", "softmax", "matmul"]
 
@@ -126,3 +126,14 @@ def test_without_the_dispatchers_notes_calls_from_python_are_seen_still(monkeypa
     monkeypatch.delattr(torch._C._autograd, "_enable_profiler_legacy")
     assert used_by(lambda x: torch.softmax(x, -1))
     assert not used_by(lambda x: x.exp())
+
+
+def test_operators_are_told_only_where_nothing_else_was_noted():
+    with Watch(["softmax", "scaleddotproductattention.*"]) as watch:
+        x = torch.randn(1, 3, 4)
+        F.scaled_dot_product_attention(x, x, x)
+        torch.ops.aten._softmax(x, -1, False)
+    assert len(watch.used) > 1
+    assert as_written(watch.used) == ["torch.nn.functional.scaled_dot_product_attention"]
+    only = [name for name in watch.used if name.startswith("torch.ops.")]
+    assert as_written(only) == only

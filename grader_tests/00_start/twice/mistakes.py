@@ -45,6 +45,6 @@ right.mistake("always_float32", {"2 * x": "(2 * x).float()"}, shows="float64").s
 )
 keeps_its_last_result(right, shows="every number")
 right.mistake("rounds_to_float32", {"2 * x": "(2 * x).float().to(x.dtype)"}, shows="float64").says(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you return "
-    "does not bring them back."
+    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
+    "return does not bring them back."
 )

@@ -97,8 +97,8 @@ by_units.mistake(
     "last dimension, which is number 1 for a matrix only: say `dim=-1`."
 )
 by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True)"}, shows=EVERYWHERE).says(
-    "Your result keeps the last dimension, with size 1. `keepdim=True` is right for the lengths, "
-    "not for the result: `(..., K)` becomes `(...)`."
+    "A last dimension of size 1 is kept where it should be gone: `(..., K)` becomes `(...)`, in the dot products and "
+    "in the lengths that they are divided by. `keepdim=True` belongs only where vectors are divided by their lengths."
 )
 by_units.mistake("squeezes_everything", {".sum(-1)": ".sum(-1, keepdim=True).squeeze()"}, shows="many pairs").says(
     "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong "

@@ -78,6 +78,9 @@ def _(draw):
         "one query, and keys that all point away from it"
     )
     yield call(*clear_winners(draw, queries=5, keys=5, width=5))
+    # A hundredth of a radian apart: the cosines differ by 1.5e-4, which half precision does not tell
+    angles = torch.tensor([0.03, 0.02, 0.01])
+    yield call(torch.tensor([[1.0, 0.0]]), torch.stack([angles.cos(), angles.sin()], dim=-1))
     yield call(*clear_winners(draw, queries=6, keys=6, width=4, change=lambda q, k: (2.0 * k, k))).described(
         "the keys once more, as queries"
     )
@@ -171,6 +174,8 @@ def _(draw):
     k = torch.tensor([[1e-5, 0.0, 0.0], [600.0, 800.0, 0.0], [5.0, -6.0, 6.0], [0.4, 0.0, 0.9]])
     q = torch.tensor([[2e-7, 0.0, 0.0], [3.0, 0.1, 0.1]])
     yield call(q, k[draw.permutation(4)])
+    k = torch.tensor([[1e-7, 0.0], [1.0, 1.0], [2.0, -3.0]])
+    yield call(torch.tensor([[1.0, 0.0]]), k[draw.permutation(3)]).described("a key of length 1e-7 is the best")
 
 
 @most_similar.criterion("indices are int64, for float64 too, on any device", points=0.5, form=True)

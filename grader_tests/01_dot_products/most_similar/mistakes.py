@@ -105,6 +105,22 @@ def most_similar(queries, keys):
     "worse key wins. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
+most_similar.mistake("bends_short_keys", shows="short").whole("""
+def most_similar(queries, keys):
+    lengths = LENGTHS
+    return (F.normalize(queries, dim=-1) @ (keys / lengths).mT).argmax(-1)
+""").for_each(
+    LENGTHS=(
+        "keys.norm(dim=-1, keepdim=True) + 1e-6",
+        "keys.norm(dim=-1, keepdim=True) + 1e-4",
+        "keys.norm(dim=-1, keepdim=True).clamp(min=1e-6)",
+        "keys.norm(dim=-1, keepdim=True).clamp(min=1e-3)",
+    )
+).says(
+    "The small number that you add to the keys' lengths, or cut them off at, makes the cosines of short keys too "
+    "small, and a worse key wins. Treat exactly zero on its own instead.",
+    see="Exercise 2: `cosine_similarity(a, b)`",
+)
 most_similar.mistake("normalises_the_keys_in_place", shows="arguments").whole("""
 def most_similar(queries, keys):
     lengths = keys.norm(dim=-1, keepdim=True)
@@ -139,6 +155,7 @@ right.mistake("rounds_the_cosines", shows="finds").patch("""
 """).for_each(
     ROUNDED=(
         "(q.bfloat16() @ k.bfloat16().mT)",
+        "(q.half() @ k.half().mT)",
         "(q @ k.mT).bfloat16()",
         "(q @ k.mT).round(decimals=2)",
         "(q @ k.mT).round(decimals=3)",

@@ -165,8 +165,8 @@ right.mistake("loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ key
     "The dot products come out right and then lose their signs: a negative score says that the two point apart."
 )
 right.mistake("turns_one_matrix_over", {"keys.mT": "keys.t()"}, shows="batches").says(
-    "`t()` turns a matrix over, and refuses a batch of them. Swap the last two dimensions: `transpose(-2, -1)`, or "
-    "`mT`.",
+    "This takes one matrix of keys and refuses a batch of them, as `t()` and `F.linear` do. Swap the last two "
+    "dimensions: `transpose(-2, -1)`, or `mT`.",
     see="5. All pairs at once",
 )
 right.mistake("permutes_three_dimensions", {"keys.mT": "keys.permute(0, 2, 1)"}, shows=EVERYWHERE).says(

@@ -112,6 +112,7 @@ def _(draw):
         yield call(torch.tensor(large)).within(2e-3, 1e-5)
     # Differences are exact, of scores of any size: a logarithm that is added to a score first is rounded at its size
     yield call(torch.tensor([1e8, 1e8])).described("two scores of 1e8")
+    yield call(torch.tensor([1e17, 1e17])).described("two scores of 1e17")  # of which float64 has no digits to spare
     yield call(torch.tensor([-1e12, -1e12, -1e12])).described("three scores of -1e12")
 
 
@@ -121,6 +122,7 @@ def _(draw):
     x[2, 3] = draw.number(1.0, 2.0)  # stands alone below, and as in a list of one score the result is rounding
     yield from map(call, with_gaps(x, (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)))
     yield from map(call, with_gaps(draw.normal(3, 4) + levels(-40.0, -20.0, 30.0), (1,), (0,), (3,)))
+    yield call(torch.tensor([-1e10, -2e10, -INF]))  # lower than what is often put in the place of minus infinity
 
 
 @log_softmax.criterion("float64 stays float64, float32 float32, on any device", points=0.5, form=True)

@@ -117,6 +117,15 @@ ready_made.mistake("makes_minus_infinity_finite", {"(x, dim)": "(x, dim).nan_to_
     "A score of −∞ should give −∞, and gives a large negative number: `nan_to_num` or a clamp hides what was meant.",
     see="3. A thousand is too much",
 )
+ready_made.mistake("puts_a_number_for_minus_infinity", shows="scores of minus").patch("""
+- return torch.log_softmax(x, dim)
++ gone = x.isneginf()
++ return torch.log_softmax(x.masked_fill(gone, LEAST), dim).masked_fill(gone, float("-inf"))
+""").for_each(LEAST=(-1e9, -1e8)).says(
+    "A score of −∞ becomes a number on the way, and finite scores may lie lower still. No line is needed for it: `exp` "
+    "makes 0 of it, and the subtraction leaves it at −∞.",
+    see="3. A thousand is too much",
+)
 ready_made.mistake("minus_infinity_becomes_zero", shows="scores of minus").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(torch.where(x.isneginf(), 0.0, x), dim)

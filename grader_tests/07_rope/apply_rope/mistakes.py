@@ -148,7 +148,7 @@ right.mistake("looks_up_in_a_short_table", shows=("any positions", "positions"))
 - angles = positions.double()[:, None] * base ** (-i / x.shape[-1])
 + angles = (torch.arange(512).double()[:, None] * base ** (-i / x.shape[-1]))[positions]
 """).says(
-    "A table of cosines and sines for whole positions, 512 of them: others cannot be looked up in it. Positions go to "
+    "A table of cosines and sines for whole positions: others cannot be looked up in it. Positions go to "
     "10,000, may be negative, and may be fractions."
 )
 right.mistake("along_the_first_dimension", shows="any leading").patch("""

@@ -44,7 +44,8 @@ right.mistake("odd_exponents", shows=EVERYWHERE).patch("""
     "Here pair i, counted from 0, has -2i/dim."
 )
 right.mistake("divides_by_half_the_dim", {"/ (dim)": "/ (dim // 2)"}, shows=EVERYWHERE).says(
-    "The exponents run twice as far as they must: 2i is divided by dim // 2. Divide 2i by dim, or i by dim // 2."
+    "The exponents run twice as far as they must: 2i is divided by dim // 2, or the 2 stands twice. Divide 2i by dim, "
+    "or i by dim // 2."
 )
 right.mistake("reaches_the_end", shows=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))

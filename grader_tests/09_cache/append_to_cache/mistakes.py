@@ -223,6 +223,6 @@ right.mistake(
     },
     shows="float64",
 ).says(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you return "
-    "does not bring them back."
+    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
+    "return does not bring them back."
 )

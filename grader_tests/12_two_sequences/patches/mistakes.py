@@ -153,6 +153,6 @@ right.mistake("fills_a_tensor_elsewhere", shows="float64").patch("""
     "The tensor that you begin with is made on PyTorch's default device. images may lie elsewhere: take `new_zeros`."
 )
 right.mistake("rounds_to_float32", {"images.reshape": "images.float().to(images.dtype).reshape"}, shows="float64").says(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you return "
-    "does not bring them back."
+    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
+    "return does not bring them back."
 )
