@@ -225,13 +225,19 @@ right.mistake("ReturnsTheWeightsBeforeDropout", shows="dropout", when="other wei
 - output = self.merge(weights @ value)
 + weights = self.weigh(self.score(query, key), mask)
 + output = self.merge(self.drop(weights) @ value)
-""").says("The weights that you return are not the ones that you applied: return them after dropout.")
+""").says(
+    "The weights that you return show no dropout, and the output does. It falls on the weights, and those that were "
+    "applied are the ones to return."
+)
 right.mistake(
     "DropsTheScores",
     {"self.drop(self.weigh(self.score(query, key), mask))": "self.weigh(self.drop(self.score(query, key)), mask)"},
     shows="dropout",
     when="the scores are dropped",
-).says("Dropout falls on the scores, before the softmax. A score of 0 is no weight of 0: drop the weights.")
+).says(
+    "Dropout falls before the softmax, on the scores or what they are made of. A score of 0 is no weight of 0: drop "
+    "the weights."
+)
 right.mistake("DoesNotEnlargeTheSurvivors", shows="dropout", when="survivors keep their size").patch("""
 - return F.dropout(weights, self.p, self.training)
 + return F.dropout(weights, self.p, self.training) * ((1 - self.p) if self.training else 1)
@@ -287,7 +293,7 @@ right.mistake("ExaminesNothing", shows="ValueError").patch("""
 right.mistake("RefusesWithoutNaming", shows="ValueError").patch("""
 - raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
 + raise ValueError("the width must be divisible by the number of heads")
-""").says("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value.")
+""").says("Your ValueError does not say which argument was wrong, with its value: both, the name as in the signature.")
 right.mistake("Asserts", shows="ValueError").patch("""
 - if d_model % n_heads:
 -     raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")

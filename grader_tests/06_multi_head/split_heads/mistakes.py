@@ -86,7 +86,7 @@ def split_heads(x, n_heads):
 right.mistake("raises_without_naming", shows="ValueError").patch("""
 - raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
 + raise ValueError("the width must be divisible by the number of heads")
-""").says("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value.")
+""").says("Your ValueError does not say which argument was wrong, with its value: both, the name as in the signature.")
 right.mistake("divides_the_wrong_way_round", shows=("each head", "ValueError")).patch("""
 - if x.shape[-1] % n_heads:
 + if n_heads % x.shape[-1]:

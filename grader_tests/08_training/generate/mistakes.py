@@ -47,7 +47,8 @@ def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 """)
 
 right.mistake("shows_everything", {"[:, -self.model.block_size :]": ""}, shows="shows").says(
-    "You show the model everything, however long it has grown. It has places for block_size tokens only."
+    "You show the model more than block_size tokens, all that there are or too many of them. It has places for "
+    "block_size only, which are the last ones."
 )
 right.mistake("shows_the_first", {"-self.model.block_size :": ": self.model.block_size"}, shows="shows").says(
     "You show the model the *first* block_size tokens, which soon no longer change. It needs the last ones."

@@ -114,7 +114,9 @@ right.mistake("checks_no_warm_up", shows="a float").patch("""
 @@
 - r = min(1.0, (step - warmup) / (total - warmup))
 + r = min(1.0, (step - warmup) / max(1, total - warmup))
-""").says("You check nothing: raise a ValueError unless 0 <= warmup < total.")
+""").says(
+    "A warmup and a total that do not go together are let through: raise a ValueError unless 0 <= warmup < total."
+)
 right.mistake(
     "allows_warm_up_to_the_end",
     {"0 <= warmup < total": "0 <= warmup <= total", "total - warmup": "max(1, total - warmup)"},

@@ -75,7 +75,8 @@ right.mistake("clips_to_a_tenth", {"1.0": "NORM"}, shows="an SGD").for_each(NORM
 right.mistake("never_steps", shows=("an SGD", "old gradients", "any optimizer")).patch("""
 - optimizer.step()
 """).says(
-    "The model stays as it is: the optimizer never steps, or the gradients are cleared between backward() and its step."
+    "The model stays as it is: no gradients come from backward(), the optimizer never steps, or they are cleared in "
+    "between."
 )
 right.mistake("steps_twice", shows=("an SGD", "old gradients", "any optimizer")).patch("""
   optimizer.step()
