@@ -77,7 +77,6 @@ def names_argument(message: str, name: str, value: Any) -> bool:
     if not word.search(message):
         return False
     rest = word.sub(" ", message)
-    rest = re.sub(r"(?<=\d)[x×](?=\d)", " ", rest)  # a shape as 2x3
     numbers = [float(n) for n in re.findall(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)", rest, re.I)]
     if isinstance(value, torch.Tensor):
         shape = [float(n) for n in value.shape]

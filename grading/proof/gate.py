@@ -71,7 +71,7 @@ def check(
         print(one.told, flush=True)
     ledger = Ledger(root / FILE)
     known = ledger.read()
-    current = {f"{name}/{e}": made for name in names for e, made in fingerprints(root, name).items()}
+    current = {_key(root, name, e): made for name in names for e, made in fingerprints(root, name).items()}
     exercises = _exercises(root, names, only)
     left = [one for one in exercises if again or known.get(_key(*one)) != current[_key(*one)]]
     if kept := len(exercises) - len(left):
@@ -81,7 +81,7 @@ def check(
         print(one.told, flush=True)
         found.append(one)
         if mutate and not one.problems:
-            key = f"{lesson}/{exercise}"
+            key = _key(root, lesson, exercise)
             ledger.add({key: current[key]})
     return found
 
