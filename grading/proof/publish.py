@@ -44,6 +44,7 @@ def publish(root: Path, names: Iterable[str], only: str = "", *, seeds: int) -> 
             raise done
         print(f"{lesson} {exercise}: measured", flush=True)
         strength["exercises"][f"{lesson}/{exercise}"] |= done
+        _save(root, strength)  # a hundred seeds of a lesson take a quarter of an hour, which nobody is to lose
     write(root, strength)
     return found
 
@@ -66,7 +67,7 @@ def write(root: Path, strength: dict[str, Any]) -> None:
     exercises = strength["exercises"]
     strength["exercises"] = {name: exercises[name] for name in order if name in exercises}
     (root / "docs" / "images").mkdir(parents=True, exist_ok=True)
-    _write(root / "docs" / "strength.json", json.dumps(strength, indent=1, ensure_ascii=False))
+    _save(root, strength)
     _write(root / "docs" / "strength.md", page(strength))
     mistakes.write(root)
     picture(strength["exercises"]).savefig(root / "docs" / "images" / "tolerances.png", metadata={"Software": None})
@@ -79,7 +80,12 @@ def _before(root: Path) -> dict[str, Any]:
     return {"torch": torch.__version__, "cuda": devices.in_words(), "exercises": known}
 
 
+def _save(root: Path, strength: dict[str, Any]) -> None:
+    _write(root / "docs" / "strength.json", json.dumps(strength, indent=1, ensure_ascii=False))
+
+
 def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ import torch
 from grading import cli
 from grading.build import build_lesson
 from grading.judge.exercise import Exercise, call, exercise
-from grading.proof import devices, mistakes
+from grading.proof import devices, mistakes, publish
 from grading.proof.equivalents import written
 from grading.proof.exactness import Exactness, measure
 from grading.proof.publish import measured_of, write
@@ -112,6 +112,21 @@ def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch
     assert known["exercises"]["01_double/double"] == double
     assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
     assert build_lesson(root, LESSONS[0]) is False
+
+
+@pytest.mark.slow
+def test_what_was_measured_is_kept_by_who_is_interrupted(tmp_path: Path, monkeypatch):
+    root = make_course(tmp_path / "course")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(publish, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish.publish(root, LESSONS, "halve", seeds=1)
+    known = json.loads((root / "docs" / "strength.json").read_text())
+    assert known["exercises"]["02_halve/halve"]["seeds"]["seeds"] == 1
+    assert not (root / "docs" / "strength.md").exists()
 
 
 def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):

@@ -1,5 +1,7 @@
 """What the cases of `is_order_blind` are made of, and how some are judged."""
 
+import math
+
 import torch
 
 from grading.judge.exercise import call, specimen
@@ -105,6 +107,20 @@ def before(draw, T, D, place, feature, alike):
     while True:
         found = balanced(draw, T, D)
         if (found[place, feature] == found[place - 1, feature]) == alike:
+            return found
+
+
+def telling(draw, tokens, bias, permutation):
+    """Tokens, as `tokens(draw)` gives them, whose order shows beyond doubt in attention with this bias: an output moves
+    by more than a tenth, and the differences do not cancel where they are added up with their signs."""
+
+    def attention(x):
+        return (x @ x.mT / math.sqrt(x.shape[-1]) + bias).softmax(-1) @ x
+
+    while True:
+        found = tokens(draw)
+        differences = attention(found[permutation]) - attention(found)[permutation]
+        if differences.abs().max() > 0.12 and differences.mean().abs() > 5e-4:
             return found
 
 

@@ -17,6 +17,7 @@ from .cases import (
     nudged,
     one_sided,
     scrambled,
+    telling,
     turns,
     unlike,
     wheel,
@@ -163,7 +164,9 @@ def _(draw):
     # A wheel that is turned is the same wheel; one whose places are scrambled is not
     text = "attention to a token and the next, the first one after the last;"
     yield asked(f"{text} all move on", attending(wheel(T)), one_sided(draw, T, D), torch.arange(T).roll(2))
-    yield asked(f"{text} two change places", attending(wheel(T)), loud(draw, T, D), exchanged(T, 1, 4))
+    two = exchanged(T, 1, 4)
+    tokens = telling(draw, partial(loud, T=T, D=D), wheel(T), two)
+    yield asked(f"{text} two change places", attending(wheel(T)), tokens, two)
     # One place is special: it matters only who stands there
     special = torch.zeros(T, T)
     special[:, 2] = 3.0
@@ -172,7 +175,8 @@ def _(draw):
     yield asked(f"{text} 2 and 5", attending(special), unlike(draw, T, D, [5]), exchanged(T, 2, 5))
     text = "attention with a causal mask, and only the last two change places"
     last = [T - 2, T - 1]
-    yield asked(text, attending(beyond(T)), unlike(draw, T, D, last), exchanged(T, *last))
+    tokens = telling(draw, partial(unlike, T=T, D=D, turned=last), beyond(T), exchanged(T, *last))
+    yield asked(text, attending(beyond(T)), tokens, exchanged(T, *last))
     # Long ways round, one way and the other
     for shift in (1, -1):
         text = f"and all move by {shift}"
