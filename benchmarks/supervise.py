@@ -76,12 +76,13 @@ def supervised(
             [*script, str(programs / command[0]), *command[1:]],
             cwd=cwd,
             env=environment,
-            check=True,
             stdout=subprocess.PIPE,
             stderr=said,
             text=True,
         )
         said.seek(0)
+        if done.returncode:
+            raise RuntimeError(f"{__file__} itself ended with {done.returncode}:\n{said.read()[-3000:]}")
         return CommandRun(**json.loads(done.stdout), said=said.read())
 
 
@@ -200,10 +201,13 @@ def _left() -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
+    """At any moment the process may end, or one of its threads."""
     found: list[int] = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # the thread has ended
-            found += map(int, path.read_text().split())
+    tasks = f"/proc/{pid}/task"
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(tasks):
+            with contextlib.suppress(OSError):
+                found += map(int, Path(tasks, thread, "children").read_text().split())
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchmarks import floor, otter, published, suites, training_margins
 from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
-from benchmarks.supervise import succeeded, supervised
+from benchmarks.supervise import _roles, succeeded, supervised
 from grading.build import build_lesson
 from grading.judge.lesson import load_lesson
 from grading.run.nbgrader import release
@@ -48,6 +49,15 @@ def test_a_command_without_end_is_ended_with_all_that_it_started(tmp_path):
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 2
     assert not any(mark in _command(pid) for pid in pids)
+
+
+def test_processes_may_end_while_they_are_looked_at():
+    with subprocess.Popen(["bash", "-c", "while :; do /bin/true; done"]) as endless:
+        try:
+            seen = {pid for _ in range(10_000) for pid, _ in _roles(endless.pid)}
+        finally:
+            endless.kill()
+    assert len(seen) > 1
 
 
 @pytest.mark.slow
