@@ -137,7 +137,7 @@ class _Seen:
 
     def look(self) -> None:
         now, together = time.monotonic(), 0.0
-        for pid, role in _roles(self.grader):
+        for pid, role in roles(self.grader):
             with contextlib.suppress(OSError):  # it has ended
                 status = _kilobytes(f"/proc/{pid}/status")
                 if role:
@@ -159,7 +159,7 @@ class _Seen:
         most.update({what: max(number, most.get(what, 0.0)) for what, number in used.items()})
 
 
-def _roles(grader: int) -> Iterator[tuple[int, str]]:
+def roles(grader: int) -> Iterator[tuple[int, str]]:
     """All processes of a command, each with its role, "" for those that have none of ROLES."""
     waiting = [(grader, "")]
     while waiting:

@@ -14,7 +14,7 @@ from benchmarks import floor, otter, published, suites, training_margins
 from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
-from benchmarks.supervise import _roles, succeeded, supervised
+from benchmarks.supervise import roles, succeeded, supervised
 from grading.build import build_lesson
 from grading.judge.lesson import load_lesson
 from grading.run.nbgrader import release
@@ -54,7 +54,7 @@ def test_a_command_without_end_is_ended_with_all_that_it_started(tmp_path):
 def test_processes_may_end_while_they_are_looked_at():
     with subprocess.Popen(["bash", "-c", "while :; do /bin/true; done"]) as endless:
         try:
-            seen = {pid for _ in range(10_000) for pid, _ in _roles(endless.pid)}
+            seen = {pid for _ in range(10_000) for pid, _ in roles(endless.pid)}
         finally:
             endless.kill()
     assert len(seen) > 1
