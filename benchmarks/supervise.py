@@ -201,7 +201,7 @@ def _left() -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
-    """At any moment the process may end, or one of its threads."""
+    """Of a process that may end at any moment, as may each of its threads."""
     found: list[int] = []
     tasks = f"/proc/{pid}/task"
     with contextlib.suppress(OSError):

@@ -16,6 +16,7 @@ from grading.proof.equivalents import written
 from grading.proof.exactness import Exactness, measure
 from grading.proof.publish import measured_of, write
 from grading.proof.strength import measured
+from grading.proof.workers import side_by_side
 
 from ..small import LESSONS, make_course
 from .test_gate import HERE, SURVIVORS, WHY
@@ -115,18 +116,22 @@ def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.slow
-def test_what_was_measured_is_kept_by_who_is_interrupted(tmp_path: Path, monkeypatch):
+def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Path, monkeypatch):
     root = make_course(tmp_path / "course")
+    (root / "docs").mkdir(exist_ok=True)
+    before = {"seeds": {"seeds": 7}}
+    (root / "docs" / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
 
-    def interrupted(*_: object) -> None:
+    def interrupted_after_the_first(task, wanted):
+        yield from side_by_side(task, wanted[:1])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(publish, "write", interrupted)
+    monkeypatch.setattr(publish, "side_by_side", interrupted_after_the_first)
     with pytest.raises(KeyboardInterrupt):
-        publish.publish(root, LESSONS, "halve", seeds=1)
-    known = json.loads((root / "docs" / "strength.json").read_text())
-    assert known["exercises"]["02_halve/halve"]["seeds"]["seeds"] == 1
-    assert not (root / "docs" / "strength.md").exists()
+        publish.publish(root, LESSONS, seeds=1)
+    known = json.loads((root / "docs" / "strength.json").read_text())["exercises"]
+    assert known["02_halve/halve"]["seeds"]["seeds"] == 1
+    assert known["01_double/double"] == before
 
 
 def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
