@@ -9,6 +9,9 @@ seconds between one graded notebook and the next, with one worker. nbgrader and 
 only (and one): what they cost grows as the number of submissions. Memory is looked at in a run of its own, since
 looking costs time.
 
+What two workers gain is measured in turn: one, two, and beside them one process and two of the floor, round after round
+within minutes, since on a machine that others share the second core is not always whole.
+
 `--write` writes table and picture to docs/performance.md. What is compared: `stock`, `otter`, `floor`.
 """
 
@@ -31,11 +34,13 @@ from grading.run.nbgrader import release, scores
 
 from . import otter, published
 from .course import ROOT, hand_in_class, our_course
+from .published import FLOOR, OTTER, OUR_NBGRADER, OURS, STOCK, TWO
 from .stock import make_course
 from .supervise import CommandRun, succeeded, supervised
 
 EACH, FIRST = 120, 300  # seconds for a submission, and for a command to start: limits, far above what is measured
 LOOKED = 3  # students of the class in which memory is looked at
+ROUNDS, IN_TURN = 5, 40  # in which one worker and two are compared, and students of the class of each
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,11 @@ class Cost:
         return self.cpu / self.size
 
     @property
+    def rate(self) -> float:
+        """Submissions in a second, of those after the first: what starts first is not what workers share."""
+        return len(self.between) / sum(self.between)
+
+    @property
     def a_minute_and_core(self) -> float:
         return 60 * self.size / self.wall / self.workers
 
@@ -73,11 +83,11 @@ class Cost:
 def ways(lesson: str) -> list[Way]:
     ours = ("grading", "grade", lesson)
     return [
-        Way("grading grade", "ours", (*ours, "--workers", "1")),
-        Way("grading grade, two workers", "ours", (*ours, "--workers", "2"), workers=2),
+        Way(OURS, "ours", (*ours, "--workers", "1")),
+        Way(TWO, "ours", (*ours, "--workers", "2"), workers=2),
         Way("grading grade --unsandboxed", "ours", (*ours, "--workers", "1", "--unsandboxed"), largest=False),
-        Way("nbgrader autograde, with our judge", "ours", ("nbgrader", "autograde", lesson), largest=False),
-        Way("nbgrader alone", "stock", ("nbgrader", "autograde", lesson), largest=False),
+        Way(OUR_NBGRADER, "ours", ("nbgrader", "autograde", lesson), largest=False),
+        Way(STOCK, "stock", ("nbgrader", "autograde", lesson), largest=False),
         Way("nbgrader alone, no demonstrations", "plain", ("nbgrader", "autograde", lesson), largest=False),
     ]
 
@@ -120,7 +130,7 @@ def measure(templates: Templates, way: Way, size: int, *, look: bool = False) ->
 
 def measure_otter(templates: Templates, size: int) -> Cost:
     """`otter run` on each submission of a class in turn. Raises NotInstalled."""
-    command, total = otter.installed(), Cost("Otter-Grader", size, 1, 0.0, 0.0)
+    command, total = otter.installed(), Cost(OTTER, size, 1, 0.0, 0.0)
     with templates.class_of("stock", size) as root:
         otter.make_autograder(root / "autograder.zip", templates.lesson)
         for file in sorted(root.glob(f"submitted/*/{templates.lesson}/*.ipynb")):
@@ -138,13 +148,28 @@ def measure_otter(templates: Templates, size: int) -> Cost:
     return total
 
 
-def measure_floor(templates: Templates, size: int) -> Cost:
+def measure_floor(templates: Templates, size: int, processes: int = 1) -> Cost:
+    """So many processes beside each other, each with a whole class of the size."""
     with templates.class_of("ours", size + 1) as root:
         command = [sys.executable, "-m", "benchmarks.floor", str(root), templates.lesson]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
-    each = [float(seconds) for seconds in json.loads(done.stdout)]
-    return Cost("the cells and calls alone", size, 1, sum(each), sum(each), each)
+        started = [
+            subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+            for _ in range(processes)
+        ]
+        printed = [process.communicate()[0] for process in started]
+    each = [(float(cpu), float(seconds)) for text in printed for cpu, seconds in json.loads(text)]
+    between = [seconds / processes for _, seconds in each]
+    return Cost(FLOOR, len(each), processes, sum(between), sum(cpu for cpu, _ in each), between)
+
+
+def measure_in_turn(templates: Templates) -> Iterator[tuple[float, float]]:
+    """Of each round, how many times the rate of one two workers have, and two processes of the floor."""
+    one, two = (way for way in ways(templates.lesson) if way.name in {OURS, TWO})
+    for _ in range(ROUNDS):
+        workers = [measure(templates, way, IN_TURN)[0].rate for way in (one, two)]
+        floor = [measure_floor(templates, IN_TURN, processes).rate for processes in (1, 2)]
+        yield workers[1] / workers[0], floor[1] / floor[0]
 
 
 def _points(root: Path, lesson: str, *, ours: bool) -> list[tuple[float, float]]:
@@ -173,11 +198,10 @@ def measure_all(templates: Templates, sizes: list[int]) -> Iterator[Cost]:
 
 def memories(templates: Templates, size: int) -> dict[str, dict[str, dict[str, float]]]:
     """Way -> role -> what one process of that role held at most, in bytes."""
-    looked = {"grading grade", "nbgrader alone"}
     return {
         way.name: measure(templates, way, size, look=True)[1].most
         for way in ways(templates.lesson)
-        if way.name in looked
+        if way.name in {OURS, STOCK}
     }
 
 
@@ -206,8 +230,12 @@ def main(arguments: list[str] | None = None) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="bench-") as made:
         templates = Templates(Path(made), options.lesson)
         costs = list(told(measure_all(templates, sorted(options.sizes))))
+        in_turn = []
+        for workers, floor in measure_in_turn(templates):
+            print(f"two to one: {workers:.2f} x workers, {floor:.2f} x processes of the floor", flush=True)
+            in_turn.append((workers, floor))
         memory = memories(templates, LOOKED)
-    results = published.Results(options.lesson, costs, memory, load)
+    results = published.Results(options.lesson, costs, memory, load, in_turn)
     if options.write:
         published.write(ROOT, results)
     return results.summary()

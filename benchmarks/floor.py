@@ -4,8 +4,8 @@
 
 Runs in this process, one after the other, what was handed in: of each notebook the cells that a kernel of ours runs,
 and every hidden case as a call, without a kernel, a sandbox, a message, a comparison or a gradebook. Libraries are
-imported and cases drawn before. Prints a list of CPU seconds, one for each submission after the first, as JSON. It
-confines nothing: for answers of our own only.
+imported and cases drawn before. Prints as JSON, for each submission after the first, its seconds of CPU and by the
+clock on the wall. It confines nothing: for answers of our own only.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from grading.judge.lesson import load_lesson
 from grading.judge.references import prepare
 
 
-def costs(root: Path, lesson: str, students: str = "*") -> list[float]:
-    """CPU seconds of each submission after the first; of the students whose names match a pattern."""
+def costs(root: Path, lesson: str, students: str = "*") -> list[tuple[float, float]]:
+    """Seconds of CPU and by the clock, of each submission after the first; of students whose names match a pattern."""
     exercises = load_lesson(root / "grader_tests" / lesson).exercises
     programs = {name: [p.program(e.forbidden) for p in prepare(e, 0)] for name, e in exercises.items()}
     demos = _demos(root / "source" / lesson / f"{lesson}.ipynb")
@@ -37,10 +37,10 @@ def costs(root: Path, lesson: str, students: str = "*") -> list[float]:
     return found[1:]
 
 
-def _cost(file: Path, programs: dict[str, list[Any]], demos: set[str]) -> float:
+def _cost(file: Path, programs: dict[str, list[Any]], demos: set[str]) -> tuple[float, float]:
     cells = [cell for cell in json.loads(file.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
     names: dict[str, Any] = {"__name__": "__main__"}
-    begun = time.process_time()
+    begun, at = time.process_time(), time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()):
         for cell in cells:
             source = "".join(cell["source"])
@@ -49,7 +49,7 @@ def _cost(file: Path, programs: dict[str, list[Any]], demos: set[str]) -> float:
                     observe(program, names)
             elif source.strip() not in demos:
                 exec(compile(source, "cell", "exec"), names)  # noqa: S102 - answers of our own
-    return time.process_time() - begun
+    return time.process_time() - begun, time.perf_counter() - at
 
 
 def _demos(lesson: Path) -> set[str]:

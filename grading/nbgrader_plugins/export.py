@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, SubmittedAssignment
+from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 
 from grading.cells import exercise_named
 from grading.judge.verdict import ExerciseVerdict
 from grading.spreadsheet import write_rows
 
-from .grades import Kept, kept
+from .grades import Kept, kept, submissions_of
 from .leave import leaves
 
 NOT_HANDED_IN = "not handed in"
@@ -96,9 +96,9 @@ class _CsvExporter(ExportPlugin):
         self.excused = {(one.student, one.lesson) for one in leaves(gradebook) if one.excused}
         for assignment in assignments:
             graded = {one.student: one for one in kept(gradebook, assignment.name)}
+            handed_in = submissions_of(gradebook, assignment.name)
             for student in students:
-                submission = _submission(gradebook, assignment, student)
-                yield from self._rows(assignment, student, submission, graded)
+                yield from self._rows(assignment, student, handed_in.get(student.id), graded)
 
     def _rows(
         self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
@@ -201,13 +201,6 @@ class ExercisesCsvExporter(_CsvExporter):
                 row = CsvRow(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
                 _complete(row, grade, verdicts)
                 yield row
-
-
-def _submission(gradebook: Gradebook, assignment: Assignment, student: Student) -> SubmittedAssignment | None:
-    try:
-        return gradebook.find_submission(assignment.name, student.id)
-    except MissingEntry:
-        return None
 
 
 def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] | None) -> None:

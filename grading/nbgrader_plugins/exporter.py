@@ -32,6 +32,7 @@ from grading.judging.taking import Judging
 
 from .execute import JudgedExecute
 from .grades import save
+from .indexes import have_indexes
 from .lock import AtWork, alone
 from .standing import Standing
 
@@ -119,6 +120,8 @@ class SubmissionExporter(NotebookExporter):
         """What nbgrader does, while no other process grades this course."""
         try:
             with alone(Path(self._coursedir.root)):
+                with Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
+                    have_indexes(gradebook)
                 self._remove_what_does_not_stand()
                 convert()
         except AtWork as error:

@@ -28,6 +28,7 @@ from nbgrader.api import (
 )
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Column, DateTime, String, Text
+from sqlalchemy.orm import selectinload, undefer
 
 from grading.cells import grade_id
 from grading.judge.graded import is_judged, verdict_of
@@ -84,6 +85,19 @@ def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[
     found = found.filter(Student.id == student) if student else found
     for row, notebook, assignment, who in found:
         yield Kept(who, assignment, notebook, json.loads(row.made_of), row.digest, row.graded_at, _verdicts(row))
+
+
+def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:
+    """All of a lesson by their students, with points, notebooks and grades, in a few queries however many there are."""
+    notebooks = selectinload(SubmittedAssignment.notebooks)
+    found = (
+        gradebook.db.query(SubmittedAssignment)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .filter(Assignment.name == lesson)
+        .options(undefer(SubmittedAssignment.score), undefer(SubmittedAssignment.late_submission_penalty))
+        .options(notebooks.selectinload(SubmittedNotebook.grades).undefer(Grade.max_score))
+    )
+    return {str(submission.student_id): submission for submission in found}
 
 
 def _verdicts(row: _Row) -> dict[str, ExerciseVerdict]:

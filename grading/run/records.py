@@ -12,7 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 from ..cells import exercise_named, grade_id
 from ..handback.export import Person, person
 from ..nbgrader_plugins.content import digest_of_text
-from ..nbgrader_plugins.grades import Kept, kept
+from ..nbgrader_plugins.grades import Kept, kept, submissions_of
 from ..nbgrader_plugins.leave import leaves
 from ..overview.records import Answer, Course, Submission
 from .nbgrader import configuration, knows, ungraded
@@ -25,13 +25,16 @@ def class_of(root: Path) -> Course:
     if any(knows(root, path.name) for path in (root / "release").glob("*")):
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
             free += [(one.student, one.lesson) for one in leaves(gradebook) if one.excused]
-            for one in kept(gradebook):
-                if (one.student, one.lesson) in free:
-                    continue
-                submitted = gradebook.find_submission(one.lesson, one.student)
-                found = list(_answers(directory, one, submitted))
-                answers += found
-                submissions.append(_submission(one, submitted, any(a.points is None for a in found)))
+            for lesson in [assignment.name for assignment in gradebook.assignments]:
+                handed_in = submissions_of(gradebook, lesson)
+                for one in kept(gradebook, lesson):
+                    if (one.student, one.lesson) in free:
+                        continue
+                    found = list(_answers(directory, one, handed_in[one.student]))
+                    answers += found
+                    submissions.append(_submission(one, handed_in[one.student], any(a.points is None for a in found)))
+    for rows in (answers, submissions):
+        rows.sort(key=lambda row: (row.student, row.lesson))
     return Course(answers, submissions, [one for one in ungraded(root) if one not in free], free)
 
 

@@ -31,6 +31,7 @@ from grading.judging.client import NotGraded
 from grading.judging.notebook.place import is_file_within, one_line
 from grading.nbgrader_plugins.exporter import BESIDE
 from grading.nbgrader_plugins.grades import save
+from grading.nbgrader_plugins.indexes import have_indexes
 from grading.nbgrader_plugins.standing import Standing
 
 from .checked import notebook_of
@@ -50,6 +51,7 @@ class Writer:
 
     def __enter__(self) -> Writer:
         self.gradebook = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
+        have_indexes(self.gradebook)
         self.place.mkdir(parents=True, exist_ok=True)
         for left in self.place.glob(f"{UNFINISHED}*"):  # by one that was killed
             shutil.rmtree(left)

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Grade, Gradebook
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, inspect, text
 
 from grading.nbgrader_plugins.content import digest_of_file
 from grading.nbgrader_plugins.grades import kept
+from grading.nbgrader_plugins.indexes import have_indexes
 from grading.run.classroom import grade_class, release_lessons
 from grading.run.nbgrader import scores, ungraded
 from grading.sample import hand_in
@@ -155,6 +156,29 @@ def test_a_grade_that_is_written_while_another_is_waits_and_is_whole(course):
         grade = gradebook.find_grade(CHECK, ONE, ONE, "ada")
         assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (5, 2, True)
         assert gradebook.find_submission_notebook(ONE, ONE, "ada").late_submission_penalty is None
+
+
+def test_an_index_that_somebody_else_makes_in_the_same_moment_is_as_good(course):
+    with Gradebook(url_of(course), "attention") as gradebook, gradebook.engine.connect() as theirs:
+        names = [
+            f"attention_{name}" for name in ("grades_of_notebook", "comments_of_notebook", "notebooks_of_submission")
+        ]
+        theirs.execute(text(f"drop index {', '.join(names)}"))
+        theirs.commit()
+        theirs.execute(text(f"create index {names[0]} on grade (notebook_id)"))
+        ours = threading.Thread(target=have_indexes, args=(gradebook,))
+        ours.start()
+        while not theirs.execute(text("select count(*) from pg_locks where not granted")).scalar():
+            assert ours.is_alive()
+            time.sleep(0.05)
+        theirs.commit()
+        ours.join()
+        there = [
+            one["name"]
+            for table in ("grade", "comment", "submitted_notebook")
+            for one in inspect(gradebook.engine).get_indexes(table)
+        ]
+        assert set(names) <= set(there)
 
 
 @pytest.mark.long
