@@ -2,9 +2,9 @@
 
     python -m benchmarks [NAME ...]
 
-Names: kernels, classes, term, steps, checks, training and hostile, which takes longest and is measured where it is
-named. What `classes` and `term` measure is written to docs/performance.md. All that is compared is measured in the same
-run; figures of two runs, or of two machines, are not to be compared.
+Names: kernels, classes, large, term, steps, checks, training and hostile, which takes longest and is measured where it
+is named. What `classes` and `term` measure is written to docs/performance.md. All that is compared is measured in the
+same run; figures of two runs, or of two machines, are not to be compared.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from collections.abc import Callable
 
 from grading.sandbox import SandboxUnavailable, require
 
-from . import checks, classes, hostile, kernel_start, steps, term, training_margins
+from . import checks, classes, hostile, kernel_start, large, steps, term, training_margins
 
 ALL: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "kernels": ("A sandboxed kernel beside an ordinary one", kernel_start.main),
     "classes": ("A graded class: this course beside nbgrader alone, Otter-Grader and the floor", classes.main),
+    "large": ("A submission in the gradebook of ten thousand students", large.main),
     "term": ("Release, feedback, report and export, beside nbgrader alone", term.main),
     "steps": ("A graded notebook, step by step", steps.main),
     "checks": ("What `check` takes beyond the learner's own code", checks.main),

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 from nbformat import NotebookNode
 from nbgrader import utils
@@ -57,8 +58,8 @@ class _Row(Base):
 class Kept:
     """A grade that was written: whose, of what it was made, and what was found.
 
-    digest    of the graded notebook's file
-    verdicts  by the name of the grade cell
+    digest   of the graded notebook's file
+    written  the verdicts as text: whoever asks only what was graded does not read those of ten thousand
     """
 
     student: str
@@ -67,7 +68,12 @@ class Kept:
     made_of: Mapping[str, str]
     digest: str
     graded_at: datetime
-    verdicts: Mapping[str, ExerciseVerdict] = field(default_factory=dict)
+    written: str
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, ExerciseVerdict]:
+        """By the name of the grade cell."""
+        return {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(self.written).items()}
 
 
 def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[Kept]:
@@ -84,7 +90,11 @@ def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[
     found = found.filter(Assignment.name == lesson) if lesson else found
     found = found.filter(Student.id == student) if student else found
     for row, notebook, assignment, who in found:
-        yield Kept(who, assignment, notebook, json.loads(row.made_of), row.digest, row.graded_at, _verdicts(row))
+        yield _kept(row, who, assignment, notebook)
+
+
+def _kept(row: _Row, student: str, lesson: str, notebook: str) -> Kept:
+    return Kept(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, str(row.verdicts))
 
 
 def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:
@@ -98,10 +108,6 @@ def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssi
         .options(notebooks.selectinload(SubmittedNotebook.grades).undefer(Grade.max_score))
     )
     return {str(submission.student_id): submission for submission in found}
-
-
-def _verdicts(row: _Row) -> dict[str, ExerciseVerdict]:
-    return {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(str(row.verdicts)).items()}
 
 
 def save(
@@ -122,15 +128,16 @@ def save(
         submitted = _held(gradebook, ids)
         found = {grade_id(cell): verdict_of(cell) for cell in nb.cells if is_judged(cell)}
         verdicts = {name: verdict.to_json() for name, verdict in found.items()}
-        old = gradebook.db.get(_Row, submitted.id)
-        was = history.standings(submitted, _verdicts(old)) if old else None
+        row = gradebook.db.get(_Row, submitted.id)
+        old = _kept(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
+        was = history.standings(submitted, old.verdicts) if old else None
         leave.apply(gradebook, ids["assignment"], ids["student"])
         _write_points(submitted, nb)
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # its sum of points is the database's
         _take_off(gradebook, submitted, ids["student"], penalties)
         if old and was and was != history.standings(submitted, found):
-            since = differences(json.loads(str(old.made_of)), dict(made_of))
+            since = differences(dict(old.made_of), dict(made_of))
             history.keep(gradebook, submitted.id, old.graded_at, since, was)
         gradebook.db.merge(
             _Row(

@@ -146,6 +146,12 @@ def _(draw):
     s.call(helper("load_weights"), m, state, exactly=False)
     s.call(m, s.x, s.context, s.mask, name="out")  # all by position
     yield s.case(ref("out"))
+    s = Script(x=draw.normal(2, 5, 6), before=draw.normal(2, 4, 6), context=draw.normal(2, 4, 6))
+    m = s.call(SUBJECT, 6, 2, name="module")
+    s.call(helper("load_weights"), m, weights(draw, 6), exactly=False)
+    s.call(m, s.x, context=s.before)
+    s.call(m, s.x, context=s.context, name="out")
+    yield s.case(ref("out")).described("MultiHeadAttention(6, 2); context (2, 4, 6), after a call with another")
 
 
 @mha.criterion("masks of every shape that broadcasts", points=1)

@@ -306,6 +306,14 @@ right.mistake("KeepsTheFirstMask", shows="masks").patch("""
 +     if mask is not None:
 +         mask = self.mask = getattr(self, "mask", mask)
 """).says("The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own.")
+right.mistake("KeepsTheFirstContext", shows="cross-attention").patch("""
+  def forward(self, x, context=None, mask=None):
++     if context is not None:
++         context = self.context = getattr(self, "context", context)
+""").says(
+    "The keys and values of the first context are kept, and used again in place of those of later ones. Each call has "
+    "a context of its own, and weights that training has moved meanwhile."
+)
 right.mistake(
     "SharesTheDropout",
     {"self.n_heads, self.p = n_heads": "self.n_heads, type(self).p = n_heads"},

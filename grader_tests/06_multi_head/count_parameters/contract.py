@@ -117,6 +117,11 @@ def _(draw):
         "a module that is frozen as a whole", {"a.weight": [n[0], n[1]], "b": [n[2]]}, frozen=["a.weight", "b"]
     )
     yield any_type("a module without parameters", {}, buffers={"mask": [n[0], n[1]]})
+    s = Script(module=specimen("Projections", width=n[2], n_heads=1))
+    s.call(SUBJECT, s.module)
+    s.call(method(s.module, "requires_grad_"), False)
+    s.call(SUBJECT, s.module, name="result")
+    yield s.case().described("a module that is counted, frozen and counted again").holding("the_right_number")
 
 
 @count.criterion("a parameter that is used twice counts once", points=0.5)

@@ -147,6 +147,16 @@ def count_parameters(module):
     buffers = sum(buffer.numel() for buffer in module.buffers())
     return buffers + sum(p.numel() for p in module.parameters() if p.requires_grad)
 """).says("You count buffers as well. They belong to the state of a module, and nothing trains them.")
+count.mistake("remembers_the_number", shows="frozen").whole("""
+from functools import lru_cache
+
+
+@lru_cache
+def count_parameters(module):
+    return sum(p.numel() for p in module.parameters() if p.requires_grad)
+""").says(
+    "The number of the first call is remembered for the module. What is frozen or added later changes it: count again."
+)
 count.mistake("counts_linear_layers_only", shows="every").whole("""
 def count_parameters(module):
     layers = {id(m.weight): m.weight for m in module.modules() if isinstance(m, nn.Linear)}
