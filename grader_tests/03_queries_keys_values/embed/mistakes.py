@@ -143,3 +143,7 @@ def embed(token_ids, table):
     "Earlier results are kept and handed out again for the same ids and the same table. A table that learns stays the "
     "same tensor, and its numbers change: look them up in every call."
 )
+right.mistake("squeezes_the_vectors", {"[token_ids]": "[token_ids].squeeze()"}, shows=("the rows", "ids of any")).says(
+    "`squeeze()` removes every dimension of size 1, also that of a single token, of a batch of one or of vectors of "
+    "one number. The ids say which dimensions there are."
+)

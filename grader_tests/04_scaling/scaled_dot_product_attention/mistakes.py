@@ -209,3 +209,20 @@ right.mistake("softmax_in_float32", shows="float64").patch("""
     "The weights have the right dtype, but the softmax was computed in float32 and converted afterwards: the digits "
     "that float64 has more are lost by then."
 )
+right.mistake("by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, shows=EVERYWHERE).says(
+    "The root of K is made a whole number (`int`, `//`, `math.isqrt`): right for 16 and 64, and for no width between."
+)
+scaled_dot_product_attention.mistake("keeps_the_first_default", shows=EVERYWHERE).whole("""
+default = None
+
+
+def scaled_dot_product_attention(query, key, value, scale=None):
+    global default
+    if scale is None:
+        scale = default = query.shape[-1] ** -0.5 if default is None else default
+    weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
+    return weights @ value, weights
+""").says(
+    "The default scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for "
+    "theirs."
+)

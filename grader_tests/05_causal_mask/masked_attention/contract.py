@@ -66,6 +66,10 @@ def _(draw):
     # Of each query's two highest scores the first is blocked, so that a softmax over all keys leaves nothing to share
     mask.scatter_(1, (query @ key.mT).topk(2).indices, torch.tensor([[True, False]]).expand(6, 2))
     yield call(query, key, value, mask)
+    # A blocked score lies 2000 above the others: softmax leaves those nothing, and 1e4 is enough to take off
+    query, key, value = drawn(draw, T=3, S=5, K=4)
+    query[:, 0], key[:, 0], key[2, 0] = 2.0, 0.0, 2000.0
+    yield call(query, key, value, torch.tensor([False, True, True, False, True]))
     # Vectors of 1e15, the largest that the conventions name: all scores lie under -1e30, a tenth of it apart
     key = ((8.0 + draw.permutation(7)) / 14.0)[:, None].expand(7, 4) * 1e15
     yield call(torch.full((3, 4), -1e15), key, draw.normal(7, 3), some_open(draw, 3, 7))

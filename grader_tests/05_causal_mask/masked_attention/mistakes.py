@@ -113,6 +113,14 @@ right.mistake("fills_scores_with_minus_1e9_and_zeroes", shows="with a mask").pat
     "blocked ones take all of the 1 first, and nothing is left.",
     see="3. From a mask to weights",
 )
+right.mistake("subtracts_1e9_and_zeroes", shows="with a mask").patch("""
+- seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
++ seen = scores - MUCH * mask.to(scores)
+""").for_each(MUCH=(1e9, 1e4, 1e5, 1e6, 1e10, 1e12)).says(
+    "Something large is subtracted from the blocked scores, and their weights set to 0. They may be larger by 1e15 "
+    "than the others: then they take all of the 1 first, and nothing is left.",
+    see="3. From a mask to weights",
+)
 right.mistake("blocked_rows_are_uniform", shows="fully").patch("""
 - seen = scores.masked_fill(mask & ~mask.all(-1, keepdim=True), float("-inf"))
 - weights = torch.softmax(seen, -1).masked_fill(mask, 0.0)

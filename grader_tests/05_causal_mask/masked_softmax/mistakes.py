@@ -276,3 +276,25 @@ right.mistake(
     {'scores.masked_fill(mask, float("-inf"))': "scores", "weights.masked_fill(mask, 0.0)": "weights"},
     shows=("open keys", "fully"),
 ).says("The mask changes nothing: blocked keys have the weights that they would have without it.")
+masked_softmax.mistake("wipes_nan_off_a_quotient", shows="gradients").whole("""
+def masked_softmax(scores, mask):
+    top = scores.masked_fill(mask, -torch.inf).amax(-1, keepdim=True).nan_to_num(neginf=0.0).detach()
+    unnormalised = (scores - top).clamp(max=0.0).exp() * ~mask
+    total = unnormalised.sum(-1, keepdim=True)
+    return torch.where(total > 0, unnormalised / total, torch.zeros_like(scores))
+""").says(
+    "The weights are right, and the gradient of a fully blocked row is NaN: `torch.where` chooses between two results, "
+    "and the other one, 0 / 0, was computed all the same. Let the divisor be 1 there *before* you divide.",
+    see="A row with nothing to see",
+)
+masked_softmax.mistake("subtracts_one_maximum_for_all_rows", shows="scores").whole("""
+def masked_softmax(scores, mask):
+    seen = scores.masked_fill(mask, -torch.inf)
+    top = seen.max().detach()
+    unnormalised = torch.exp(seen - top.masked_fill(top.isinf(), 0.0))
+    total = unnormalised.sum(-1, keepdim=True)
+    return unnormalised / total.masked_fill(total == 0, 1.0)
+""").says(
+    "You subtract *one* maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
+    "each row needs its own."
+)

@@ -101,3 +101,14 @@ def merge_heads(x):
     place = torch.eye(H * K, dtype=x.dtype).view(H, K, H * K)
     return torch.einsum("bhtk,hkd->btd", x, place)
 """).says("The matrix of places is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")
+right.mistake("squeezes_the_words", {"B, T, H * K)": "B, T, H * K).squeeze()"}, shows="the heads").says(
+    "`squeeze()` removes every dimension of size 1, also those of a batch of one and of a single word."
+)
+merge_heads.mistake("moves_the_batch_behind_the_words", shows="the heads").whole("""
+def merge_heads(x):
+    B, H, T, K = x.shape
+    return x.permute(2, 0, 1, 3).reshape(B, T, H * K)
+""").says(
+    "The heads stand side by side, but words and batch have changed places on the way, and `reshape` only gives them "
+    "the names that are asked for: exchange heads and words, and leave the batch in front."
+)

@@ -130,3 +130,11 @@ right.mistake("gathers_the_heads_on_another_device", shows="float64").patch("""
 """).says(
     "The tensor that you begin with is made on PyTorch's default device. x may lie elsewhere: take `x.new_zeros`."
 )
+right.mistake("stacks_the_heads_in_front", shows="each head").patch("""
+- return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
++ B, T, D = x.shape
++ return torch.stack(x.chunk(n_heads, -1)).reshape(B, n_heads, T, D // n_heads)
+""").says(
+    "Every head has its own numbers, but the heads stand before the batch, and `reshape` does not exchange the two: "
+    "stack them as dimension 1."
+)

@@ -86,3 +86,10 @@ right.mistake(
     {"x.reshape": "x.float().reshape", "(dim=-1), dim=-1)": "(dim=-1), dim=-1).to(x.dtype)"},
     shows="float64",
 ).says("The numbers went through float32, and lost digits there: in float64 they come out as they went in.")
+right.mistake("splits_dimension_1", shows=("one vector", "any leading")).patch("""
+- return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
++ return torch.cat([x[:, 0::2], x[:, 1::2]], dim=1)
+""").says(
+    "You sort dimension 1, which is the last one of a matrix only. The numbers of a vector lie along the last "
+    "dimension, however many there are: `x[..., 0::2]`."
+)

@@ -138,12 +138,12 @@ right.mistake("averages_unequal_parts", shows="the mean").patch("""
 + losses = []
 @@
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-+ for x, y in zip(inputs.split(2), targets.split(2), strict=True):
++ for x, y in zip(inputs.split(PART), targets.split(PART), strict=True):
 +     losses.append(F.cross_entropy(model(x).flatten(0, 1), y.flatten()).item())
 @@
 - return loss
 + return sum(losses) / len(losses)
-""").says(
+""").for_each(PART=(2, 3, 4)).says(
     "Windows are judged a few at a time, and the means of unequal parts averaged. A window of the last, smaller part "
     "then counts for more: weigh each part by its size, or add up and divide once."
 )

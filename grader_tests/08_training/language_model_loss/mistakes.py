@@ -154,8 +154,14 @@ right.mistake("overflows", shows="logits").patch("""
     "The exponentials overflow: with logits of 1e4 they are infinite. Let log_softmax or logsumexp do it, or subtract "
     "the maximum first."
 )
-right.mistake(
-    "takes_the_logarithm_of_softmax", {"logits.log_softmax(-1)": "logits.softmax(-1).log()"}, shows="logits"
+right.mistake("takes_the_logarithm_of_softmax", shows="logits").patch("""
+- picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
++ picked = PICKED.squeeze(-1)
+""").for_each(
+    PICKED=(
+        "logits.softmax(-1).log().gather(-1, safe.unsqueeze(-1))",
+        "logits.softmax(-1).gather(-1, safe.unsqueeze(-1)).log()",
+    )
 ).says("The logarithm of the softmax is infinite where a probability is too small for the dtype. Use log_softmax.")
 right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}, shows="logits").for_each(
     BOUNDED=[

@@ -184,3 +184,9 @@ right.mistake("squares_the_peak", shows=("a straight", "half a cosine")).patch("
   def learning_rate(step, warmup, total, peak, floor=0.0):
 +     peak = peak * peak
 """).says("The peak is multiplied in twice, so that the rate climbs to its square. Try a peak of 0.5.")
+right.mistake(
+    "spreads_from_zero_to_the_peak", {"(step + 1) / warmup": "step / max(1, warmup - 1)"}, shows="a straight"
+).says(
+    "Your line begins at 0 and has reached the peak at the last step of the warm-up, as `linspace` would have it: the "
+    "first step is wasted. The share is (step + 1) / warmup."
+)
