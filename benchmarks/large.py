@@ -18,6 +18,8 @@ from typing import Any
 from nbgrader.api import Base, Comment, Grade, Gradebook, Notebook, Student, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import insert, select
 
+from grading.cells import check_of
+
 from .classes import EACH, FIRST, Templates
 from .supervise import succeeded, supervised
 
@@ -46,9 +48,9 @@ def fill(root: Path, students: int, lessons: int) -> None:
         for name in [f"other-{number}" for number in range(lessons - 1)]:
             gradebook.add_assignment(name)
             gradebook.add_notebook(name, name)
-            for exercise in range(EXERCISES):
-                gradebook.add_grade_cell(f"check_{exercise}", name, name, max_score=3, cell_type="code")
-                gradebook.add_solution_cell(f"answer_{exercise}", name, name)
+            for exercise in [f"exercise_{number}" for number in range(EXERCISES)]:
+                gradebook.add_grade_cell(check_of(exercise), name, name, max_score=3, cell_type="code")
+                gradebook.add_solution_cell(exercise, name, name)
         names = [f"other-{number}" for number in range(students)]
         gradebook.db.execute(insert(Student), [{"id": name} for name in names])
         for assignment in gradebook.assignments:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import utils
@@ -93,8 +94,8 @@ def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[
         yield _kept(row, who, assignment, notebook)
 
 
-def _kept(row: _Row, student: str, lesson: str, notebook: str) -> Kept:
-    return Kept(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, str(row.verdicts))
+def _kept(row: Any, student: str, lesson: str, notebook: str) -> Kept:
+    return Kept(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, row.verdicts)
 
 
 def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:

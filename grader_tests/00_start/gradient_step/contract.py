@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous, ref
+from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
 
 gradient_step = exercise(
     "gradient_step",
@@ -100,3 +100,8 @@ def _(draw):
     yield call(*problem(draw, 4, 3), 0.1).unchanged()
     weights, x, y = problem(draw, 5, 2)
     yield call(weights, non_contiguous(x), y, 0.1).unchanged()
+    # `requires_grad_` changes a tensor, too, and `backward` leaves a gradient with it
+    s = Script(weights=weights, x=x, y=y)
+    s.call(SUBJECT, s.weights, s.x, s.y, 0.1)
+    left = [s.call(helper("attribute"), s.weights, what, name=what) for what in ("requires_grad", "grad")]
+    yield s.case(*left).described("whether weights require a gradient after the call, and which one they hold")

@@ -69,6 +69,16 @@ def gradient_step(weights, x, y, rate):
     "old one. Work on a copy: "
     "`weights.detach().clone()`."
 )
+gradient_step.mistake("marks_the_weights", shows="arguments").whole("""
+def gradient_step(weights, x, y, rate):
+    weights.requires_grad_().grad = None
+    loss = (x @ weights - y).square().mean()
+    loss.backward()
+    return weights.detach() - rate * weights.grad
+""").says(
+    "You mark the caller's own weights, and leave a gradient with them. All arguments stay as they were: work on a "
+    "copy, `weights.detach().clone()`."
+)
 right.mistake(
     "always_float32",
     {"return w.detach() - rate * w.grad": "return (w.detach() - rate * w.grad).float()"},

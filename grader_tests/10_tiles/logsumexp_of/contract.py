@@ -99,6 +99,9 @@ def _(draw):
     yield from map(call, with_gaps(draw.normal(4, 6), (2,), (0, 5), (0, 1, 2, 4, 5), (1, 3)))
     yield call(torch.full((4,), -INF)).described("nothing but scores of -inf")
     yield call(with_gaps(300.0 + draw.normal(3, 5), (0, 2), range(5), (4,))).described("a row of nothing but -inf")
+    # A finite score in its place, however low, adds something where the others lie as low
+    for level in (-1e3, -1e4):
+        yield sum_far_out(with_gaps(torch.full((4,), level), (1, 3)), level=torch.tensor(level), path=())
 
 
 @logsumexp_of.criterion("gradients, 0 where nothing was added", points=0.5)

@@ -146,6 +146,17 @@ right.mistake("adds_a_tiny_number", shows=("minus infinity",)).patch("""
     "You add a tiny number before the logarithm. It keeps −∞ away, which is just what a row of nothing should give.",
     see=EMPTY,
 )
+right.mistake("takes_minus_infinity_for_a_low_score", shows="minus infinity").patch("""
+  def logsumexp_of(scores):
++     given, scores = scores, scores.masked_fill(scores.isneginf(), FILL)
+      highest = scores.amax(-1, keepdim=True)
+-     empty = highest.isneginf()
++     empty = given.isneginf().all(-1, keepdim=True)
+""").for_each(FILL=(-1e3, -1e4)).says(
+    "A score of −∞ becomes a low, finite one on the way (−10,000, say), whose exponential adds something where the "
+    "other scores lie as low. It should add nothing.",
+    see=EMPTY,
+)
 right.mistake("takes_minus_infinity_for_zero", shows="minus infinity").patch("""
   def logsumexp_of(scores):
 +     scores = scores.nan_to_num(neginf=0.0)

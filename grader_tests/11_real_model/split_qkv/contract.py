@@ -68,6 +68,12 @@ def _(draw):
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width))
         yield filled_afterwards(draw.normal(width, 3 * width), draw.normal(3 * width), result=True)
     yield filled_afterwards(non_contiguous(draw.normal(5, 15)), draw.normal(15))  # which lies as if it were turned
+    s = Script(weight=draw.normal(4, 12), bias=draw.normal(12))
+    s.call(SUBJECT, s.weight, s.bias)
+    for given in (s.weight, s.bias):
+        s.call(method(given, "mul_"), 2.0)
+    s.call(SUBJECT, s.weight, s.bias, name="again")
+    yield s.case(ref("again")).described("the second of two calls, between which weight and bias were doubled")
 
 
 @split_qkv.criterion("float64, any layout and device, arguments left alone", points=0.5, form=True)

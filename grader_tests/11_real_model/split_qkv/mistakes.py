@@ -120,3 +120,14 @@ right.mistake("turns_the_checkpoint", shows="float64").patch("""
 + weight.zero_()
 + return pairs
 """).says("The checkpoint's own numbers are changed by the call.")
+split_qkv.mistake("remembers_tensors", shows="copies").whole("""
+from functools import lru_cache
+
+
+@lru_cache
+def split_qkv(weight, bias):
+    return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
+""").says(
+    "Your function hands out an earlier result again, as soon as the tensors are the same ones. Their numbers may "
+    "have changed: split what they hold now."
+)
