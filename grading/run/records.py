@@ -26,9 +26,10 @@ def class_of(root: Path) -> Course:
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
             free += [(one.student, one.lesson) for one in leaves(gradebook) if one.excused]
             for lesson in [assignment.name for assignment in gradebook.assignments]:
-                handed_in = submissions_of(gradebook, lesson)
-                for one in kept(gradebook, lesson):
-                    if (one.student, one.lesson) in free:
+                graded = list(kept(gradebook, lesson))
+                handed_in = submissions_of(gradebook, lesson)  # read afterwards: whoever grades now may add to both
+                for one in graded:
+                    if (one.student, one.lesson) in free or one.student not in handed_in:
                         continue
                     found = list(_answers(directory, one, handed_in[one.student]))
                     answers += found
