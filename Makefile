@@ -68,7 +68,7 @@ test-fast: setup  ## what answers in about a minute, while one works
 	$(BIN)/python -m pytest -n 2 -m "not (slow or long or browser)"
 
 test-ordinary: setup  ## the sandbox and the hostile submissions as an ordinary user, when you are root
-	$(BIN)/python -m tests.ordinary $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
+	$(BIN)/python -m tests.support.unprivileged $(BIN)/python -m pytest -p no:cacheprovider tests/sandbox tests/nbgrader_plugins/test_hostile.py
 
 notebooks: setup  ## every lesson in a real kernel from its first cell to its last, solved and untouched, and the site of them
 	$(BIN)/python -m pytest -n 2 tests/test_notebooks.py tests/site
@@ -77,19 +77,19 @@ test-browser: setup  ## in Chromium: the formgrader and the feedback pages, of s
 	$(BIN)/python -m pytest -m "not long" --first-cases tests/browser
 
 pictures: setup  ## what students and teachers see, for the README, into docs/images
-	$(BIN)/python -m tests.browser.pictures docs/images
+	$(BIN)/python -m tests.browser.screenshots docs/images
 
 road: setup  ## all lessons from their link, in an environment like Colab's, or SHAPE=lowest: of the lowest versions declared
-	$(BIN)/python -m tests.road $(SHAPE) build/$(SHAPE) $(LESSONS)
+	$(BIN)/python -m tests.support.install_walk $(SHAPE) build/$(SHAPE) $(LESSONS)
 
 fuzz: setup  ## hostile inputs at random, FUZZ=100 times as many as in the tests, each within a bound (an hour or more)
-	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/nbgrader_plugins/collect/test_archives.py
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz tests/lms/test_archives.py
 
 chaos: setup  ## kill graders, and parts of a cluster, at random moments, ROUNDS=20 times: no grade may be false, lost or made twice
-	$(BIN)/python -m tests.chaos $(ROUNDS)
+	$(BIN)/python -m tests.support.kill_graders $(ROUNDS)
 
 coverage: setup  ## branches of judge and plugins that the quick tests take; fails where they have become fewer
-	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases --cov --cov-fail-under=85 tests/judge tests/judging tests/nbgrader_plugins tests/course tests/fuzz
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not long" --first-cases --cov --cov-fail-under=85 tests/judge tests/judge tests/nbgrader_plugins tests/course tests/fuzz
 
 bench: setup  ## what grading costs, side by side with others, written to docs/performance.md
 	$(BIN)/python -m benchmarks

@@ -10,11 +10,11 @@ c.ExecutePreprocessor.timeout = 30
 c.Execute.skip_cells_with_tag = ""
 
 # A release is made beside the old one, and then swapped in
-c.GenerateAssignment.exporter_class = "grading.nbgrader_plugins.releasing.ReleaseExporter"
+c.GenerateAssignment.exporter_class = "grading.nbgrader_plugins.release_exporter.ReleaseExporter"
 
 # A judge, in a process of its own, reads and runs what was handed in (docs/judging.md); what stands here gets only what
 # the judge made harmless
-c.Autograde.exporter_class = "grading.nbgrader_plugins.exporter.SubmissionExporter"
+c.Autograde.exporter_class = "grading.nbgrader_plugins.submission_exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",
@@ -29,12 +29,12 @@ c.Autograde.autograde_preprocessors = [
 ]
 
 # What coming late costs: c.LatePolicy.policy (docs/teachers.md)
-c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late.LatePolicy"
+c.AssignLatePenalties.plugin_class = "grading.nbgrader_plugins.late_policy.LatePolicy"
 
-c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback.FeedbackExporter"
+c.GenerateFeedback.exporter_class = "grading.nbgrader_plugins.feedback_exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
 
-c.ExportApp.plugin_class = "grading.nbgrader_plugins.export.GradesCsvExporter"
+c.ExportApp.plugin_class = "grading.nbgrader_plugins.csv_exporters.GradesCsvExporter"
 
-c.ZipCollectApp.extractor_plugin = "grading.nbgrader_plugins.collect.TolerantExtractor"
-c.ZipCollectApp.collector_plugin = "grading.nbgrader_plugins.collect.DownloadCollector"
+c.ZipCollectApp.extractor_plugin = "grading.nbgrader_plugins.zip_collect.TolerantExtractor"
+c.ZipCollectApp.collector_plugin = "grading.nbgrader_plugins.zip_collect.DownloadCollector"

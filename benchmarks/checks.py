@@ -24,9 +24,9 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from grading.judge.lesson import load_lesson
-from grading.root import lessons
-from grading.sample import right
+from grading.coordinator.demo_class import right
+from grading.course_dir.paths import lessons
+from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
 

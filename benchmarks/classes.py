@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from grading.run.nbgrader import release, scores
+from grading.coordinator.nbgrader_api import release, scores
 
 from . import otter, published
 from .course import ROOT, hand_in_class, our_course

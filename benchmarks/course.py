@@ -7,9 +7,9 @@ from pathlib import Path
 
 import nbformat
 
-from grading.build import build_lesson
-from grading.judge.lesson import load_lesson
-from grading.sample import hand_in, right, write_answers
+from grading.authoring.build import build_lesson
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).parents[1]
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import torch
 
-from course.protocol.running import observe
-from grading.cells import CHECK, exercise_of, grade_id
-from grading.judge.lesson import load_lesson
-from grading.judge.references import prepare
+from course.harness.runner import observe
+from grading.exercises.lesson import load_lesson
+from grading.grader.references import prepare
+from grading.notebooks.cells import CHECK, exercise_of, grade_id
 
 
 def costs(root: Path, lesson: str, students: str = "*") -> list[tuple[float, float]]:

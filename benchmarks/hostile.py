@@ -3,8 +3,8 @@
     python -m benchmarks.hostile [NAME ...] [-v]     NAME: a kind, or how the names of some submissions begin
 
 Both grade the same answers to the same exercise cells; nbgrader alone has the hidden cases as asserts in the student's
-kernel (`stock`). Each submission is graded between two honest neighbours, beside the canaries of tests/canaries.py.
-What is counted:
+kernel (`stock`). Each submission is graded between two honest neighbours, beside the canaries of
+tests/support/canaries.py. What is counted:
 
     earned too much   some exercise got more points than its tensors earn
     got out           a secret in what it shows; a canary, a file or a grade of somebody else's disturbed; a process
@@ -43,13 +43,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
-from grading.cells import exercise_named
-from grading.judge.lesson import load_lesson
-from grading.sample import hand_in, right, write_answers
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.exercises.lesson import load_lesson
+from grading.notebooks.cells import exercise_named
 from tests.browser.conftest import CHROMIUM
 from tests.browser.teacher import opening, sang
-from tests.canaries import Canaries, register, told, with_secret
-from tests.corpus import Submission, cases
+from tests.support.canaries import Canaries, register, told, with_secret
+from tests.support.corpus import Submission, cases
 
 from .course import ROOT, our_course
 from .stock import make_course

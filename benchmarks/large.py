@@ -18,7 +18,7 @@ from typing import Any
 from nbgrader.api import Base, Comment, Grade, Gradebook, Notebook, Student, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import insert, select
 
-from grading.cells import check_of
+from grading.notebooks.cells import check_of
 
 from .classes import EACH, FIRST, Templates
 from .supervise import succeeded, supervised
@@ -75,7 +75,7 @@ def _hand_in(gradebook: Gradebook, notebook: Notebook, students: list[str], writ
 
 
 def _kept() -> Any:
-    """The table of ours that says which grades there are (`grading.nbgrader_plugins.grades`)."""
+    """The table of ours that says which grades there are (`grading.gradebook.store`)."""
     return Base.metadata.tables["attention_grade"]
 
 

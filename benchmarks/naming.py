@@ -20,16 +20,16 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from course.protocol.diagnosing import same_outcome
-from course.protocol.program import Observation, Program
-from course.protocol.running import observe
-from grading.judge.answers import Answer, EditError
-from grading.judge.examine import examine
-from grading.judge.exercise import Exercise, Mistake
-from grading.judge.lesson import load_lesson
-from grading.judge.references import mistaken
-from grading.judge.verdict import ExerciseVerdict
-from grading.judge.wire import Answers
+from course.harness.diagnose import same_outcome
+from course.harness.program import Observation, Program
+from course.harness.runner import observe
+from grading.exercises.answer_text import Answer, EditError
+from grading.exercises.exercise import Exercise, Mistake
+from grading.exercises.lesson import load_lesson
+from grading.grader.codec import Answers
+from grading.grader.grade_exercise import examine
+from grading.grader.references import mistaken
+from grading.grader.verdict import ExerciseVerdict
 
 ROOT = Path(__file__).resolve().parents[1]
 SAID = ("both", "one", "hedged", "another", "one + other", "nothing", "wrong")

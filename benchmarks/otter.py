@@ -14,8 +14,8 @@ import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
-from grading.judge.exercise import Exercise
-from grading.judge.lesson import load_lesson
+from grading.exercises.exercise import Exercise
+from grading.exercises.lesson import load_lesson
 
 from .course import ROOT
 from .stock import asserts

@@ -25,10 +25,10 @@ from typing import Any
 
 from jupyter_client.manager import KernelManager
 
-from grading.judging import client
-from grading.judging.kernel.notebook_run import NotebookRun
-from grading.judging.kernel.session import Session
-from grading.run.nbgrader import autograde, release
+from grading.coordinator.nbgrader_api import autograde, release
+from grading.judge import client
+from grading.judge.kernel.run import NotebookRun
+from grading.judge.kernel.session import Session
 
 from .course import hand_in_class, our_course
 

@@ -14,13 +14,13 @@ from typing import Any
 import nbformat
 import torch
 
-from course.protocol.comparing import leaves
-from course.protocol.packing import pack
-from course.protocol.tolerance import Tolerance, allowed_error
-from grading.cells import BEGIN_HIDDEN, CHECK, END_HIDDEN, exercise_of, grade_id
-from grading.judge.exercise import Exercise
-from grading.judge.lesson import load_lesson
-from grading.judge.references import Prepared, prepare
+from course.harness.compare import leaves
+from course.harness.serialization import pack
+from course.harness.tolerance import Tolerance, allowed_error
+from grading.exercises.exercise import Exercise
+from grading.exercises.lesson import load_lesson
+from grading.grader.references import Prepared, prepare
+from grading.notebooks.cells import BEGIN_HIDDEN, CHECK, END_HIDDEN, exercise_of, grade_id
 
 CONFIG = """
 c = get_config()
@@ -29,9 +29,9 @@ c.ExecutePreprocessor.timeout = {seconds}
 """
 ASSERTS = """
 import base64, torch
-from course.protocol.packing import unpack
-from course.protocol.program import Program
-from course.protocol.running import observe
+from course.harness.serialization import unpack
+from course.harness.program import Program
+from course.harness.runner import observe
 
 {oracle}
 

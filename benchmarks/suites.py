@@ -27,8 +27,8 @@ import pytest
 import torch
 from torch import nn
 
-from grading.judge.exercise import Exercise
-from grading.judge.lesson import load_lesson
+from grading.exercises.exercise import Exercise
+from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 0

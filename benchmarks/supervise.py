@@ -177,7 +177,7 @@ def _kind(pid: int) -> str:
         if name in NAMES:
             return NAMES[name]
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return "kernel" if b"ipykernel_launcher" in command else "server" if b"grading.judging" in command else ""
+        return "kernel" if b"ipykernel_launcher" in command else "server" if b"grading.judge" in command else ""
     return ""
 
 

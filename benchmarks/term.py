@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 
-from grading.root import lessons
+from grading.course_dir.paths import lessons
 
 from . import published
 from .classes import EACH, FIRST, Templates, ways
@@ -33,7 +33,8 @@ AGAIN = 5  # a feedback page that is up to date is not made again; the other ste
 LESSONS = [name for name in lessons(ROOT) if "01" <= name[:2] <= "08"]
 # `grading release` without the proofs, which cost what they cost and are made once
 RELEASE = (
-    "from pathlib import Path; from rich.console import Console; from grading.run.classroom import release_lessons; "
+    "from pathlib import Path; from rich.console import Console; "
+    "from grading.coordinator.classroom import release_lessons; "
     "release_lessons(Path().resolve(), {!r}, Console(), workers=1)"
 )
 

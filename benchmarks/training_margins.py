@@ -20,12 +20,12 @@ from typing import Any
 
 import torch
 
-from course.properties import learning
-from course.specimens import Bigram
-from grading.judge.answers import Answer, edited
-from grading.judge.case import Draw
-from grading.judge.exercise import mix
-from grading.judge.lesson import load_lesson, package_of
+from course.checkers import training
+from course.sample_models import Bigram
+from grading.exercises.answer_text import Answer, edited
+from grading.exercises.case import Draw
+from grading.exercises.exercise import mix
+from grading.exercises.lesson import load_lesson, package_of
 from grading.proof import namespace
 
 ROOT = Path(__file__).parents[1]
@@ -93,7 +93,7 @@ def excess(tests: Any, loop: Loop, seed: int) -> float:
     torch.manual_seed(seed)
     loop(model, data, tests.STEPS, tests.BATCH, torch.Generator().manual_seed(seed), tests.PEAK)
     with torch.no_grad():
-        return learning.excess(model(unseen), follows, unseen)
+        return training.excess(model(unseen), follows, unseen)
 
 
 def main(arguments: list[str] | None = None) -> list[str]:

@@ -1,20 +1,23 @@
 """Attention, built and graded: what the course's notebooks import.
 
-`begin`, `check`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and `keepsake` are for the learner;
-`figures` and `interactive` draw, by `ready_made` functions until the learner's own pass. `__version__` is the one that
-a notebook's first cell asks for.
+`begin`, `check`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and `keepsake` are for learners. The
+modules in `MODULES` draw, compute with PyTorch's own functions, or hold models. `__version__` is compared by a
+notebook's first cell.
 """
 
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from . import old_names
+
 if TYPE_CHECKING:
-    from .checking import begin, check, hint, printed
-    from .ending import keepsake
-    from .solving import solution
-    from .standing import hand_in, progress
-    from .using import use
+    from .figures.keepsake import keepsake
+    from .notebook.checking import begin, check, hint, printed
+    from .notebook.fallback import use
+    from .notebook.hand_in import hand_in
+    from .notebook.lesson_progress import progress
+    from .notebook.solutions import solution
 
 __all__ = [
     "begin",
@@ -22,28 +25,46 @@ __all__ = [
     "figures",
     "hand_in",
     "hint",
-    "interactive",
     "keepsake",
     "printed",
     "progress",
+    "sliders",
     "solution",
     "use",
 ]
-HOMES = {
-    "hand_in": "standing",
-    "keepsake": "ending",
-    "progress": "standing",
-    "solution": "solving",
-    "use": "using",
-}
+FUNCTIONS = {
+    "begin": "notebook.checking",
+    "check": "notebook.checking",
+    "hand_in": "notebook.hand_in",
+    "hint": "notebook.checking",
+    "keepsake": "figures.keepsake",
+    "printed": "notebook.checking",
+    "progress": "notebook.lesson_progress",
+    "solution": "notebook.solutions",
+    "use": "notebook.fallback",
+}  # name -> its module
+MODULES = {
+    "figures": "figures",
+    "gpt": "models.gpt",
+    "pretrained": "models.pretrained",
+    "sample_models": "sample_models",
+    "sliders": "widgets.sliders",
+    "staged_model": "notebook.staged_model",
+    "torch_fallbacks": "models.torch_fallbacks",
+}  # what lessons take as `course.<name>`, and where it is
 
 
 def __getattr__(name: str) -> Any:
-    # Slow to import: matplotlib, which the judge does not need, and torch, which a reader of verdicts does not
-    if name in ("figures", "interactive"):
-        return import_module(f"{__name__}.{name}")
-    if name in __all__:
-        return getattr(import_module(f"{__name__}.{HOMES.get(name, 'checking')}"), name)
+    # Imported when first used: matplotlib is slow and the grader does without it, torch is slow and reading a verdict
+    # does not need it.
+    if name in FUNCTIONS:
+        return getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), name)
+    name = old_names.ALIASES.get(name, name)
+    if name in MODULES:
+        return import_module(f"{__name__}.{MODULES[name]}")
     if name == "__version__":
         return version("attention-course")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+old_names.install()

@@ -24,7 +24,7 @@
 # %%
 import torch
 from torch import nn
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("00_start")
 
@@ -238,7 +238,7 @@ def draw(w):
     return figures.described(ax, f"A parabola, and at w = {w:g} a short line along it, with the slope {slope:g}.")
 
 
-interactive.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])
+sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])
 
 # %% [markdown]
 # Where there are sliders, a strip of pictures stands above them, so that nothing is lost without a kernel.

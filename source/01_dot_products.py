@@ -27,7 +27,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("01_dot_products")
 
@@ -221,7 +221,7 @@ def draw(angle, length):
     return figures.described(figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}.")
 
 
-interactive.slider(
+sliders.slider(
     draw,
     angle=(0, 360, 15),
     length=(0.5, 3.0, 0.5),
@@ -465,7 +465,7 @@ def draw(query, key):
 
 
 places = [{"query": 0, "key": 2}, {"query": 1, "key": 4}]
-interactive.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
+sliders.slider(draw, query=(0, 2, 1), key=(0, 5, 1), strip=places)
 
 # %% [markdown]
 # ### Predict first

@@ -21,7 +21,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("02_softmax")
 
@@ -548,7 +548,7 @@ def draw(temperature):
     return figures.distributions.budget(sharpen(scores, temperature), words, f"temperature {temperature}")
 
 
-interactive.slider(
+sliders.slider(
     draw,
     start={"temperature": 1.0},
     strip=[0.3, 1.0, 5.0],

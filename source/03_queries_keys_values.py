@@ -22,7 +22,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, ready_made, use
+from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
 
 begin("03_queries_keys_values")
 
@@ -275,7 +275,7 @@ grade(simple_attention)
 # One run gives all six context vectors, and the row of *journey* is what the loop gave:
 
 # %% tags=["demo"]
-attend_simply = use(simple_attention, lambda x: ready_made.attention(x, x, x))
+attend_simply = use(simple_attention, lambda x: torch_fallbacks.attention(x, x, x))
 all_contexts, all_weights = attend_simply(x)
 print("journey by the loop:    ", context)
 print("journey by the matrices:", all_contexts[place])
@@ -398,7 +398,7 @@ grade(project_qkv)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
-project = use(project_qkv, ready_made.projections)
+project = use(project_qkv, torch_fallbacks.projections)
 query, key, value = project(x, W_q, W_k, W_v)
 print("queries", tuple(query.shape), " keys", tuple(key.shape), " values", tuple(value.shape))
 
@@ -522,8 +522,8 @@ grade(attention)
 
 # %% tags=["demo"]
 # @title Two sliders: whose query, and which of the four steps
-attend = use(attention, ready_made.attention)
-project = use(project_qkv, ready_made.projections)
+attend = use(attention, torch_fallbacks.attention)
+project = use(project_qkv, torch_fallbacks.projections)
 
 
 def one_query(word, step):
@@ -543,7 +543,7 @@ def one_query(word, step):
     )
 
 
-interactive.slider(
+sliders.slider(
     one_query,
     word=sentence,
     step=[1, 2, 3, 4],
@@ -558,8 +558,8 @@ interactive.slider(
 # queries, keys and values all come from the same words, it is called **self-attention**:
 
 # %% tags=["demo"]
-attend = use(attention, ready_made.attention)
-project = use(project_qkv, ready_made.projections)
+attend = use(attention, torch_fallbacks.attention)
+project = use(project_qkv, torch_fallbacks.projections)
 
 
 def self_attention(x, W_q, W_k, W_v):
@@ -697,7 +697,7 @@ french_x = torch.tensor([[0.2, 0.1, 1.7], [0.4, 0.2, 1.5], [0.1, 1.3, 1.2]])  # 
 french_queries = 2 * french_x  # longer queries choose more sharply; lesson 4 is about how sharply
 
 # %% tags=["demo"]
-attend = use(attention, ready_made.attention)
+attend = use(attention, torch_fallbacks.attention)
 translated, alignment = attend(french_queries, x, x)
 print("queries", tuple(french_queries.shape), " keys and values", tuple(x.shape))
 print("weights", tuple(alignment.shape), " output", tuple(translated.shape))
@@ -750,7 +750,7 @@ slanted_keys = torch.tensor([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 
 # %% tags=["demo"]
 # @title The weights of a query that copies key 0, for both sets of keys
-attend = use(attention, ready_made.attention)
+attend = use(attention, torch_fallbacks.attention)
 fig, axes = figures.row(2, width=4.2, height=2.7)
 for ax, keys, name in zip(axes, (square_keys, slanted_keys), ("keys at right angles", "slanted keys")):
     wanted_query = copy_the_keys(keys, [0])
@@ -847,7 +847,7 @@ corner_keys = torch.eye(4)  # (S, K)
 
 # %% tags=["demo"]
 # @title Where the outputs lie: one query, another, and two separate ones
-attend = use(attention, ready_made.attention)
+attend = use(attention, torch_fallbacks.attention)
 design = use(query_for, copy_the_keys)
 
 
@@ -882,7 +882,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title A slider: the query leans from v0 towards v2
-attend = use(attention, ready_made.attention)
+attend = use(attention, torch_fallbacks.attention)
 design = use(query_for, copy_the_keys)
 
 
@@ -900,7 +900,7 @@ def leaning(lean):
     )
 
 
-interactive.slider(leaning, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0.0, 0.5, 1.0])
+sliders.slider(leaning, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0.0, 0.5, 1.0])
 
 # %% [markdown]
 # ## 7. Is it a bug?
@@ -913,7 +913,7 @@ interactive.slider(leaning, lean=(0.0, 1.0, 0.05), start={"lean": 0.5}, strip=[0
 # Decide, then run this:
 
 # %% tags=["demo"]
-attend = use(attention, ready_made.attention)
+attend = use(attention, torch_fallbacks.attention)
 generator = torch.Generator().manual_seed(3)
 packed = torch.randn(3, 6, generator=generator)  # three matrices (3, 2) side by side
 
@@ -1006,8 +1006,8 @@ for name, parameter in module.named_parameters():
 # from the graph, so that the output is right and nothing learns where to look.
 
 # %% tags=["demo"]
-attend = use(attention, ready_made.attention)
-project = use(project_qkv, ready_made.projections)
+attend = use(attention, torch_fallbacks.attention)
+project = use(project_qkv, torch_fallbacks.projections)
 
 
 def right(q, k, v):
@@ -1070,11 +1070,11 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
-from course import growing
+from course import staged_model
 
-so_far = growing.grown()
+so_far = staged_model.grown()
 figures.show(
-    figures.growing.so_far(so_far, "then the hen"),
+    figures.staged_model.so_far(so_far, "then the hen"),
     caption=f"Its numbers are random, and queries and keys share one matrix: each letter looks for what is like itself. {so_far.whose}",
 )
 

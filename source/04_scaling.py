@@ -32,7 +32,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("04_scaling")
 
@@ -228,7 +228,7 @@ def one_query(K):
     return figures.scaling.scores_and_weights(scores, torch.softmax(scores, dim=-1), reach=75)
 
 
-interactive.slider(one_query, strip=[1, 16, 256], K=widths)
+sliders.slider(one_query, strip=[1, 16, 256], K=widths)
 
 # %% [markdown]
 # At $d_k = 256$ the query no longer mixes values. It *picks* one, at random, and with full confidence: nothing has been
@@ -567,7 +567,7 @@ def with_power(alpha):
 
 
 powers = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0]
-interactive.slider(with_power, start={"alpha": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], alpha=powers)
+sliders.slider(with_power, start={"alpha": 0.5}, strip=[0.0, 0.25, 0.5, 1.0], alpha=powers)
 print("Drawn with", attend.whose)
 
 # %% [markdown]
@@ -940,11 +940,11 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
-from course import growing
+from course import staged_model
 
-so_far = growing.grown()
+so_far = staged_model.grown()
 figures.show(
-    figures.growing.so_far(so_far, "then the hen"),
+    figures.staged_model.so_far(so_far, "then the hen"),
     caption=f"The same letters and numbers as in lesson 3, with scaled scores. {so_far.whose}",
 )
 

@@ -36,7 +36,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, ready_made, use
+from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
 
 begin("05_causal_mask")
 
@@ -74,7 +74,7 @@ begin("05_causal_mask")
 
 # %%
 import torch.nn.functional as F
-from course import specimens
+from course import sample_models
 from torch import nn
 
 # %% [markdown]
@@ -179,7 +179,7 @@ grade(causal_mask)
 
 # %% tags=["demo"]
 # @title Tables of ticks and crosses for six, two and one query
-mask_for = use(causal_mask, ready_made.causal_mask)
+mask_for = use(causal_mask, torch_fallbacks.causal_mask)
 sizes = {f"T = {n}, S = {len(words)}": mask_for(n, len(words)) for n in (6, 2, 1)}
 figures.show(
     figures.masks.tables(sizes, words),
@@ -200,14 +200,14 @@ figures.show(
 # %% tags=["demo"]
 # @title Slider: the sentence grows, and one query asks for its newest word
 def newest_word(S):
-    mask_for = use(causal_mask, ready_made.causal_mask)
+    mask_for = use(causal_mask, torch_fallbacks.causal_mask)
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
     alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only Your if the starts are."
     return figures.described(picture, alt)
 
 
-interactive.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
+sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
 
 # %% [markdown]
 # With the starts aligned, every new word sees *Your* and nothing else. No error, no NaN, no leak: only a model that
@@ -284,8 +284,8 @@ grade(padding_mask)
 ### END HIDDEN TESTS
 
 # %%
-mask_for = use(causal_mask, ready_made.causal_mask)
-padding_for = use(padding_mask, lambda lengths, S: ready_made.padding(batch, S))
+mask_for = use(causal_mask, torch_fallbacks.causal_mask)
+padding_for = use(padding_mask, lambda lengths, S: torch_fallbacks.padding(batch, S))
 both = mask_for(6) | padding_for(lengths, 6)
 print("causal | padding:", tuple(both.shape))
 
@@ -356,7 +356,7 @@ def example_scores(T=6, K=4, seed=4):
 # %% tags=["demo"]
 # @title Slider: the fill and the size of the scores, and what gets through
 def filled(fill, times):
-    mask = use(causal_mask, ready_made.causal_mask)(6)
+    mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
     through = (weights * mask).sum(-1).max()
     picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
@@ -365,7 +365,7 @@ def filled(fill, times):
     )
 
 
-interactive.slider(
+sliders.slider(
     filled,
     strip={"fill": [0.0, -4.0, float("-inf")]},
     fill=[0.0, -1.0, -2.0, -4.0, -6.0, -8.0, -16.0, -32.0, float("-inf")],
@@ -464,8 +464,8 @@ grade(masked_softmax)
 
 # %% tags=["demo"]
 # @title Scores, masked scores and weights, side by side
-softmax_of = use(masked_softmax, ready_made.masked_softmax)
-mask = use(causal_mask, ready_made.causal_mask)(6)
+softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 figures.show(
     figures.masks.before_and_after(example_scores(), mask, softmax_of(example_scores(), mask), words),
     alt="Three maps. All 36 scores; the same with the triangle above the diagonal hatched; the weights, "
@@ -550,8 +550,8 @@ def example_tokens(T=6, D=4, seed=8):
 
 # %% tags=["demo"]
 # @title Weights without a mask and with one
-attend = use(masked_attention, ready_made.masked_attention)
-mask = use(causal_mask, ready_made.causal_mask)(6)
+attend = use(masked_attention, torch_fallbacks.masked_attention)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 x = example_tokens()
 panels = {
     "bidirectional": (attend(x, x, x)[1], None),
@@ -581,8 +581,8 @@ figures.show(
 # the other's masks: the shapes agree and so do the types.
 
 # %%
-attend = use(masked_attention, ready_made.masked_attention)
-mask = use(causal_mask, ready_made.causal_mask)(6)
+attend = use(masked_attention, torch_fallbacks.masked_attention)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 x = example_tokens()
 ours = attend(x, x, x, mask)[0]
 
@@ -606,7 +606,7 @@ print(f"  nn.MultiheadAttention(attn_mask=mask):           differs by {(ours - p
 
 # %% tags=["demo"]
 # @title Weights of F.scaled_dot_product_attention, with the ~ and without
-mask = use(causal_mask, ready_made.causal_mask)(6)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(6)
 x, identity = example_tokens(), torch.eye(6)[None]
 panels = {
     title: (F.scaled_dot_product_attention(x[None], x[None], identity, attn_mask=m)[0], None)
@@ -643,7 +643,7 @@ def zeroed_and_renormalised(scores, mask):
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-softmax_of = use(masked_softmax, ready_made.masked_softmax)
+softmax_of = use(masked_softmax, torch_fallbacks.masked_softmax)
 mask = torch.tensor([[False, False, False, True]])
 for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -1.0, 200.0]])):
     print("scores", scores[0].tolist())
@@ -675,7 +675,7 @@ for scores in (torch.tensor([[2.0, 1.0, -1.0, 3.0]]), torch.tensor([[2.0, 1.0, -
 # the orange stairs stand where the future begins.
 
 # %%
-attend = use(masked_attention, ready_made.masked_attention)
+attend = use(masked_attention, torch_fallbacks.masked_attention)
 x, every = example_tokens(), torch.ones(6, 6, dtype=torch.bool)
 future = every.triu(1)
 scores = x @ x.T / x.shape[-1] ** 0.5
@@ -809,8 +809,8 @@ grade(sees_the_future)
 # %%
 detector = use(sees_the_future, first_draft)
 print("Detector:", detector.whose)
-for letter in specimens.SUSPECTS:
-    verdict = "LEAKS" if detector(specimens.suspect(letter), example_tokens()) else "clean"
+for letter in sample_models.SUSPECTS:
+    verdict = "LEAKS" if detector(sample_models.suspect(letter), example_tokens()) else "clean"
     print(f"  {letter}  {verdict}")
 
 # %% [markdown]
@@ -844,8 +844,8 @@ def who_sees_whom(detector, attention, x):
 # @title The eight suspects, measured pair by pair
 detector = use(sees_the_future, first_draft)
 measured = {
-    f"suspect {letter}": who_sees_whom(detector, specimens.suspect(letter), example_tokens())
-    for letter in specimens.SUSPECTS
+    f"suspect {letter}": who_sees_whom(detector, sample_models.suspect(letter), example_tokens())
+    for letter in sample_models.SUSPECTS
 }
 figures.show(
     figures.masks.tables(measured, per_row=4, stairs=True),
@@ -933,8 +933,8 @@ def losses_on_noise(attend, steps=250, seed=0):
 # are lowered by 6. Where will their losses go?
 
 # %%
-attend = use(masked_attention, ready_made.masked_attention)
-mask = use(causal_mask, ready_made.causal_mask)(12)
+attend = use(masked_attention, torch_fallbacks.masked_attention)
+mask = use(causal_mask, torch_fallbacks.causal_mask)(12)
 
 
 def lowered_by_6(query, key, value):
@@ -1030,11 +1030,11 @@ figures.show(
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
-from course import growing
+from course import staged_model
 
-so_far = growing.grown()
+so_far = staged_model.grown()
 figures.show(
-    figures.growing.so_far(so_far, "then the hen"),
+    figures.staged_model.so_far(so_far, "then the hen"),
     caption=f"The letters and numbers of lessons 3 and 4. Hatched: blocked. {so_far.whose}",
 )
 

@@ -35,7 +35,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("06_multi_head")
 
@@ -852,7 +852,7 @@ def lines_from(word):
 
 # %% tags=["demo"]
 # @title Slider: where each word looks
-interactive.slider(lines_from, strip=["step"], start={"word": "starts"}, word=words)
+sliders.slider(lines_from, strip=["step"], start={"word": "starts"}, word=words)
 
 # %% [markdown]
 # Real heads are not set by hand, and most are less tidy than these. But "the word before", "the word after" and "the
@@ -1247,11 +1247,11 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
-from course import growing
+from course import staged_model
 
-so_far = growing.grown()
+so_far = staged_model.grown()
 figures.show(
-    figures.growing.so_far(so_far, "then the hen"),
+    figures.staged_model.so_far(so_far, "then the hen"),
     caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched: blocked. {so_far.whose}",
 )
 

@@ -37,7 +37,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("07_rope")
 
@@ -276,7 +276,7 @@ def query_and_key(query_at, key_at):
 
 # %% tags=["demo"]
 # @title Sliders: the positions of a query and of a key
-interactive.slider(
+sliders.slider(
     query_and_key,
     start={"query_at": 1, "key_at": 2},
     strip=[{"query_at": m, "key_at": n} for m, n in ((1, 2), (4, 5), (11, 12), (1, 3))],
@@ -1078,11 +1078,11 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 
 # %% tags=["demo"]
 # @title The model so far, and where its letters look
-from course import growing
+from course import staged_model
 
-so_far = growing.grown()
+so_far = staged_model.grown()
 figures.show(
-    figures.growing.so_far(so_far, "then the hen"),
+    figures.staged_model.so_far(so_far, "then the hen"),
     caption=f"The letters and numbers of lessons 3 to 6, now with places. Hatched: blocked. {so_far.whose}",
 )
 

@@ -38,7 +38,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, use
+from course import begin, check, figures, hint, progress, sliders, use
 
 begin("08_training")
 
@@ -79,7 +79,7 @@ import math
 from importlib.resources import files
 
 import torch.nn.functional as F
-from course.following import following
+from course.notebook.training_progress import following
 from torch import nn
 
 device = "cuda" if torch.cuda.is_available() else "cpu"  # a GPU is taken where there is one; generators stay here
@@ -612,7 +612,7 @@ def descend(rate):
 
 # %% tags=["demo"]
 # @title Slider: eight steps down a parabola
-interactive.slider(
+sliders.slider(
     descend,
     start={"rate": 0.5},
     strip=[0.1, 1.0, 1.8, 2.1],
@@ -1151,9 +1151,7 @@ print(f"{lines['uniform']:.3f}. Training, last 50 steps: {sum(training_losses[-5
 # %% tags=["demo"]
 # @title Slider: what the trained model writes at each temperature
 temperatures = [0, 0.3, 0.6, 0.8, 1.0, 1.3]
-interactive.slider(
-    lambda temperature: page(model, temperature), start=0.6, strip=[0, 0.6, 1.3], temperature=temperatures
-)
+sliders.slider(lambda temperature: page(model, temperature), start=0.6, strip=[0, 0.6, 1.3], temperature=temperatures)
 
 # %% [markdown]
 # It makes no sense, and yet: every letter of it comes from a model that began with noise, saw forty thousand letters
@@ -1189,16 +1187,16 @@ figures.show(
 # Sixty steps each. How far apart will the two curves be: a tenth of a nat, a hundredth, less than a thousandth?
 
 # %% tags=["demo"]
-from course import growing, ready_made
-from course.tales import tales
+from course import staged_model, torch_fallbacks
+from course.models.story_corpus import tales
 
-rotary = growing.earlier("RotarySelfAttention", otherwise=ready_made.RotarySelfAttention)
-mask_for = growing.earlier("causal_mask", otherwise=ready_made.causal_mask)
+rotary = staged_model.earlier("RotarySelfAttention", otherwise=torch_fallbacks.RotarySelfAttention)
+mask_for = staged_model.earlier("causal_mask", otherwise=torch_fallbacks.causal_mask)
 
 
 def rotating(attention):
     """A new model with this attention in its blocks, and without sine waves."""
-    made = growing.refitted(make_model(block_size=32), attention)
+    made = staged_model.refitted(make_model(block_size=32), attention)
     made.places.zero_()
     made.mask.copy_(mask_for(32))
     return made
@@ -1206,7 +1204,7 @@ def rotating(attention):
 
 told = encode(tales(400_000))
 told_ids, told_unseen = told[:396_000], all_windows(told[396_000:], 32)
-own, twin = rotating(rotary), rotating(ready_made.RotarySelfAttention)
+own, twin = rotating(rotary), rotating(torch_fallbacks.RotarySelfAttention)
 twin.load_state_dict(own.state_dict())
 own_losses, twin_losses = [], []
 for each, found in ((own, own_losses), (twin, twin_losses)):
@@ -1461,7 +1459,7 @@ def forming_map(steps):
 
 
 stages = [history["step"][i] for i in sorted({0, len(history["step"]) // 5, len(history["step"]) - 1})]
-interactive.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"])
+sliders.slider(forming_map, start=stages[-1], strip=stages, steps=history["step"])
 
 # %% [markdown]
 # Then a sequence that it has never seen, for it to continue:

@@ -31,7 +31,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, growing, hint, interactive, progress, ready_made, use
+from course import begin, check, figures, hint, progress, sliders, staged_model, torch_fallbacks, use
 
 begin("09_cache")
 
@@ -188,7 +188,7 @@ grade(cache_bytes)
 # </details>
 
 # %%
-bytes_of = use(cache_bytes, ready_made.cache_bytes)
+bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
 print("Counted by", bytes_of.whose)
 for name, n_kv_heads in {"Llama 2 7B": 32, "Llama 3 8B": 8}.items():
     each = bytes_of(32, n_kv_heads, 128, 1)
@@ -202,14 +202,14 @@ for name, n_kv_heads in {"Llama 2 7B": 32, "Llama 3 8B": 8}.items():
 # @title Sliders: what the conversations of a machine keep
 def kept_by(conversations, tokens):
     """Bars of what a model of 32 layers with heads of width 128 keeps, in GiB, for three numbers of heads."""
-    count = use(cache_bytes, ready_made.cache_bytes)
+    count = use(cache_bytes, torch_fallbacks.cache_bytes)
     sizes = {f"{G} heads" if G > 1 else "1 head": count(32, G, 128, tokens, conversations) / 2**30 for G in (32, 8, 1)}
     bars = figures.bars(list(sizes.values()), list(sizes), title=f"GiB, {conversations} × {tokens:,} tokens")
     told = ", ".join(f"{size:.3g} with {name}" for name, size in sizes.items())
     return figures.described(bars, f"Three bars: what is kept in GiB, {told}. By {count.whose}.")
 
 
-interactive.slider(
+sliders.slider(
     kept_by,
     strip=[
         {"conversations": 1, "tokens": 4096},
@@ -337,10 +337,10 @@ def in_pieces(attend, query, key, value, sizes):
     return torch.cat(outputs, -2), cache
 
 
-attend = use(attend_with_cache, ready_made.attend_with_cache)
+attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
 generator = torch.Generator().manual_seed(9)
 query, key, value = torch.randn(3, 2, 4, 12, 8, generator=generator)  # each (B, H, T, K)
-whole = ready_made.attend_with_cache(query, key, value)[0]
+whole = torch_fallbacks.attend_with_cache(query, key, value)[0]
 print("Attention:", attend.whose)
 for sizes in ([12], [1] * 12, [7, 1, 1, 1, 1, 1], [3, 4, 5]):
     output, _ = in_pieces(attend, query, key, value, sizes)
@@ -353,12 +353,12 @@ for sizes in ([12], [1] * 12, [7, 1, 1, 1, 1, 1], [3, 4, 5]):
 
 # %% tags=["demo"]
 # @title The weights of a prefill of seven tokens and of the five that follow
-attend = use(attend_with_cache, ready_made.attend_with_cache)
+attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
 cache, panels = None, {}
 for begin_at, size in ((0, 7), (7, 1), (8, 1), (9, 3)):
     piece = [t[:1, :1, begin_at : begin_at + size] for t in (query, key, value)]
     _, weights, cache = attend(*piece, cache)
-    panels[f"{size} new, {begin_at} kept"] = (weights[0, 0], ready_made.causal_mask(size, begin_at + size))
+    panels[f"{size} new, {begin_at} kept"] = (weights[0, 0], torch_fallbacks.causal_mask(size, begin_at + size))
 figures.show(
     figures.masks.weights(panels, per_row=2, cell=0.36, stairs=True),
     alt="Four maps of weights. Seven new tokens: a triangle of seven rows. One new token, seven kept: one row of eight. "
@@ -388,7 +388,7 @@ def milliseconds(step, times=7):
 
 def both_ways(n):
     """Milliseconds for token n, from scratch and with a cache of those before it."""
-    attend = use(attend_with_cache, ready_made.attend_with_cache)
+    attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
     x = torch.randn(1, 4, n, 64, generator=torch.Generator().manual_seed(1))
     old, new = x[:, :, :-1], x[:, :, -1:]
     return milliseconds(lambda: attend(x, x, x)), milliseconds(lambda: attend(new, new, new, (old, old)))
@@ -410,7 +410,7 @@ figures.show(
     "nearly level.",
     caption="Time for the next token in one layer of attention, without its four matrices. From scratch it grows with the "
     "square of the length, with a cache with the length itself: so little that other things take longer. "
-    f"Attention: {use(attend_with_cache, ready_made.attend_with_cache).whose}.",
+    f"Attention: {use(attend_with_cache, torch_fallbacks.attend_with_cache).whose}.",
 )
 
 # %% [markdown]
@@ -418,8 +418,8 @@ figures.show(
 # tokens, and lay the formula of section 2 beside them.
 
 # %%
-attend = use(attend_with_cache, ready_made.attend_with_cache)
-bytes_of = use(cache_bytes, ready_made.cache_bytes)
+attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
+bytes_of = use(cache_bytes, torch_fallbacks.cache_bytes)
 cache = None
 for n in range(1, 1001):
     token = torch.zeros(1, 4, 1, 64)  # keys and values of one layer; what is in them does not matter here
@@ -441,7 +441,7 @@ for n in range(1, 1001):
 def without_a_mask(query, key, value, cache=None):
     if cache is not None:
         key, value = torch.cat([cache[0], key], -2), torch.cat([cache[1], value], -2)
-    output, weights = ready_made.masked_attention(query, key, value)
+    output, weights = torch_fallbacks.masked_attention(query, key, value)
     return output, weights, (key, value)
 
 
@@ -517,12 +517,12 @@ grade(sliding_window_mask)
 
 
 # %%
-window_for = use(sliding_window_mask, ready_made.sliding_window_mask)
+window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 words = "Your journey starts with one step".split()
 
 # %% tags=["demo"]
 # @title Three windows over the sentence
-window_for = use(sliding_window_mask, ready_made.sliding_window_mask)
+window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 figures.show(
     figures.masks.tables({f"window {w}": window_for(6, w) for w in (1, 3, 6)}, words),
     alt="Three tables of ticks and crosses over six words. Window 1: ticks on the diagonal only. Window 3: a band of "
@@ -552,7 +552,7 @@ def reach(mask, layers):
     return torch.linalg.matrix_power(sees, layers) > 0
 
 
-window_for = use(sliding_window_mask, ready_made.sliding_window_mask)
+window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 for layers in (1, 2, 3, 4):
     earliest = reach(window_for(21, 3), layers)[20].nonzero().min().item()
     print(f"layers: {layers}. Place 20 hears of place {earliest} and later")
@@ -565,7 +565,7 @@ print("Mask:", window_for.whose)
 # %% tags=["demo"]
 # @title Slider: who can have heard of whom, layer over layer
 def heard(layers, window):
-    window_for = use(sliding_window_mask, ready_made.sliding_window_mask)
+    window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
     picture = figures.masks.tables({f"layers: {layers}, window: {window}": ~reach(window_for(8, window), layers)})
     return figures.described(
         picture,
@@ -574,7 +574,7 @@ def heard(layers, window):
     )
 
 
-interactive.slider(heard, strip={"layers": [1, 2, 4]}, layers=(1, 5, 1), window=[2, 3, 4])
+sliders.slider(heard, strip={"layers": [1, 2, 4]}, layers=(1, 5, 1), window=[2, 3, 4])
 
 # %% [markdown]
 # ### What fell out of the window need not be kept
@@ -595,9 +595,9 @@ def cut_to(window, query, key, value):
     return torch.cat(outputs, -2), cache
 
 
-window_for = use(sliding_window_mask, ready_made.sliding_window_mask)
+window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
 cut, cache = cut_to(4, query, key, value)
-by_a_mask, _ = ready_made.masked_attention(query, key, value, window_for(12, 4))
+by_a_mask, _ = torch_fallbacks.masked_attention(query, key, value, window_for(12, 4))
 torch.testing.assert_close(cut, by_a_mask)
 print(f"kept after 12 tokens: {cache[0].shape[-2]}; differs from the mask by {(cut - by_a_mask).abs().max():.0e}")
 print("Attention:", attend.whose, "· mask:", window_for.whose)
@@ -756,9 +756,9 @@ def grouped(layer, n_groups, means, make):
     return smaller
 
 
-make = use(GroupedQueryAttention, ready_made.GroupedQueryAttention)
-means = use(mean_heads, ready_made.mean_heads)
-heads_of_6 = growing.earlier("MultiHeadAttention", otherwise=ready_made.MultiHeadAttention)
+make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
+means = use(mean_heads, torch_fallbacks.mean_heads)
+heads_of_6 = staged_model.earlier("MultiHeadAttention", otherwise=torch_fallbacks.MultiHeadAttention)
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(3)
     layer, x = heads_of_6(64, 8), 2 * torch.randn(2, 10, 64)
@@ -793,7 +793,7 @@ figures.show(
 # %% tags=["demo"]
 # @title The price of fewer groups: how far the output moves, and what is kept
 assert moved[8] < 1e-5  # as many groups as heads: the layer of lesson 6
-kept = {g: use(cache_bytes, ready_made.cache_bytes)(1, g, 8, 1000) / 1000 for g in moved}
+kept = {g: use(cache_bytes, torch_fallbacks.cache_bytes)(1, g, 8, 1000) / 1000 for g in moved}
 _, panels = figures.row(2, width=7.4, height=2.8)
 figures.bars(
     [100 * value for value in moved.values()], [str(g) for g in moved], ax=panels[0], title="output moves by, in %"
@@ -830,7 +830,7 @@ def turned(x, positions, base=10000.0):
     return torch.stack(pairs, -1).flatten(-2)
 
 
-rotate = growing.earlier("apply_rope", otherwise=turned)
+rotate = staged_model.earlier("apply_rope", otherwise=turned)
 
 
 def writing(attend, go_on):
@@ -845,9 +845,9 @@ def writing(attend, go_on):
     return torch.cat(outputs, -2)
 
 
-attend = use(attend_with_cache, ready_made.attend_with_cache)
+attend = use(attend_with_cache, torch_fallbacks.attend_with_cache)
 everywhere = torch.arange(12)
-whole = ready_made.attend_with_cache(rotate(query, everywhere), rotate(key, everywhere), value)[0]
+whole = torch_fallbacks.attend_with_cache(rotate(query, everywhere), rotate(key, everywhere), value)[0]
 torch.testing.assert_close(writing(attend, go_on=True), whole)
 print("Rotation:", rotate.whose)
 wrong = (writing(attend, go_on=False) - whole).abs().amax(dim=(0, 1, 3))
@@ -875,8 +875,8 @@ lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
 filled = T_prompt - lengths  # (B,): how many places of each row hold nothing
 generator = torch.Generator().manual_seed(10)
 queries, keys, values = torch.randn(3, 3, 4, T_all, 8, generator=generator)  # each (B, H, T, K); of fillings: anything
-masked = growing.earlier("masked_attention", otherwise=ready_made.masked_attention)
-mask_for = growing.earlier("causal_mask", otherwise=ready_made.causal_mask)
+masked = staged_model.earlier("masked_attention", otherwise=torch_fallbacks.masked_attention)
+mask_for = staged_model.earlier("causal_mask", otherwise=torch_fallbacks.causal_mask)
 
 
 def by_rows(x, first):
@@ -904,7 +904,7 @@ def alone(b):
     """The outputs of sentence b by itself: no filling, no cache."""
     q, k, v = (t[b : b + 1, :, filled[b] :] for t in (queries, keys, values))
     places = torch.arange(q.shape[-2])
-    return ready_made.attend_with_cache(rotate(q, places), rotate(k, places), v)[0][0]
+    return torch_fallbacks.attend_with_cache(rotate(q, places), rotate(k, places), v)[0][0]
 
 
 print("Attention:", masked.whose)

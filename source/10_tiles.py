@@ -38,7 +38,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, ready_made, use
+from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
 
 begin("10_tiles")
 
@@ -77,7 +77,7 @@ begin("10_tiles")
 import math
 
 import torch.nn.functional as F
-from course.protocol.making import Making
+from course.harness.allocation_probe import Making
 
 # %% [markdown]
 # ## 1. One number for a whole row
@@ -164,7 +164,7 @@ grade(logsumexp_of)
 # From here on `log_of_sum` is your function once it passes; until then it is PyTorch's.
 
 # %%
-log_of_sum = use(logsumexp_of, otherwise=ready_made.logsumexp)
+log_of_sum = use(logsumexp_of, otherwise=torch_fallbacks.logsumexp)
 x = torch.tensor([2.0, 0.0, 1.0, -3.0])
 weights = torch.exp(x - log_of_sum(x))  # e^(x - lse), nothing else
 torch.testing.assert_close(weights, torch.softmax(x, -1))
@@ -249,7 +249,7 @@ grade(partial_attention)
 ### END HIDDEN TESTS
 
 # %%
-attend = use(partial_attention, otherwise=ready_made.partial_attention)
+attend = use(partial_attention, otherwise=torch_fallbacks.partial_attention)
 
 generator = torch.Generator().manual_seed(10)
 query, key, value = (torch.randn(n, 8, generator=generator) for n in (6, 12, 12))  # (T, K), (S, K), (S, V)
@@ -329,7 +329,7 @@ grade(merge)
 ### END HIDDEN TESTS
 
 # %%
-join = use(merge, otherwise=ready_made.merge)
+join = use(merge, otherwise=torch_fallbacks.merge)
 
 pieces = [attend(query, key[part], value[part]) for part in (slice(0, 5), slice(5, 6), slice(6, 12))]
 left = join(*join(*pieces[0], *pieces[1]), *pieces[2])
@@ -377,7 +377,7 @@ def after(keys_read):
 
 # %% tags=["demo"]
 # @title Slider: what is kept as the keys go by
-interactive.slider(after, strip=[{"keys_read": n} for n in (2, 4, 5, 8)], start={"keys_read": 2}, keys_read=(1, 8, 1))
+sliders.slider(after, strip=[{"keys_read": n} for n in (2, 4, 5, 8)], start={"keys_read": 2}, keys_read=(1, 8, 1))
 
 # %% [markdown]
 # After the last key the output is that of softmax over all eight, and no list of eight weights was ever made. The sum may
@@ -447,7 +447,7 @@ grade(tiled_attention)
 # Is it the same? To rounding it is: whatever the tile, with a causal mask, and where a query sees nothing.
 
 # %%
-tiled = use(tiled_attention, otherwise=ready_made.tiled_attention)
+tiled = use(tiled_attention, otherwise=torch_fallbacks.tiled_attention)
 future = torch.ones(6, 12, dtype=torch.bool).triu(7)  # six queries, the last of twelve positions
 future[2] = True  # and one that sees nothing
 for tile in (1, 2, 5, 12, 64):
@@ -656,7 +656,7 @@ grade(tiled_backward)
 # Autograd is the judge of it: the same gradients, for three tiles.
 
 # %%
-backward = use(tiled_backward, otherwise=ready_made.tiled_backward)
+backward = use(tiled_backward, otherwise=torch_fallbacks.tiled_backward)
 inputs = [x.clone().requires_grad_() for x in (query, key, value)]
 grad_output = torch.randn(6, 8, generator=generator)
 exact = torch.autograd.grad(F.scaled_dot_product_attention(*inputs), inputs, grad_output)
@@ -841,7 +841,7 @@ print("queries whose output is 0:", [t for t in range(8) if rows[t] == 0], f"(by
 # PyTorch's stands there twice.
 
 # %% tags=["demo"]
-for name, function in {"torch.logsumexp": ready_made.logsumexp, f"{log_of_sum.whose}": log_of_sum}.items():
+for name, function in {"torch.logsumexp": torch_fallbacks.logsumexp, f"{log_of_sum.whose}": log_of_sum}.items():
     x = torch.full((3,), -torch.inf, requires_grad=True)
     result = function(x)
     result.backward()

@@ -34,7 +34,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, ready_made, use
+from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
 
 begin("11_real_model")
 
@@ -98,7 +98,7 @@ for name, tensor in checkpoint.items():
 # it has something under the name `attn.bias` that is no bias at all: it is the causal mask, which somebody's code once
 # kept among the weights, so that files have it to this day.
 #
-# Here is where the same numbers live in a model with the names of this course, `course.gpt.GPT`. It is made of what
+# Here is where the same numbers live in a model with the names of this course, `course.models.gpt.GPT`. It is made of what
 # you have written: embeddings, pre-norm blocks as in lesson 8, heads as in lesson 6 and the mask of lesson 5. Only the
 # places are learned vectors that are added, since GPT-2 is older than RoPE, and projections have biases.
 #
@@ -320,10 +320,10 @@ print(f"Loss on a tale: {loss:.2f} nats for each letter; guessing has {math.log(
 # heard. Its attention is yours: `masked_attention` of lesson 5 from your own notebook, if that lies beside this one.
 
 # %% tags=["demo"]
-from course.earlier import earlier
+from course.notebook.prior_answers import earlier
 
 sentence = "Ida walked to the lamp, and Ida"
-mine = earlier("masked_attention", ready_made.masked_attention)
+mine = earlier("masked_attention", torch_fallbacks.masked_attention)
 for block in model.blocks:
     block.attention.attend = mine
 
@@ -350,10 +350,10 @@ def two_heads(layer, head):
     with torch.no_grad():
         weights = model.run(torch.tensor([letters.encode(shown)])).weights[layer, 0]
     chosen = [head, (head + 1) % sizes.n_heads]
-    return figures.opened.looking(weights[chosen], list(shown), [f"layer {layer}, head {h}" for h in chosen])
+    return figures.inspection.looking(weights[chosen], list(shown), [f"layer {layer}, head {h}" for h in chosen])
 
 
-interactive.slider(
+sliders.slider(
     two_heads,
     start={"layer": 1, "head": 1},
     strip=[{"layer": 0, "head": 2}, {"layer": 1, "head": 1}],
@@ -444,7 +444,7 @@ print(f"Seen through {lens.whose}")
 sure, best = expected[:, 0, :-1].softmax(-1).max(-1)  # (L + 1, T - 1) each
 said = [letters.decode(line.tolist()) for line in best]
 figures.show(
-    figures.opened.lens(said, sure, list(text[:-1]), list(text[1:])),
+    figures.inspection.lens(said, sure, list(text[:-1]), list(text[1:])),
     caption=f"What each layer would say next; the brighter the cell, the higher its probability. Seen through {lens.whose}.",
 )
 
@@ -540,14 +540,14 @@ print(f"the highest score, {scores.max():.2f}: layer {best[0]}, head {best[1]}, 
 # %% tags=["demo"]
 # @title The score of every head, and the map of the best
 figures.show(
-    figures.opened.heads(scores, title="induction score"),
+    figures.inspection.heads(scores, title="induction score"),
     caption=f"Mean over sixteen texts of random letters. Measured by {score.whose}.",
 )
 tokens = letters.decode(repeated[0].tolist())
 previous = run.weights[0].diagonal(-1, dim1=-2, dim2=-1).mean((0, -1)).argmax()  # in layer 0, (H,)
 chosen = torch.stack([run.weights[0, 0, previous], run.weights[best[0], 0, best[1]]])
 figures.show(
-    figures.opened.looking(chosen, tokens, [f"layer 0, head {previous}", f"layer {best[0]}, head {best[1]}"]),
+    figures.inspection.looking(chosen, tokens, [f"layer 0, head {previous}", f"layer {best[0]}, head {best[1]}"]),
     caption="The first of the sixteen texts. Where do the bright cells of the right map lie, and where those of the left?",
 )
 
@@ -624,7 +624,7 @@ grade(ablate)
 # </details>
 
 # %%
-taken = use(ablate, otherwise=ready_made.without_heads)
+taken = use(ablate, otherwise=torch_fallbacks.without_heads)
 order = scores[best[0]].argsort(descending=True).tolist()  # the heads of that layer, the highest score first
 
 
@@ -728,7 +728,7 @@ grade(qk_circuit)
 # *letters*: in row $a$ and column $b$ stands by how much the logit of $b$ rises where the head looks at an $a$.
 
 # %%
-circuit = use(qk_circuit, otherwise=ready_made.circuit)
+circuit = use(qk_circuit, otherwise=torch_fallbacks.circuit)
 K = sizes.d_model // sizes.n_heads
 
 
@@ -787,13 +787,13 @@ figures.show(
 # %% [markdown]
 # ## 8. A published model
 #
-# Your `load_gpt2` is the real thing. `course.hub` fetches a published model of this format from the Hugging Face hub,
+# Your `load_gpt2` is the real thing. `course.models.pretrained` fetches a published model of this format from the Hugging Face hub,
 # with its tokeniser: `openai-community/gpt2`, which OpenAI published under the MIT licence, is 550 MB;
 # `distilbert/distilgpt2` (Apache 2.0) is 350 MB. Nothing is fetched unless you take away the `#`: you need a network,
 # some patience and 2 GB of memory.
 
 # %% tags=["demo"]
-from course import hub
+from course import pretrained
 
 published = None
 # published = hub.fetch("openai-community/gpt2")

@@ -34,7 +34,7 @@
 
 # %%
 import torch
-from course import begin, check, figures, hint, interactive, progress, ready_made, use
+from course import begin, check, figures, hint, progress, sliders, torch_fallbacks, use
 
 begin("12_two_sequences")
 
@@ -271,7 +271,7 @@ grade(CrossAttention)
 # shapes: `x` is what has been written, `source` what was read.
 
 # %%
-Cross = use(CrossAttention, ready_made.CrossAttention)
+Cross = use(CrossAttention, torch_fallbacks.CrossAttention)
 torch.manual_seed(0)
 output, weights = Cross(16, 2)(torch.randn(4, 6, 16), torch.randn(4, source.shape[1], 16), source == PAD)
 print("output", tuple(output.shape), " weights", tuple(weights.shape), " by", Cross.whose)
@@ -322,7 +322,7 @@ grade(teacher_inputs)
 ### END HIDDEN TESTS
 
 # %%
-inputs_for = use(teacher_inputs, ready_made.teacher_inputs)
+inputs_for = use(teacher_inputs, torch_fallbacks.teacher_inputs)
 targets_in = inputs_for(targets, BEGIN)
 for reads, says in zip(targets_in[0].tolist(), targets[0].tolist(), strict=True):
     print(f"reads {ORU[reads] or '(padding)':10} has to say {ORU[says] or '(padding: not in the loss)'}")
@@ -484,7 +484,7 @@ def forced(model, decoder, source, targets):
     return logits, decoder.weights[:, 0]
 
 
-Joined = use(EncoderDecoder, ready_made.EncoderDecoder)
+Joined = use(EncoderDecoder, torch_fallbacks.EncoderDecoder)
 torch.manual_seed(0)
 decoder = Decoder(48, len(ORU))
 model = Joined(Encoder(48), decoder)
@@ -555,7 +555,7 @@ figures.show(
 
 # %% tags=["demo"]
 # @title Slider: the same sentence after 0, 20, 50, 100 and 300 steps
-interactive.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, 4, 1))
+sliders.slider(look_at, start={"moment": 0}, strip=[{"moment": i} for i in range(4)], moment=(0, 4, 1))
 
 # %% [markdown]
 # One sentence is an anecdote. Count.
@@ -601,7 +601,7 @@ grade(alignment_error)
 ### END HIDDEN TESTS
 
 # %% tags=["demo"]
-error_of = use(alignment_error, ready_made.alignment_error)
+error_of = use(alignment_error, torch_fallbacks.alignment_error)
 errors = torch.stack([error_of(w, a) for w, a in zip(weights, unseen[2], strict=True)])
 print(f"{errors.mean():.0%} of the words look elsewhere than where they come from. By {error_of.whose}.")
 counts, wrong = {}, {}
@@ -933,7 +933,7 @@ class PictureEncoder(nn.Module):
         return self.norm(self.squares(cut(images, 4)) + self.places.weight)
 
 
-cut = use(patches, ready_made.patches)
+cut = use(patches, torch_fallbacks.patches)
 torch.manual_seed(0)
 reader = Decoder(48, len(SIGNS))
 seeing = Joined(PictureEncoder(48), reader)

@@ -17,14 +17,17 @@ import pytest
 import torch
 from xdist.scheduler import LoadScopeScheduling
 
-from grading import seeds
-from grading.build import build_lesson
-from grading.root import lessons
-from grading.run.nbgrader import release
+from grading.authoring.build import build_lesson
+from grading.coordinator.nbgrader_api import release
+from grading.course_dir import seeds
+from grading.course_dir.paths import lessons
 from grading.sandbox import SandboxUnavailable, require
 
 gc.disable()  # until all tests are there (`pytest_collection_finish`)
-pytest_plugins = ["tests.halves", "tests.places"]  # fixtures that several folders use
+pytest_plugins = [
+    "tests.support.two_exercise_course",
+    "tests.support.shared_folders",
+]  # fixtures that several folders use
 
 ROOT = Path(__file__).parents[1]
 LESSONS = lessons(ROOT)
@@ -47,7 +50,9 @@ LONGEST = (
     "test_term",
 )
 LESSON_IN_ID = re.compile(r"\[.*?(\d\d_[a-z_]+)")
-TOGETHER = re.compile(r"tests/(run/|nbgrader_plugins/test_)")  # judges of one test do for the next, of the same process
+TOGETHER = re.compile(
+    r"tests/(coordinator|nbgrader_plugins)/"
+)  # judges of one test do for the next, of the same process
 
 
 class _ByModule(LoadScopeScheduling):

@@ -69,7 +69,8 @@ def test_no_private_name_is_used_across_modules():
 @pytest.mark.slow
 def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
     code = (
-        "import sys, course.checking, course.protocol.running, course.figures, course.interactive, course.specimens\n"
+        "import sys, course.notebook.checking, course.harness.runner\n"
+        "import course.figures, course.sample_models, course.widgets.sliders\n"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
@@ -79,8 +80,8 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
 @pytest.mark.slow
 def test_who_holds_the_gradebook_imports_nothing_that_only_judges_need():
     code = (
-        "from grading.imports import leave_out; leave_out()\n"
-        "import sys, grading.cli, grading.run.classroom, grading.nbgrader_plugins.exporter\n"
+        "from grading.import_blocks import leave_out; leave_out()\n"
+        "import sys, grading.cli.main, grading.coordinator.classroom, grading.nbgrader_plugins.submission_exporter\n"
         "print(*{name for name, module in sys.modules.items() if module is not None})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
@@ -94,7 +95,7 @@ def test_grader_tests_import_the_description_of_exercises_only():
             for line in path.read_text(encoding="utf-8").splitlines()
             if line.startswith(("from grading", "import grading", "from course", "import course"))
         ]
-        assert all(line.startswith("from grading.judge.exercise import") for line in ours), path.name
+        assert all(line.startswith("from grading.exercises.exercise import") for line in ours), path.name
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from benchmarks.classes import Cost
 from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
 from benchmarks.supervise import roles, succeeded, supervised
-from grading.build import build_lesson
-from grading.judge.lesson import load_lesson
-from grading.run.nbgrader import release
-from grading.sample import hand_in, right, write_answers
+from grading.authoring.build import build_lesson
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import release
+from grading.exercises.lesson import load_lesson
 
-from . import small
 from .conftest import ROOT
+from .support import tiny_course
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="benchmarks are run on Linux")
 
@@ -160,8 +160,8 @@ def test_what_was_measured_is_put_between_its_marks_and_nowhere_else(tmp_path):
 
 @pytest.mark.long
 def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
-    root = small.make_course(tmp_path / "course")
-    lesson, exercise = small.LESSONS[0], small.LESSONS[0][3:]
+    root = tiny_course.make_course(tmp_path / "course")
+    lesson, exercise = tiny_course.LESSONS[0], tiny_course.LESSONS[0][3:]
     (root / "source" / lesson).mkdir()
     build_lesson(root, lesson)
     release(root, lesson)

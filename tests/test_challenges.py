@@ -5,10 +5,10 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from grading.build import BuildError, hold_to_the_rules, read_lesson
-from grading.judge.lesson import GraderError, load_lesson
-from grading.run.nbgrader import autograde, scores
-from grading.sample import hand_in, right, write_answers
+from grading.authoring.build import BuildError, hold_to_the_rules, read_lesson
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import autograde, scores
+from grading.exercises.lesson import GraderError, load_lesson
 
 from .conftest import ROOT
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from grading.build import read_lesson
-from grading.cells import grade_id
-from grading.judge.lesson import load_lesson
+from grading.authoring.build import read_lesson
+from grading.exercises.lesson import load_lesson
+from grading.notebooks.cells import grade_id
 
 from .conftest import LESSONS, ROOT
 

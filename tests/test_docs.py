@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from course.properties import PROPERTIES
-from course.protocol.helpers import HELPERS
-from grading import cli
-from grading.judge import exercise
-from grading.proof import mistakes
+from course.checkers import PROPERTIES
+from course.harness.helpers import HELPERS
+from grading.cli import main
+from grading.exercises import exercise
+from grading.proof import mistakes_page
 from grading.sandbox import Policy
 
 from .conftest import ROOT
@@ -26,17 +26,17 @@ DOCS = [
 ]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OWNERS = {
-    "Delivery": "grading.delivery",
+    "Delivery": "grading.authoring.student_install",
     "Exchange": "nbgrader.exchange",
-    "TolerantExtractor": "grading.nbgrader_plugins.collect",
+    "TolerantExtractor": "grading.nbgrader_plugins.zip_collect",
     "CourseDirectory": "nbgrader.coursedir",
     "JudgedExecute": "grading.nbgrader_plugins.execute",
     "ExecutePreprocessor": "nbconvert.preprocessors",
     "LateSubmissionPlugin": "nbgrader.plugins",
     "AssignLatePenalties": "nbgrader.preprocessors",
-    "FeedbackExporter": "grading.nbgrader_plugins.feedback",
+    "FeedbackExporter": "grading.nbgrader_plugins.feedback_exporter",
     "GenerateAssignment": "nbgrader.converters",
-    "LatePolicy": "grading.nbgrader_plugins.late",
+    "LatePolicy": "grading.nbgrader_plugins.late_policy",
 }
 
 
@@ -60,7 +60,7 @@ def test_every_link_leads_somewhere(path):
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_every_verb_of_grading_and_make_is_one(path, capsys):
     with pytest.raises(SystemExit):
-        cli.main(["--help"])
+        main.main(["--help"])
     verbs = set(re.findall(r"^    ([\w-]+) ", capsys.readouterr().out, re.M))
     assert {"grade", "doctor"} <= verbs
     made = set(re.findall(r"^([a-z]+):.*## ", text(ROOT / "Makefile"), re.M))
@@ -123,7 +123,7 @@ def authors_tables() -> dict[str, str]:
 
 
 def test_teachers_are_told_the_mistakes_that_there_are():
-    assert text(ROOT / "docs" / "mistakes.md") == mistakes.page(ROOT), "run `make build`"
+    assert text(ROOT / "docs" / "mistakes.md") == mistakes_page.page(ROOT), "run `make build`"
 
 
 @pytest.mark.parametrize("of", ["case", "draw", "exercise", "helpers", "properties"])

@@ -15,13 +15,13 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade
 
-from grading.build import read_lesson
-from grading.cells import grade_id
-from grading.judge.lesson import load_lesson
-from grading.sample import right, write_answers
+from grading.authoring.build import read_lesson
+from grading.coordinator.demo_class import right, write_answers
+from grading.exercises.lesson import load_lesson
+from grading.notebooks.cells import grade_id
 
 from .conftest import LESSONS, ROOT
-from .running import hurried, run
+from .support.run_notebook import hurried, run
 
 HALF_DONE = (
     "def {name}(*args, **kwargs):\n    return None",

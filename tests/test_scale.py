@@ -19,15 +19,15 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from grading.run.classroom import release_lessons
-from grading.run.nbgrader import scores
-from grading.sample import hand_in
+from grading.coordinator.classroom import release_lessons
+from grading.coordinator.demo_class import hand_in
+from grading.coordinator.nbgrader_api import scores
 
-from .classes import Heard, solved, start
-from .clusters import BIN, certificates
 from .conftest import ROOT
-from .slurm import daemons
-from .small import LESSONS, make_course
+from .support.class_helpers import Heard, solved, start
+from .support.dask_cluster import BIN, certificates
+from .support.slurm_cluster import daemons
+from .support.tiny_course import LESSONS, make_course
 
 FILES = ROOT / "docs" / "scale"
 VERSION = re.search(r'attention-course==([^"]+)"', (ROOT / "grading" / "pyproject.toml").read_text())

@@ -1,7 +1,7 @@
 """docs/teachers.md is a term: every command on it, in its order, for a class of thirty made from the sample answers.
 
 Commands and settings are read from the page. Each has a line here, of what it must say and what the world does before
-it, so that neither changes without the other. Does not cover: what each command does in every case (tests/run).
+it, so that neither changes without the other. Does not cover: what each command does in every case (tests/coordinator).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.sample import sample_class
+from grading.coordinator.demo_class import sample_class
 from grading.sandbox import SandboxUnavailable, require
 
-from .canvas import TOKEN, FakeCanvas, canvas
-from .small import ROOT
+from .support.canvas_server import TOKEN, FakeCanvas, canvas
+from .support.tiny_course import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -146,7 +146,7 @@ Step = tuple[str, Callable[[Term], None], str]
 TERM: list[Step] = [
     ("pip install attention_course*.whl", nothing, ""),  # tests/test_wheels.py
     ("grading doctor", nothing, "sandbox"),
-    ("make demo", nothing, ""),  # tests/run/test_classroom.py
+    ("make demo", nothing, ""),  # tests/coordinator/test_grade_class.py
     ("source .venv/bin/activate", nothing, ""),
     ("grading init autumn --lessons attention-course-0.1.0.zip", lessons_come, "1 lessons taken"),
     ("cd autumn", nothing, "^$"),
@@ -168,7 +168,7 @@ TERM: list[Step] = [
     ("grading grade --dry-run", whose_is_told, f"{HANDED_IN - 1} to be graded"),
     ("grading grade", nothing, f"{HANDED_IN - 1} graded"),
     (f"nbgrader autograde {LESSON}", nothing, "."),
-    ("jupyter lab", nothing, ""),  # tests/browser/test_road.py
+    ("jupyter lab", nothing, ""),  # tests/browser/test_formgrader_walk.py
     ("grading report", nothing, "s100, 02_softmax: .*softmax(?s:.*)subtracts no maximum in softmax"),
     ("grading report --students", nothing, r"jsmith +18/20"),
     ("grading report --html class.html --csv tables --anonymous", nothing, "class.html: written"),
@@ -191,9 +191,9 @@ TERM: list[Step] = [
     (f"grading history {LESSON} --students jsmith", nothing, "18"),
     ("grading migrate ../attention-course", version_comes, f"changed: {LESSON}(?s:.*)Nothing is done yet"),
     ("nbgrader export --to grades.csv", nothing, "."),
-    ("nbgrader export --exporter=grading.nbgrader_plugins.export.WideCsvExporter --to class.csv", nothing, "."),
+    ("nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv", nothing, "."),
     (
-        "nbgrader export --exporter=grading.nbgrader_plugins.export.ExercisesCsvExporter --to exercises.csv",
+        "nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter --to exercises.csv",
         nothing,
         ".",
     ),

@@ -10,8 +10,8 @@ from types import ModuleType
 
 from .base import described, html, row, show
 from .lines import curves, losses
-from .looks import PALETTE
 from .panels import bars, heat_map
+from .style import PALETTE
 
 __all__ = ["PALETTE", "bars", "curves", "described", "heat_map", "html", "losses", "row", "show"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import described, row
-from .looks import FAINT, GREY, INK, LINES, MARKERS, PALE, PALETTE, SMALL
 from .panels import heat_map
+from .style import FAINT, GREY, INK, LINES, MARKERS, PALE, PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ..report import display_html
-from .looks import STYLE
+from .style import STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ import torch
 
 from .base import described, row
 from .lines import curves, level, note
-from .looks import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND
 from .panels import bars, heat_map
+from .style import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import torch
 
 from .base import described, row
 from .lines import in_words, losses, note
-from .looks import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, ink_on
 from .panels import bars, heat_map
+from .style import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from .base import described, plain, row
-from .looks import GREY, LIGHT, LINES, MARKERS, PALETTE, SMALL
+from .style import GREY, LIGHT, LINES, MARKERS, PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

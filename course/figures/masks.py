@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .base import grid, row
-from .looks import FAINT, INK, PALE, PALE_BLUE, PALETTE
 from .panels import heat_map, of_one_size
+from .style import FAINT, INK, PALE, PALE_BLUE, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from .base import plain, row
-from .looks import FAINT, GREY, PALE, PALETTE, ink_on
+from .style import FAINT, GREY, PALE, PALETTE, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

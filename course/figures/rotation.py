@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import described, grid, row
-from .looks import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, ink_on
 from .panels import heat_map, of_one_size
+from .style import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ import torch
 
 from .base import described, grid, row
 from .lines import curves, level, note
-from .looks import PALETTE, SMALL
 from .panels import bars, heat_map
+from .style import PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .base import described, grid, row
-from .looks import GREY, LIGHT, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
 from .panels import heat_map
+from .style import GREY, LIGHT, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

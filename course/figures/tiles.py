@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .base import described, row
-from .looks import FAINT, GREY, INK, PALE, PALETTE, SMALL
+from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

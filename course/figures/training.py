@@ -13,8 +13,8 @@ import torch
 
 from .base import described, grid, row
 from .lines import Curve, in_words, level, losses, means, note
-from .looks import GREY, INK, LIGHT, LINES, MARKERS, MONO, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, ink_on
 from .panels import heat_map
+from .style import GREY, INK, LIGHT, LINES, MARKERS, MONO, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

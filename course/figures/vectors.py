@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .base import described, row
-from .looks import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE
 from .panels import heat_map
+from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, method
+from grading.exercises.exercise import SUBJECT, Script, method
 
 
 def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):

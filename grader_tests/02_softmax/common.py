@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, method
+from grading.exercises.exercise import SUBJECT, Script, method
 
 from ..shared import BUILT_IN, INF
 

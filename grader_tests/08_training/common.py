@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import specimen
+from grading.exercises.exercise import specimen
 
 
 def window_state(draw, N=6, D=8, T=5, sharpness=1.0):

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, helper, method, ref, student
+from grading.exercises.exercise import SUBJECT, Script, helper, method, ref, student
 
 from ..shared import BUILT_IN, INF
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, helper, ref
+from grading.exercises.exercise import SUBJECT, Script, helper, ref
 
 # Small whole numbers, for the visible examples: no matrix is symmetric, no two are equal
 W_Q = torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, -1]])

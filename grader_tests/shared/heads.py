@@ -6,7 +6,7 @@ ends with STEPS.
 
 from collections.abc import Sequence
 
-from grading.judge.exercise import Right
+from grading.exercises.exercise import Right
 
 # `forward` is the class's own. It calls these, and ends with
 #     output = self.merge(weights @ value)

@@ -1,6 +1,6 @@
 """What an answer must not do from one call to the next: every call is judged as if it were the first."""
 
-from grading.judge.exercise import SUBJECT, Script
+from grading.exercises.exercise import SUBJECT, Script
 
 
 def after(first, then):

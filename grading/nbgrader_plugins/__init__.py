@@ -1,7 +1,1 @@
-"""nbgrader's extension points, filled: what happens to a submission before it runs and after it is graded."""
-
-from nbgrader import api
-
-from .schema import version
-
-api.get_alembic_version = version
+"""The classes that `nbgrader_config.py` names: nbgrader's own extension points, filled."""

@@ -1,6 +1,6 @@
 """The execute step of `nbgrader autograde`, as the coordinator does it: what a judge hands back is waited for.
 
-Nothing runs here, and nothing that a student wrote is read (`grading.judging.submission`). A submission whose judge
+Nothing runs here, and nothing that a student wrote is read (`grading.judge.grade_notebook`). A submission whose judge
 was lost by our fault stays ungraded, as an error that nbgrader tells, and the batch goes on.
 """
 
@@ -12,15 +12,18 @@ from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode, Union
+from traitlets.config import Config
 
-from grading.cells import RECORD
-from grading.judging.client import GRADERS, POLICY, Work
-from grading.judging.notebook.released import ReleasedNotebook
-from grading.judging.taking import Judging, leave_to_a_person
+from grading.course_dir.seeds import course_seed, lesson_seed, name_of
+from grading.gradebook.freshness import LessonFreshness
+from grading.judge.client import GRADERS, POLICY, Work
+from grading.judge.collect_results import Judging, leave_to_a_person
+from grading.notebooks.cells import RECORD
+from grading.notebooks.released import ReleasedNotebook
 from grading.sandbox.policy import Policy, describe
-from grading.seeds import course_seed, lesson_seed, name_of
 
 PATIENCE = 10  # times that a judge's wait for its kernel and its own work may take by the clock on the wall
 diagnosed: defaultdict[str, set[str]] = defaultdict(set)
@@ -71,7 +74,7 @@ class JudgedExecute(Execute):
         }
         wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
         sandboxed = not self.unsandboxed
-        return Work("submission", root, request, about, sandboxed, sandboxed, policy, wall)
+        return Work("grading.judge.grade_notebook", root, request, about, sandboxed, sandboxed, policy, wall)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Fill in what the exporter's judge hands back. Raises NotGraded, SandboxUnavailable."""
@@ -104,3 +107,8 @@ class JudgedExecute(Execute):
     def _root(self) -> Path:
         converter = getattr(getattr(self, "parent", None), "parent", None)
         return Path(self.root or ("." if converter is None else converter.coursedir.root)).resolve()
+
+
+def lesson_freshness(coursedir: CourseDirectory, config: Config, lesson: str, student: str = "") -> LessonFreshness:
+    """Which grades of a lesson are up to date under this configuration. Raises MissingEntry: no such lesson."""
+    return LessonFreshness(coursedir, JudgedExecute(config=config, root=coursedir.root), lesson, student)

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from ..judge.exercise import Exercise
-from .trials import lost
+from ..exercises.exercise import Exercise
+from .mutation_runs import lost
 
 NOT_RUN = "not run: there is no such device"
 

@@ -4,7 +4,7 @@ What `check` calls passed the grade confirms, and what the grade refuses `check`
 mistakes and right answers. Answers are not watched for what is not allowed, as mistakes may be written with it; what
 mistakes give is what was seen of them as the exercise's practice was made.
 
-Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.checking`).
+Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.notebook.checking`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course.practice import Asked, Case, Practice, case_of, practice_of
-from course.protocol.packing import pack, unpack
-from course.protocol.program import Observation
+from course.check_data import Asked, Case, Practice, case_of, practice_of
+from course.harness.program import Observation
+from course.harness.serialization import pack, unpack
 
-from ..export import exported_examples, exported_practice, practised
-from ..judge.exercise import Exercise
-from ..judge.verdict import ExerciseVerdict
+from ..authoring.check_data import exported_examples, exported_practice, practised
+from ..exercises.exercise import Exercise
+from ..grader.verdict import ExerciseVerdict
 
 
 @dataclass(frozen=True)

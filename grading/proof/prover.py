@@ -22,25 +22,25 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.protocol.program import Program
-from course.protocol.running import reply
+from course.harness.program import Program
+from course.harness.runner import reply
 
-from ..build import read_lesson
-from ..cells import grade_id
-from ..judge.answers import GIVEN, Answer
-from ..judge.case import Case, Draw
-from ..judge.examine import examine, known_verdict
-from ..judge.exercise import Cases, Exercise, Mistake
-from ..judge.inprocess import examine_here, over_the_wire
-from ..judge.lesson import load_lesson
-from ..judge.present import present
-from ..judge.references import mistaken
-from ..judge.verdict import ExerciseVerdict
-from ..judge.wire import Answers
+from ..authoring.build import read_lesson
+from ..exercises.answer_text import GIVEN, Answer
+from ..exercises.case import Case, Draw
+from ..exercises.exercise import Cases, Exercise, Mistake
+from ..exercises.lesson import load_lesson
+from ..grader.codec import Answers
+from ..grader.grade_exercise import examine, known_verdict
+from ..grader.local import examine_here, over_the_wire
+from ..grader.references import mistaken
+from ..grader.verdict import ExerciseVerdict
+from ..grader.verdict_report import present
+from ..notebooks.cells import grade_id
 from .equivalents import FILE, MisshapenError, read_equivalents
 from .mutants import Mutant, mutants, sampled
+from .mutation_runs import Trials, try_mutants
 from .practice import Replay, replay
-from .trials import Trials, try_mutants
 
 SEEDS = (0, 1, 2)
 SAMPLE = 6  # mutants of each alternative; those of the solution are all tried

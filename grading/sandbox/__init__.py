@@ -3,7 +3,7 @@
 `docs/security.md` says what is promised and by which mechanism.
 """
 
+from .host_check import grants, require
 from .policy import Policy, SandboxLost, SandboxUnavailable
-from .system import doctor, grants, require
 
-__all__ = ["Policy", "SandboxLost", "SandboxUnavailable", "doctor", "grants", "require"]
+__all__ = ["Policy", "SandboxLost", "SandboxUnavailable", "grants", "require"]

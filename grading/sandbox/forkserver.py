@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from importlib.abc import SourceLoader
 from typing import Any
 
-from . import cgroups, child, linux, processes, tree
+from . import cgroups, filesystem, kernel_process, linux, processes
 from .policy import Policy, exit_reason
 
 _WATCH_EVERY = 0.2  # seconds between two looks at what the kernels use
@@ -48,7 +48,7 @@ def main(descriptor: int) -> None:
         # Out of a namespace of control groups, no kernel could be put into one
         apart(control, setup["directory"], linux.APART & ~linux.NEWCGROUP, groups)
         run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
-        tree.build(setup["tree"], setup["directory"])
+        filesystem.build(setup["tree"], setup["directory"])
         _preload(setup["tree"], run_kernel_module, setup["ahead"])
         answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
     except BaseException as error:
@@ -103,7 +103,7 @@ def _read(name: str) -> Callable[[], Any]:
 
 def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahead: list[str]) -> None:
     sys.path[:] = [path for path in sys.path if path and os.path.exists(path)]
-    sys.path += [tree.LIBRARY] * bool(arranged["course"]) + arranged["python_path"]
+    sys.path += [filesystem.LIBRARY] * bool(arranged["course"]) + arranged["python_path"]
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
     kernel = run_kernel_module()
@@ -138,7 +138,7 @@ def _prepare_to_draw() -> None:
 def _read_examples(lesson: str) -> None:
     """The examples of a lesson, kept for all its kernels: to read them takes a tenth of a second. They are the course's
     own, whoever asks; and whoever needs them and finds them missing says so."""
-    checking = importlib.import_module("course.checking")
+    checking = importlib.import_module("course.notebook.checking")
     with suppress(Exception):
         if lesson in checking.lessons():
             checking.exercises_of(lesson)
@@ -204,7 +204,7 @@ class Server:
             pid = -1
             line.send(json.dumps({"failed": f"fork: {error}"}).encode())
         if pid == 0:
-            child.become_kernel(request, descriptors, group)
+            kernel_process.become_kernel(request, descriptors, group)
         linux.setns(self.own_processes, linux.NEWPID)
         for descriptor in descriptors[1:]:
             os.close(descriptor)

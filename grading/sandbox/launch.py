@@ -21,9 +21,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from . import servers, tree
+from . import filesystem, server_process
+from .host_check import trust
 from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, describe
-from .system import trust
 
 #: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
@@ -31,10 +31,10 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "USER": "student",
-    "HOME": tree.TEMPORARY,
-    "TMPDIR": tree.TEMPORARY,
-    "IPYTHONDIR": f"{tree.TEMPORARY}/.ipython",
-    "MPLCONFIGDIR": f"{tree.TEMPORARY}/.matplotlib",
+    "HOME": filesystem.TEMPORARY,
+    "TMPDIR": filesystem.TEMPORARY,
+    "IPYTHONDIR": f"{filesystem.TEMPORARY}/.ipython",
+    "MPLCONFIGDIR": f"{filesystem.TEMPORARY}/.matplotlib",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "TERM": "xterm-color",
     "CLICOLOR": "1",
@@ -58,14 +58,14 @@ _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 class ForkServer:
     """A running fork server, of files `arranged` by `tree.plan`. `launch` and `close` may be called from any thread.
 
-    It is a new process, or one that was `forked` earlier, by `ancestor`, and has been told nothing.
+    It is a new process, or one that was `forked` earlier, by `bootstrap`, and has been told nothing.
     """
 
     def __init__(
-        self, arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: servers.Forked | None = None
+        self, arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.Forked | None = None
     ) -> None:
         self.directory = tempfile.mkdtemp(prefix="attention-", dir=_short_directory())
-        self.process: subprocess.Popen[bytes] | servers.Forked
+        self.process: subprocess.Popen[bytes] | server_process.Forked
         self.count = 0
         self.counted: frozenset[str] = frozenset()
         """Which of "time", "memory" and "processes" the system's control groups count for each kernel."""
@@ -97,7 +97,7 @@ class ForkServer:
     @property
     def alive(self) -> bool:
         """Whether it takes requests: its end of the socket closes before anything else of it ends."""
-        return servers.is_there(self.control)
+        return server_process.is_there(self.control)
 
     def launch(
         self,
@@ -155,7 +155,7 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server and every kernel of it, and remove what it used."""
-        servers.end(self.control, self.process, self.directory)
+        server_process.end(self.control, self.process, self.directory)
 
 
 class Kernel:
@@ -259,11 +259,11 @@ def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkSer
     """
     if _lent:
         return _lent[0]
-    return server_of(tree.plan(hidden), ahead)
+    return server_of(filesystem.plan(hidden), ahead)
 
 
 def server_of(
-    arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: servers.Forked | None = None
+    arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.Forked | None = None
 ) -> ForkServer:
     """As `server`, of files that are `arranged` already. One that is `forked` is taken where none was there."""
     kind = json.dumps(arranged), ahead  # what would not be seen anyway makes no difference

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
+from .host_check import require
 from .policy import Policy
-from .system import require
 
 if TYPE_CHECKING:
     from .launch import Kernel  # where there is no sandbox, this cannot be imported

@@ -19,7 +19,7 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..root import CourseError, lessons
+from ..course_dir.paths import CourseError, lessons
 from .executed import executed
 from .pages import Page, about, page
 

@@ -19,9 +19,9 @@ import nbformat
 from nbformat import NotebookNode
 
 import course
-from course.stepped import ON_A_PAGE
+from course.widgets.static_sliders import ON_A_PAGE
 
-from ..root import CourseError
+from ..course_dir.paths import CourseError
 
 # Each in a process of its own, as nbconvert does it; a cell has ten minutes
 RUN = [

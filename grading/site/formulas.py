@@ -7,7 +7,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from ..judging.notebook.markup import equation
+from ..notebooks.sanitize_html import equation
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from ..build import FOLDED
-from ..cells import grade_id
+from ..authoring.build import FOLDED
+from ..notebooks.cells import grade_id
 
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 TIME = "**Time:**"

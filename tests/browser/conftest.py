@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from grading.delivery import Origin, wheel_of
-from grading.publish import publish
+from grading.authoring.student_install import Origin, wheel_of
+from grading.authoring.student_repo import publish
 
 from .serving import TOKEN, serving
 

@@ -10,7 +10,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, expect
 
 from ..conftest import LESSONS, ROOT
-from ..running import hurried, run
+from ..support.run_notebook import hurried, run
 from .axe import violations
 from .serving import patient
 

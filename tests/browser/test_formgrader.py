@@ -14,10 +14,10 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, expect
 
-from grading.run.nbgrader import GradingError, autograde, feedback
-from grading.sample import hand_in
+from grading.coordinator.demo_class import hand_in
+from grading.coordinator.nbgrader_api import GradingError, autograde, feedback
 
-from ..corpus import asked, cases
+from ..support.corpus import asked, cases
 from .teacher import Teacher, open_page, opening, sang
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -10,22 +10,25 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from grading.nbgrader_plugins.lock import alone
-from grading.run.nbgrader import scores
+from grading.coordinator.nbgrader_api import scores
+from grading.gradebook.lock import alone
 
-from .. import chaos
+from ..support import kill_graders
 from .serving import TOKEN, patient, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-PLACES = {"manage_assignments": "in every lesson", f"manage_submissions/{chaos.LESSON}": f"in {chaos.LESSON}"}
+PLACES = {
+    "manage_assignments": "in every lesson",
+    f"manage_submissions/{kill_graders.LESSON}": f"in {kill_graders.LESSON}",
+}
 
 
 @pytest.fixture(scope="module")
 def handed_in(sandboxed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("panel") / "course"
-    chaos.make_class(root)
-    other = root / "submitted" / "gus" / chaos.LESSON
+    kill_graders.make_class(root)
+    other = root / "submitted" / "gus" / kill_graders.LESSON
     other.mkdir(parents=True)
     (other / "essay.txt").write_text("I prefer prose.")
     return root
@@ -60,7 +63,7 @@ def test_all_that_is_new_is_graded_at_a_press(course, page, place):
         re.compile("gus: no 01_double.ipynb was handed in, but essay.txt")
     )
     given = {student: points for (student, _), (points, _) in scores(course).items()}
-    assert given == {student: points for student, (_, points) in chaos.CLASS.items()}
+    assert given == {student: points for student, (_, points) in kill_graders.CLASS.items()}
 
     page.reload()
     panel.get_by_role("button", name="Grade all that is new").click()
@@ -79,7 +82,7 @@ def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     expect(panel.get_by_role("status")).to_contain_text(re.compile(r"[1-5] of 7 graded …"))
     stop.click()
     expect(panel.locator("pre")).to_contain_text("stopped. What was done is kept")
-    assert 0 < len(scores(course)) < len(chaos.CLASS)
+    assert 0 < len(scores(course)) < len(kill_graders.CLASS)
     start.click()
     expect(panel.get_by_role("status")).to_contain_text(" graded.")
-    assert scores(course).keys() == {(student, chaos.LESSON) for student in chaos.CLASS}
+    assert scores(course).keys() == {(student, kill_graders.LESSON) for student in kill_graders.CLASS}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from grading.judge.lesson import load_lesson
+from grading.exercises.lesson import load_lesson
 
 from .axe import violations
 from .conftest import ROOT, overflow

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from course.report import MARKS, Report, Row
-from grading.judge.lesson import load_lesson
-from grading.run.nbgrader import autograde, feedback
-from grading.sample import hand_in, right, write_answers
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import autograde, feedback
+from grading.exercises.lesson import load_lesson
 
 from .axe import violations
 from .conftest import ROOT, overflow

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, expect
 from rich.console import Console
 
-from grading.root import CONFIG
+from grading.course_dir.paths import CONFIG
 from grading.site.build import build_site
 
 from .axe import violations

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from matplotlib import pyplot as plt
 
-from course import checking
+from course.notebook import checking
 
-from .kernels import Kernel, a_running_kernel
-from .learner import BEGIN, Learner
+from ..support.learner import BEGIN, Learner
+from ..support.learner_kernel import Kernel, a_running_kernel
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,6 @@ def kernel(a_kernel: Kernel) -> Kernel:
     """The kernel at the start of lesson 02, with nothing written."""
     names = "softmax log_softmax softmax_with_temperature entropy"
     a_kernel.run(f"for name in '{names}'.split(): globals().pop(name, None)")
-    a_kernel.run("import course.checking as c; c.notebook = c.Notebook(); del c")
+    a_kernel.run("import course.notebook.checking as c; c.notebook = c.Notebook(); del c")
     a_kernel.run(BEGIN)
     return a_kernel

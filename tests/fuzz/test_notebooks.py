@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grading.cells import bound_names, defines, parse, same_code
-from grading.judge.source import Source
-from grading.judging.kernel.needed import Cell, cells_needed, names_needed
-from grading.judging.notebook import markdown, markup
-from grading.judging.notebook.clean import clean
-from grading.judging.notebook.reading import read_submission
-from grading.judging.page import in_order
+from grading.feedback.page import in_order
+from grading.grader.cell_code import bound_names, defines, parse, same_code
+from grading.grader.source_analysis import Source
+from grading.judge.kernel.dependencies import Cell, cells_needed, names_needed
+from grading.notebooks import sanitize_html, sanitize_markdown
+from grading.notebooks.reading import read_submission
+from grading.notebooks.sanitize import clean
 
-from .bounds import bounded, tries
-from .strategies import as_json, plain, records, texts
+from ..support.fuzz_bounds import bounded, tries
+from ..support.fuzz_strategies import as_json, plain, records, texts
 
 HTML = texts(
     "<",
@@ -190,15 +190,15 @@ def test_any_code_is_read_or_left(code, other):
 @given(MARKDOWN)
 def test_any_markdown_is_made_harmless(text):
     with bounded(len(text)):
-        assert markdown.is_harmless(markdown.cleaned(text), {})
-        markup.from_markdown(text)
+        assert sanitize_markdown.is_harmless(sanitize_markdown.cleaned(text), {})
+        sanitize_html.from_markdown(text)
 
 
 @tries(40)
 @given(HTML)
 def test_any_html_is_cleaned(text):
     with bounded(len(text)):
-        cleaned = str(markup.from_html(text))
+        cleaned = str(sanitize_html.from_html(text))
         in_order(cleaned)
     assert "<script" not in cleaned.lower()
 
@@ -207,6 +207,6 @@ def test_any_html_is_cleaned(text):
 @given(TEX, CODE)
 def test_any_formula_and_code_are_shown(latex, code):
     with bounded(len(latex) + len(code)):
-        markup.equation(latex)
-        markup.equation(latex, display=True)
-        markup.code(code)
+        sanitize_html.equation(latex)
+        sanitize_html.equation(latex, display=True)
+        sanitize_html.code(code)

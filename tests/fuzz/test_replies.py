@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.torch import save
 
-from course.protocol.packing import Node, PackingError, pack, unpack
-from course.protocol.program import Observation
-from grading.judge.examine import examine
-from grading.judge.lesson import load_lesson
-from grading.judge.wire import Malformed, NoAnswer, read
-from grading.judging.kernel.outputs import CellRun, Collector, parsed
-from grading.judging.kernel.zmtp import GREETING, NULL, Broken, Incoming
+from course.harness.program import Observation
+from course.harness.serialization import Node, PackingError, pack, unpack
+from grading.exercises.lesson import load_lesson
+from grading.grader.codec import Malformed, NoAnswer, read
+from grading.grader.grade_exercise import examine
+from grading.judge.kernel.outputs import CellRun, Collector, parsed
+from grading.judge.kernel.zmtp import GREETING, NULL, Broken, Incoming
 
-from ..corpus import ROOT
-from .bounds import TIMES, bounded, tries
-from .strategies import as_json, damaged, plain, records, texts
+from ..support.corpus import ROOT
+from ..support.fuzz_bounds import TIMES, bounded, tries
+from ..support.fuzz_strategies import as_json, damaged, plain, records, texts
 
 HELLO = (b"\xff" + bytes(8) + b"\x7f\x03\x01" + NULL).ljust(GREETING, b"\0") + b"\x04\x06\x05READY"
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64, torch.float8_e5m2, torch.bfloat16)

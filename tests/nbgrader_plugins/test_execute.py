@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from traitlets.config import Config
 
-from grading.judging import client
-from grading.judging.kernel import session
-from grading.run.nbgrader import autograde, configuration, grades, scores
+from grading.coordinator.nbgrader_api import autograde, configuration, grades, scores
+from grading.judge import client
+from grading.judge.kernel import session
 
-from ..corpus import Submission, cases
+from ..support.corpus import Submission, cases
 
 pytestmark = pytest.mark.slow
 

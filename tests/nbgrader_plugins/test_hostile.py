@@ -17,12 +17,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.judge.lesson import load_lesson
-from grading.run.nbgrader import grades, scores
-from grading.sample import hand_in, right, write_answers
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import grades, scores
+from grading.exercises.lesson import load_lesson
 
-from ..canaries import Canaries, register, told, with_secret
-from ..corpus import ROOT, asked, cases
+from ..support.canaries import Canaries, register, told, with_secret
+from ..support.corpus import ROOT, asked, cases
 
 pytestmark = pytest.mark.slow
 LESSON = "02_softmax"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from grading import seeds
-from grading.export import PRACTICE_SEED, ExportError, practice_cases
-from grading.judge.case import Case, Draw
-from grading.judge.examine import known_verdict
-from grading.judge.exercise import Exercise, call, exercise
+from grading.authoring.check_data import PRACTICE_SEED, ExportError, practice_cases
+from grading.course_dir import seeds
+from grading.exercises.case import Case, Draw
+from grading.exercises.exercise import Exercise, call, exercise
+from grading.grader.grade_exercise import known_verdict
 from grading.proof.practice import Replay, replay
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from grading.judging.kernel.session import CellRun, Limits, Session
+from grading.judge.kernel.session import CellRun, Limits, Session
 from grading.sandbox import SandboxUnavailable, require
 
 SECRET = f"canary-{os.urandom(8).hex()}"

@@ -148,7 +148,7 @@ def group_around(process: psutil.Process) -> set[Path]:
 
 @pytest.mark.slow
 def test_the_group_of_a_server_ends_with_it() -> None:
-    from grading.sandbox.tree import plan
+    from grading.sandbox.filesystem import plan
 
     running = ForkServer(plan())
     kernel = running.launch(Policy(), "key", "hmac-sha256")

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grading.judging.kernel.session import KernelDied
+from grading.judge.kernel.session import KernelDied
 from grading.sandbox import Policy
 from grading.sandbox.launch import ForkServer, server
 from grading.sandbox.policy import SandboxLost

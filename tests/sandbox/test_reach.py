@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from grading.sandbox.calls import ALLOWED
-from grading.sandbox.filters import landlock_version
+from grading.sandbox.filesystem import plan
 from grading.sandbox.launch import ENVIRONMENT, server_of
-from grading.sandbox.servers import Forked
-from grading.sandbox.tree import plan
+from grading.sandbox.seccomp_landlock import landlock_version
+from grading.sandbox.server_process import Forked
+from grading.sandbox.syscalls import ALLOWED
 
 from .conftest import DENIED, SECRET, TRY, Box, leads_to_python
 
@@ -29,9 +29,9 @@ ROOT = Path(__file__).parents[2]
 
 #: As the server of judges begins, up to where it would read what students wrote
 ANCESTOR = """
-import sys; sys.path.append({here!r}); from sandbox import ancestor; sys.path.pop()
-control, *_, kernels = ancestor.begin({descriptor})
-import grading.judging.server, socket
+import sys; sys.path.append({here!r}); from sandbox import bootstrap; sys.path.pop()
+control, *_, kernels = bootstrap.begin({descriptor})
+import grading.judge.server, socket
 socket.send_fds(control, [str(kernels.pid).encode()], [kernels.control.fileno()])
 kernels.control.close()
 control.recv(1)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grading.sandbox import SandboxUnavailable
-from grading.sandbox.tree import plan
+from grading.sandbox.filesystem import plan
 
 from .conftest import DENIED, LONG, SECRET, TRY, Box
 

@@ -16,7 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
-from grading.root import CONFIG, CourseError
+from grading.course_dir.paths import CONFIG, CourseError
 from grading.site.build import SiteError, build_site
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
 
 gradient_step = exercise(
     "gradient_step",

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
 from ..common import a_pair, changed_since

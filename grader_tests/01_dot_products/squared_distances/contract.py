@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Script, call, challenge, helper, method, student
+from grading.exercises.exercise import Script, call, challenge, helper, method, student
 
 squared_distances = challenge(
     "squared_distances",

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
 
 from ...shared import INF
 from ...shared.repeating import after

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, challenge
+from grading.exercises.exercise import call, challenge
 
 top_p = challenge(
     "top_p",

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous
 
 from ...shared.repeating import after
 

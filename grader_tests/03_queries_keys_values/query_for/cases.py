@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, method
+from grading.exercises.exercise import SUBJECT, Script, call, method
 
 
 def case(keys, *targets):

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, exercise, method, non_contiguous
+from grading.exercises.exercise import SUBJECT, Script, exercise, method, non_contiguous
 
 from .cases import case, conditioned, crowded, weights_of
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Script, call, challenge, non_contiguous, student
+from grading.exercises.exercise import Script, call, challenge, non_contiguous, student
 
 remember = challenge(
     "remember",

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.judge.exercise import SUBJECT, Script, device, exercise, helper, method, ref
+from grading.exercises.exercise import SUBJECT, Script, device, exercise, helper, method, ref
 
 from ...shared import BUILT_IN
 from ..common import ON_PAPER, three

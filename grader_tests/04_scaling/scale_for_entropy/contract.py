@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, challenge
+from grading.exercises.exercise import call, challenge
 
 scale_for_entropy = challenge(
     "scale_for_entropy",

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
 from ...shared.repeating import after

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
+from grading.exercises.exercise import SUBJECT, Script, call, device, exercise, helper, method, student
 
 from ...shared import BUILT_IN
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, student
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, student
 
 from ...shared import BUILT_IN
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, specimen
+from grading.exercises.exercise import call, specimen
 
 from ...shared import INF
 

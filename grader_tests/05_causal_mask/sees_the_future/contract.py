@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, specimen
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, non_contiguous, specimen
 
 from ...shared import BUILT_IN
 from .cases import INF, asked, away_from_0, distant, future, leaking, leaks, near, past

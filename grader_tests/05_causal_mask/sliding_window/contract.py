@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Script, call, challenge, device, helper, student
+from grading.exercises.exercise import Script, call, challenge, device, helper, student
 
 sliding_window = challenge(
     "sliding_window",

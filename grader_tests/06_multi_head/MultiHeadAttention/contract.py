@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, helper, method, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ...shared.attending import APART, W_K, W_O, W_Q, W_V, attend, open_somewhere

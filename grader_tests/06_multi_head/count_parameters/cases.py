@@ -1,6 +1,6 @@
 """What the cases of `count_parameters` are made of, and how some are judged."""
 
-from grading.judge.exercise import SUBJECT, Script, specimen
+from grading.exercises.exercise import SUBJECT, Script, specimen
 
 
 def counting(text, parameters, **options):

@@ -2,7 +2,7 @@
 
 import math
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, specimen
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, specimen
 
 from ...shared import BUILT_IN
 from .cases import any_type, counting

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, helper, method, ref, specimen
+from grading.exercises.exercise import SUBJECT, Script, helper, method, ref, specimen
 
 TOLD = ref("loaded"), ref("given")  # what ours and the result hold right after the call
 

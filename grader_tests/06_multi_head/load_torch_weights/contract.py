@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import exercise, helper, ref
+from grading.exercises.exercise import exercise, helper, ref
 
 from ..common import LEVELS
 from .cases import (

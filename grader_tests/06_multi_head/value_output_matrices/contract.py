@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, challenge, non_contiguous
 
 value_output_matrices = challenge(
     "value_output_matrices",

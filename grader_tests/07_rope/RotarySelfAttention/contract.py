@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ...shared.attending import APART, attend, open_somewhere

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, non_contiguous, ref
 
 from ...shared import BUILT_IN
 from ..common import turned

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, specimen
+from grading.exercises.exercise import call, specimen
 
 from ...shared import INF
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous, specimen
+from grading.exercises.exercise import call, exercise, non_contiguous, specimen
 
 from ...shared import BUILT_IN
 from .cases import (

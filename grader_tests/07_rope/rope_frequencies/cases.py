@@ -1,6 +1,6 @@
 """What the cases of `rope_frequencies` are made of, and how some are judged."""
 
-from grading.judge.exercise import call
+from grading.exercises.exercise import call
 
 
 # The smallest frequency counts as much as the largest, so the tolerance is relative only: 4e-5 of each. In float32 the

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, exercise
+from grading.exercises.exercise import call, exercise
 
 from ...shared import BUILT_IN
 from ..common import CLOCKS

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, helper, ref
+from grading.exercises.exercise import SUBJECT, Script, helper, ref
 
 
 def block_weights(draw, D, dtype=torch.float32):

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, ref
 
 from .cases import KINDS, SIZES, block_weights, causal, scattered, small_block, through_block
 

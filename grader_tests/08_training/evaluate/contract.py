@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
 
 from ..common import window_state, windowed
 from .cases import asked_in_turn, looked_at, looking, with_and_without_gradients

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, generator, helper, method, ref
+from grading.exercises.exercise import SUBJECT, Script, generator, helper, method, ref
 
 from ..common import window_state, windowed
 

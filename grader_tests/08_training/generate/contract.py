@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
+from grading.exercises.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
 
 from ..common import gentle, windowed
 from .cases import CONTRARY, chances, cycle, written, written_twice

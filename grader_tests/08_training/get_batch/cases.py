@@ -1,6 +1,6 @@
 """What the cases of `get_batch` are made of, and how some are judged."""
 
-from grading.judge.exercise import Script, generator, helper, student
+from grading.exercises.exercise import Script, generator, helper, student
 
 
 def drawn(data, block_size, batch_size, calls, seed):

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, generator, helper, method, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, generator, helper, method, non_contiguous, ref
 
 from .cases import drawn
 

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, exercise
+from grading.exercises.exercise import call, exercise
 
 LOSS = "3. How surprised is it?"
 

@@ -2,7 +2,7 @@
 
 import math
 
-from grading.judge.exercise import call, exercise
+from grading.exercises.exercise import call, exercise
 
 RATE = "5. How large a step?"
 

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, generator, helper, ref, specimen, student
+from grading.exercises.exercise import SUBJECT, Script, generator, helper, ref, specimen, student
 
 from ..common import windowed
 

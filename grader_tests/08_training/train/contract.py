@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grading.judge.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
+from grading.exercises.exercise import SUBJECT, Script, exercise, generator, helper, method, ref, specimen
 
 from ..common import window_state
 from .cases import (

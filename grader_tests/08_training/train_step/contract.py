@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref
 
 from ..common import gentle, window_state, windowed
 from .cases import in_groups, like_its_contrary, shown, stepping

@@ -1,6 +1,6 @@
 """What the cases of `GroupedQueryAttention` are made of."""
 
-from grading.judge.exercise import SUBJECT, Script, helper, method, ref
+from grading.exercises.exercise import SUBJECT, Script, helper, method, ref
 
 
 def weights(draw, width, n_heads, n_groups):

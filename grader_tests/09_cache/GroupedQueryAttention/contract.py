@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
 from ...shared.attending import open_somewhere

@@ -1,6 +1,6 @@
 """What the cases of `append_to_cache` are made of: all sizes differ."""
 
-from grading.judge.exercise import SUBJECT, Script
+from grading.exercises.exercise import SUBJECT, Script
 
 
 def kept(draw, B=2, H=3, S=4, K=5, V=6, **options):

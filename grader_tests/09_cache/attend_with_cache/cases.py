@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, method, ref
+from grading.exercises.exercise import SUBJECT, Script, method, ref
 
 
 def fresh(draw, B=2, H=3, T=4, K=5, V=6, **options):

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared import BUILT_IN
 from .cases import as_split, far_below, fresh, in_pieces, kept, on_paper

@@ -1,6 +1,6 @@
 """`cache_bytes`: what keys and values of all layers take, in bytes."""
 
-from grading.judge.exercise import call, exercise
+from grading.exercises.exercise import call, exercise
 
 cache_bytes = exercise(
     "cache_bytes",

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, call, exercise, method, non_contiguous, ref
+from grading.exercises.exercise import SUBJECT, Script, call, exercise, method, non_contiguous, ref
 
 from ...shared import INF
 from ...shared.repeating import after

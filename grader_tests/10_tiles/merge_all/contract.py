@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, challenge, non_contiguous
+from grading.exercises.exercise import call, challenge, non_contiguous
 
 from ...shared import INF
 from ..common import FAR, NOT_ALLOWED, attended, drawn

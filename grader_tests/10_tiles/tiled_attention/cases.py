@@ -1,6 +1,6 @@
 """Cases of `tiled_attention` that are measured: what was made on the way to the result, and how much multiplied."""
 
-from grading.judge.exercise import Script, helper, student
+from grading.exercises.exercise import Script, helper, student
 
 from .. import common
 from ..common import DEFAULT, drawn, sized, told

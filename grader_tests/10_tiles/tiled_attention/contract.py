@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.judge.exercise import call, exercise, non_contiguous
+from grading.exercises.exercise import call, exercise, non_contiguous
 
 from ...shared.repeating import after
 from ..common import FAR, NOT_ALLOWED, WIDE, blocked_in_part, drawn, far_out, on_paper, sum_far_out

@@ -1,6 +1,6 @@
 """What the cases of `tiled_backward` are made of: a pass forwards, and a gradient that reaches its output."""
 
-from grading.judge.exercise import Script, helper, student
+from grading.exercises.exercise import Script, helper, student
 
 from ..common import DEFAULT, attended, drawn, far_out, sized, told
 

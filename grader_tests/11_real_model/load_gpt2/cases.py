@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, helper, ref, specimen, student
+from grading.exercises.exercise import SUBJECT, Script, helper, ref, specimen, student
 
 SIZES = {"n_tokens": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "block_size": 5}
 
@@ -47,7 +47,7 @@ def state(draw, sizes=SIZES, dtype=torch.float32):
 
 
 def of_sizes(sizes):
-    from course.gpt import Sizes
+    from course.models.gpt import Sizes
 
     return Sizes(**sizes).model()
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Draw, exercise, helper, method, ref
+from grading.exercises.exercise import Draw, exercise, helper, method, ref
 
 from ..common import LOADING
 from .cases import SIZES, checkpoint, either, loading, refusing, state

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, non_contiguous, ref, specimen
 
 from ..common import LENS
 

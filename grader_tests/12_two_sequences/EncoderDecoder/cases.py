@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, method, specimen
+from grading.exercises.exercise import SUBJECT, Script, method, specimen
 
 
 def parts(draw, N=6, D=5, **kind):

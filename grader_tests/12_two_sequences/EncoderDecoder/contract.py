@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.judge.exercise import SUBJECT, Script, exercise, helper, method, ref
+from grading.exercises.exercise import SUBJECT, Script, exercise, helper, method, ref
 
 from .cases import parts, sentences, simple, translated
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import torch
 
-from grading.judge.exercise import SUBJECT, Script, ref, specimen
+from grading.exercises.exercise import SUBJECT, Script, ref, specimen
 
 # Ways to search with one thing wrong: what is asked of `step`; what is kept at a length; when it ends; what wins
 ASKING = ("last id", "no begin")

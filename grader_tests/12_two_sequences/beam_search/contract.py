@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import SUBJECT, exercise, helper, ref
+from grading.exercises.exercise import SUBJECT, exercise, helper, ref
 
 from .cases import (
     BEST_AT_LAST,

@@ -1,6 +1,6 @@
 """`clipped_precision`, a challenge: which share of n-grams the reference has, each counted as often as there."""
 
-from grading.judge.exercise import call, challenge
+from grading.exercises.exercise import call, challenge
 
 clipped_precision = challenge(
     "clipped_precision",

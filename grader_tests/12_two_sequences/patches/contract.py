@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
+from grading.exercises.exercise import Script, call, exercise, helper, non_contiguous, student
 
 patches = exercise(
     "patches",

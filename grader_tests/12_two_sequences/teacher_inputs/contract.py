@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.judge.exercise import Script, call, exercise, helper, non_contiguous, student
+from grading.exercises.exercise import Script, call, exercise, helper, non_contiguous, student
 
 teacher_inputs = exercise(
     "teacher_inputs",

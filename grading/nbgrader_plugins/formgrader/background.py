@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grading.judging.notebook.place import one_line
+from grading.notebooks.submitted_file import one_line
 
 MOST_SAID = 20  # lines of what it said last
 

@@ -1,9 +1,9 @@
 # %% softmax
 import base64
-import course.protocol.packing, course.protocol.program, course.protocol.running
+import course.harness.serialization, course.harness.program, course.harness.runner
 def softmax(x, dim=-1):
     return x
 def answer(request):
-    n = len(course.protocol.packing.unpack(base64.b64decode(request)))
-    return base64.b64encode(course.protocol.packing.pack([course.protocol.program.Observation().to_plain()] * n)).decode()
-course.protocol.running.answer = answer
+    n = len(course.harness.serialization.unpack(base64.b64decode(request)))
+    return base64.b64encode(course.harness.serialization.pack([course.harness.program.Observation().to_plain()] * n)).decode()
+course.harness.runner.answer = answer

@@ -1,5 +1,5 @@
-from grading.cells import grade_id
-from tests.canaries import page_script
+from grading.notebooks.cells import grade_id
+from tests.support.canaries import page_script
 
 CODE = '''
 def softmax(x, dim=-1):

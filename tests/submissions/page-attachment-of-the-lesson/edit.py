@@ -1,4 +1,4 @@
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 
 def edit(notebook):

@@ -2,7 +2,7 @@ import base64
 
 from nbformat.v4 import new_markdown_cell
 
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 
 def edit(notebook):

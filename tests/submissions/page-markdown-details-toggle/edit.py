@@ -1,6 +1,6 @@
 from nbformat.v4 import new_markdown_cell
 
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 SOURCE = '<details open ontoggle=SING><summary>a</summary>b</details>'
 

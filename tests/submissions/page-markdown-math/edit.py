@@ -1,6 +1,6 @@
 from nbformat.v4 import new_markdown_cell
 
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 SOURCE = '$a<img src=x onerror=SING>$\n\n$$<script>SING</script>$$\n\n\\begin{x}<img src=x onerror=SING>\\end{x}'
 

@@ -1,6 +1,6 @@
 from nbformat.v4 import new_markdown_cell
 
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 SOURCE = '<noscript><p title="</noscript><img src=x onerror=SING>"></noscript><math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=SING&gt;">'
 

@@ -1,6 +1,6 @@
 from nbformat.v4 import new_markdown_cell
 
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 SOURCE = '<img src=x onerror=SING '
 

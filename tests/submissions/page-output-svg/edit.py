@@ -1,6 +1,6 @@
 from nbformat.v4 import new_code_cell
 
-from tests.canaries import page_script
+from tests.support.canaries import page_script
 
 CODE = r"""
 from IPython.display import display

@@ -1,6 +1,6 @@
 from nbformat.v4 import new_output
 
-from grading.cells import grade_id
+from grading.notebooks.cells import grade_id
 
 def find(notebook, name):
     return next(cell for cell in notebook.cells if grade_id(cell) == name)

@@ -1,6 +1,6 @@
 # %% causal_mask
 import torch
-from course.protocol import helpers
+from course.harness import helpers
 
 
 def satisfied(*args, **kwargs):

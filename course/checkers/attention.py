@@ -1,0 +1,43 @@
+"""Properties of attention modules."""
+
+from __future__ import annotations
+
+import torch
+
+from ..harness.program import Observation
+from .registry import Problem, stated
+
+
+@stated
+def zero_where_all_is_blocked(seen: Observation, mask: torch.Tensor, shape: tuple[int, ...]) -> Problem:
+    """Rows that are blocked throughout, and that nothing is NaN, in the gradients too.
+
+    shape  of the weights, (B, H, T, S), to which the mask broadcasts
+    """
+    full = mask.expand(shape).all(-1)  # (B, H, T)
+    empty = full.all(1)  # (B, T): blocked in every head, so that W_o mixes nothing but zeros
+    output, given = seen.values["out"]
+    if tuple(given.shape) != tuple(shape) or output.shape[:2] != empty.shape:
+        return f"output {tuple(output.shape)} and weights {tuple(given.shape)} do not have the right shapes"
+    if not (torch.isfinite(output).all() and torch.isfinite(given).all()):
+        return "output or weights are NaN or infinite where a row is blocked throughout"
+    if given[full].any():
+        return "the weights of a row that is blocked throughout are not all 0"
+    if not given[full.any(1, keepdim=True) & ~full].any(-1).all():
+        return "a row that is blocked in one head gets no weights in another, where it has open keys"
+    if output[empty].any():
+        return "the output of a row that is blocked throughout is not 0"
+    bad = [name for name, g in (seen.gradients or {}).items() if g is not None and not torch.isfinite(g).all()]
+    return f"the gradient for `{bad[0]}` is NaN or infinite" if bad else None
+
+
+@stated
+def gradients_flow(seen: Observation) -> Problem:
+    """Every weight of the contract gets a finite gradient that is not 0."""
+    for name in ("module.W_q.weight", "module.W_k.weight", "module.W_v.weight", "module.W_o.weight", "x"):
+        gradient = (seen.gradients or {}).get(name)
+        if gradient is None or not gradient.any():
+            return f"in training mode, with dropout, no gradient reaches `{name}`"
+        if not torch.isfinite(gradient).all():
+            return f"in training mode, with dropout, the gradient for `{name}` is NaN or infinite"
+    return None

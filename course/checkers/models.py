@@ -1,0 +1,215 @@
+"""Properties of what is done to a model: it is counted, loaded, evaluated, stepped, and what is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from ..harness.program import Observation
+from .chance import tagged
+from .registry import Problem, stated
+
+State = Mapping[str, torch.Tensor]
+
+
+# ---------------------------------------------------------------------------------------------------------- counting
+
+
+@stated
+def the_right_number(seen: Observation, exact: Observation) -> Problem:
+    """The number, of whatever type: the type has a criterion of its own."""
+    found, right = float(seen.values["result"]), exact.values["result"]
+    return None if found == right else f"the count is too {'small' if found < right else 'large'}"
+
+
+@stated
+def an_int_and_no_trace(seen: Observation, exact: Observation) -> Problem:
+    """A Python int, the same twice and another for another module, and the module as it was."""
+    got = seen.values
+    if type(got["first"]) is not int:
+        return "the result is not a Python int"
+    if got["first"] != got["second"]:
+        return "the same module, counted twice, gives two different numbers"
+    if got["first"] == got["of another"]:
+        return "two modules of different sizes have the same count"
+    if any(not torch.equal(got["state"][name].double(), numbers) for name, numbers in exact.values["state"].items()):
+        return "counting changes the numbers that the module holds"
+    same = all(got[of] == exact.values[of] for of in ("trainable", "modes"))
+    return None if same else "counting changes whether parameters are trainable, or the module's mode"
+
+
+# ----------------------------------------------------------------------------------------------------------- loading
+
+
+def _nothing_came_over(seen: Observation, theirs: State) -> str | None:
+    """Whether numbers of theirs came over at all, into ours or into the result, wherever in it: what nothing was loaded
+    into cannot be spoilt by loading."""
+    numbers = torch.cat([one.flatten() for one in theirs.values()])
+    held = [*seen.values["loaded"].items(), *seen.values["given"].items()]
+    weights = [weight for name, weight in held if name not in theirs]
+    if any(torch.isin(weight, numbers).double().mean() > 0.5 for weight in weights):
+        return None
+    return "nothing came over, neither into ours nor into the result"
+
+
+@stated
+def as_given(seen: Observation, exact: Observation, name: str) -> Problem:
+    """A dict of tensors among the inputs, by its `name`, is what it was, though what was filled from it has changed."""
+    for key, right in exact.values[name].items():
+        got = seen.values[name].get(key)
+        if got is None:
+            return tagged("taken out", f"{name} has no {key!r} any more")
+        if got.shape != right.shape:
+            shapes = f"{tuple(got.shape)}, and had {tuple(right.shape)}"
+            told = f"{key!r} in {name} has the shape {shapes}"
+            return tagged("turned", told) if got.shape == right.shape[::-1] else told
+        if not torch.equal(got.double(), right):
+            return tagged("shared", f"{key!r} in {name} has other numbers, now that the model has")
+    return None
+
+
+@stated
+def apart(seen: Observation, exact: Observation) -> Problem:
+    """What a model holds by name, "before" and "after" what it was filled from has changed."""
+    before, after = seen.values["before"], seen.values["after"]
+    if not any(torch.equal(before[name].double(), right) for name, right in exact.values["before"].items()):
+        return "nothing came over"
+    for name in exact.values["before"]:
+        if not torch.equal(before[name], after[name]):
+            return tagged("shared", f"{name!r} of the model has other numbers, now that the checkpoint has")
+    return None
+
+
+@stated
+def theirs_are_as_they_were(seen: Observation, exact: Observation, theirs: State) -> Problem:
+    """Their weights to the bit; the gradients, where they were asked for, as far as rounding goes."""
+    if problem := _nothing_came_over(seen, theirs):
+        return problem
+    for name, right in exact.values["kept"].items():
+        if not torch.equal(seen.values["kept"][name].double(), right):
+            return f"{name} of theirs was changed"
+    for name, right in exact.values.get("gradients", {}).items():
+        got = seen.values["gradients"].get(name)
+        if got is None or not torch.allclose(got.double(), right, rtol=1e-3, atol=1e-4 * float(right.abs().max())):
+            return f"no gradient, or a wrong one, reaches {name} of theirs"
+    return None if seen.values.get("modes") == exact.values.get("modes") else "theirs is in another mode than before"
+
+
+@stated
+def ours_are_as_they_were(seen: Observation, exact: Observation, theirs: State) -> Problem:
+    """Ours hold what they held before theirs were changed."""
+    if problem := _nothing_came_over(seen, theirs):
+        return problem
+    before, after = seen.values["loaded"], seen.values["after"]
+    same = all(torch.equal(before[name], after[name]) for name in exact.values["after"])
+    return None if same else "ours changes where theirs is changed"
+
+
+@stated
+def ours_and_trainable(seen: Observation, exact: Observation, theirs: State) -> Problem:
+    """The result is ours, and its weights get gradients."""
+    if problem := _nothing_came_over(seen, theirs):
+        return problem
+    for name, right in exact.values["filled"].items():
+        got = seen.values["filled"].get(name)
+        if got is None or not torch.equal(got.double(), right):
+            return "the result is not ours: filling ours with 9 does not fill it"
+        gradient = seen.values["gradients"].get(name)
+        if gradient is None or not gradient.any():
+            return f"no gradient reaches {name} of ours: it cannot be trained"
+    return None
+
+
+# -------------------------------------------------------------------------------------------------------- evaluating
+
+
+def _measures(seen: Observation, model: str = "model") -> list[float]:
+    """What six evaluations in turn gave, each for other targets."""
+    return [float(seen.values[f"{model} {k}"]) for k in range(6)]
+
+
+def _looks_at_nothing(seen: Observation) -> str | None:
+    """What an evaluation does not depend on, in words; None where it depends on the targets and the model."""
+    found = _measures(seen)
+    if len(set(found)) == 1:
+        return "the result does not depend on the targets"
+    return "the result does not depend on the model" if found == _measures(seen, "other") else None
+
+
+def _as_before(found: torch.Tensor, right: torch.Tensor) -> bool:
+    return found.shape == right.shape and torch.allclose(found.double(), right, rtol=1e-3, atol=1e-4)
+
+
+@stated
+def left_as_it_was(seen: Observation, exact: Observation) -> Problem:
+    """By what a contrary model gives afterwards."""
+    if problem := _looks_at_nothing(seen):
+        return problem
+    same = _as_before(seen.values["logits"], exact.values["logits"])
+    return None if same else "the model, or a part of it, is not left in the mode that it was in"
+
+
+@stated
+def nothing_changed(seen: Observation) -> Problem:
+    """Neither ids nor gradients, numbers or the dropout of the model."""
+    if seen.changed:
+        return "the call changed the ids in place"
+    for name, old in seen.values["old gradients"].items():
+        new = seen.values["gradients"].get(name)
+        if (old is None) != (new is None) or (old is not None and not torch.equal(old, new)):
+            cleared = new is None or not new.any()
+            text = f"the gradient of {name}, from an earlier backward(), was changed"
+            return tagged("gradients are cleared" if cleared else "gradients are added", text)
+    if not all(torch.equal(old, seen.values["after"][name]) for name, old in seen.values["before"].items()):
+        return "parameters or running statistics of the model were changed"
+    if torch.equal(seen.values["one"], seen.values["another"]):
+        return "the model's dropout was changed"
+    return None
+
+
+@stated
+def measured_without_gradients(seen: Observation, exact: Observation) -> Problem:
+    """A model and one that gives contrary logits where gradients could flow are measured alike."""
+    if problem := _looks_at_nothing(seen):
+        return problem
+    plain, contrary = (torch.tensor(_measures(seen, model)) for model in ("model", "contrary"))
+    if not torch.allclose(plain, contrary, rtol=1e-4):
+        return "the model was called with gradients switched on"
+    if not torch.allclose(seen.values["logits"].double(), exact.values["logits"], rtol=1e-3, atol=1e-4):
+        return "gradients stay switched off for whatever comes afterwards"
+    return None if all(seen.values["trainable"].values()) else "parameters are frozen afterwards"
+
+
+# ----------------------------------------------------------------------------------------------- its parts, one step
+
+
+@stated
+def of_these_kinds(seen: Observation, kinds: Mapping[str, str], heads: int, dropout: float) -> Problem:
+    """The kind of every part of a block, what its attention was made with, and whether two blocks share anything."""
+    got: Mapping[str, Any] = seen.values
+    for name, kind in kinds.items():
+        if kind not in got[f"kind of {name}"]:
+            return f"the part `{name}` is no nn.{kind}"
+    if got["heads"] != heads or got["first axis"] is not True:
+        return "`attention` does not have the heads asked for, or not batch_first=True"
+    if not abs(got["dropout"] - dropout) < 1e-9:
+        return "`attention` does not have the dropout asked for"
+    before, after = got["before"], got["after"]
+    if not before or not all(torch.equal(numbers, after[name]) for name, numbers in before.items()):
+        return "two blocks share parameters: each is made with its own"
+    return None
+
+
+@stated
+def steps_in_training_mode(seen: Observation, state: State) -> Problem:
+    """One step from `state` moves a model and one that gives contrary logits in eval mode alike."""
+    plain, contrary, other = (seen.values[f"after {name}"] for name in ("plain", "contrary", "other"))
+    if all(torch.equal(plain[name], numbers) for name, numbers in state.items()):
+        return "the model was not trained"
+    if not all(torch.allclose(plain[name], contrary[name], rtol=1e-4, atol=1e-5) for name in state):
+        return "the model, or a part of it, was in eval mode while it was trained"
+    if all(torch.equal(plain[name], other[name]) for name in state):
+        return "the step does not depend on the targets"
+    return None

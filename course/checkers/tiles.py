@@ -1,0 +1,66 @@
+"""Properties of attention that goes over its keys in tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import torch
+
+from ..harness.compare import leaves
+from ..harness.program import Observation
+from .chance import tagged
+from .registry import Problem, stated
+
+ROOM = 1.5  # for a column or two beside the scores of a tile
+MOST_DIMENSIONS = 8  # that are told: what a kernel says may be as long as it likes
+
+
+@stated
+def in_tiles(seen: Observation, exact: Observation, scores: Sequence[int], products: int) -> Problem:
+    """The right result, for which no tensor was made with more numbers than `scores` (..., T, tile) of one tile, nor
+    much more multiplied than once: `products` are the multiplications that each pair of a query and a key needs.
+
+    Half of `scores` are left as room, and a fifth of `products`; a tensor counts by its memory, masks do not.
+    """
+    result, shape, multiplied = _measured(seen)
+    right, _, _ = _measured(exact)
+    if problem := _wrong(result, right):
+        return problem
+    if prod(shape) > ROOM * prod(scores):
+        return tagged("too large", f"a tensor of {_times(shape)} was made; at most {_times(scores)} may be")
+    if multiplied > 1.2 * products:
+        times = f"{multiplied / products:.1f} times as many multiplications as one pass over the keys takes"
+        return tagged("read twice", f"the matrix products have {times}; each key is to be read once")
+    return None
+
+
+@stated
+def gradients_are_finite(seen: Observation) -> Problem:
+    """Results and gradients are no NaN; what they are, other cases ask."""
+    for name, gradient in (seen.gradients or {}).items():
+        if gradient is not None and not bool(gradient.isfinite().all()):
+            return f"the gradient for `{name}` is NaN or infinite"
+    if any(bool(part.isnan().any()) for value in seen.values.values() for _, part in leaves(value)):
+        return "the result is NaN"
+    return None
+
+
+def _measured(seen: Observation) -> tuple[Any, Sequence[int], int]:
+    (values,) = seen.values.values()
+    result, shape, multiplied = values
+    return result, shape[:MOST_DIMENSIONS], multiplied
+
+
+def _wrong(found: Any, right: Any) -> str | None:
+    """Measured is what gives the right numbers: how exact they are, other criteria ask."""
+    pairs = [tuple(part for _, part in leaves(value)) for value in (found, right)]
+    if [getattr(part, "shape", None) for part in pairs[0]] != [part.shape for part in pairs[1]]:
+        return "the result does not have the right shapes"
+    near = (torch.allclose(a.double(), b.double(), rtol=1e-3, atol=1e-3) for a, b in zip(*pairs, strict=True))
+    return None if all(near) else "the result is wrong, whatever memory it takes"
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape)) or "one number"

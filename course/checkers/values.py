@@ -1,0 +1,192 @@
+"""Properties of single results: zeros that are exact, values that are next to nothing, bounds of a contract's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..harness.program import Observation
+from .chance import tagged
+from .registry import Problem, stated
+
+
+@stated
+def anything(seen: Observation) -> Problem:
+    """Only that it does not raise: what comes out is no matter here."""
+    return None
+
+
+@stated
+def the_same_every_time(seen: Observation, tag: str) -> Problem:
+    """Whether two calls with the same arguments give the same, where nothing is to be drawn at random; `tag`: what it
+    means that they do not."""
+    one, again = (seen.values[name] for name in ("one", "again"))
+    pairs = zip(one, again, strict=True) if isinstance(one, (tuple, list)) else [(one, again)]
+    if all(torch.allclose(torch.as_tensor(a), torch.as_tensor(b), equal_nan=True) for a, b in pairs):
+        return None
+    return tagged(tag, "two calls with the same arguments give two different results: chance has a part in them")
+
+
+@stated
+def exact_zeros(seen: Observation, exact: Observation) -> Problem:
+    """Where the exact weight is 0, the weight must be 0 and not merely small."""
+    found, right = seen.values["result"], exact.values["result"]
+    if found.shape != right.shape:
+        return f"the result has shape {tuple(found.shape)}, and must have {tuple(right.shape)}"
+    hidden = right == 0
+    wrong = hidden & ~(found == 0)
+    if wrong.any():
+        return f"{int(wrong.sum())} of the {int(hidden.sum())} weights that belong to a score of -inf are not exactly 0"
+    return None
+
+
+@stated
+def changes_nothing(seen: Observation) -> Problem:
+    """Only whether arguments were changed: what came out is judged elsewhere."""
+    if seen.changed:
+        return f"the call changed its argument `{next(iter(seen.changed))}` in place"
+    return None
+
+
+@stated
+def next_to_nothing(seen: Observation) -> Problem:
+    """For results that are 0 on paper: a guard such as sqrt(x + 1e-8) is a matter of taste."""
+    found = seen.values["result"]
+    if found.shape != ():
+        return f"the result has shape {tuple(found.shape)}, and must have ()"
+    if torch.isnan(found):
+        return "the result is NaN"
+    return None if found.abs() < 1e-3 else "the result is far too large"
+
+
+@stated
+def more_than_nothing(seen: Observation) -> Problem:
+    """Only that what is not 0 on paper is not 0: how large it is, is judged elsewhere."""
+    found = torch.as_tensor(seen.values["result"])
+    return None if bool((found.abs() > 1e-3).any()) else "the result is 0 here, too, where it must not be"
+
+
+@stated
+def zero_rate(seen: Observation) -> Problem:
+    """A cosine of pi is -1 to rounding, so that the end may be off 0 by 1e-16 of the peak, of 2 at most."""
+    found = seen.values["result"]
+    if not isinstance(found, (int, float)) or isinstance(found, bool):
+        return "the result must be a float"
+    return None if abs(found) < 1e-9 else f"the learning rate is {found:.3g} where it must be 0"
+
+
+@stated
+def zero_of_ignored_targets(seen: Observation, dtype: str) -> Problem:
+    """The loss 0, of this dtype, with a past that leads to the logits."""
+    result = seen.values["result"]
+    if not isinstance(result, torch.Tensor) or tuple(result.shape) != ():
+        return "where all targets are ignored the result must be a tensor of shape ()"
+    if str(result.dtype) != dtype:
+        return f"where all targets are ignored the result has the dtype {result.dtype}, the logits have {dtype}"
+    if float(result) != 0.0:  # NaN too
+        return "where all targets are ignored the loss must be 0"
+    if seen.gradients is not None and seen.gradients["logits"] is None:
+        return "where all targets are ignored `backward()` fails: the 0 does not come from the logits"
+    if any(g is not None and not bool((g == 0).all()) for g in (seen.gradients or {}).values()):
+        return "where all targets are ignored every gradient must be 0"
+    return None
+
+
+@stated
+def loss_of_huge_logits(seen: Observation, exact: Observation) -> Problem:
+    """The contract's own bound for logits as large as 1e4: right to 1e-2."""
+    found, wanted = seen.values["result"], exact.values["result"]
+    if not isinstance(found, torch.Tensor) or found.shape != wanted.shape:
+        return "the result must be a tensor of shape ()"
+    if not bool(found.isfinite()):
+        return "the loss is NaN or infinite"
+    if not abs(float(found) - float(wanted)) <= 1e-2:
+        return "the loss is off by more than 0.01"
+    bad = [g for g in (seen.gradients or {}).values() if g is not None and not bool(g.isfinite().all())]
+    return "the gradient is NaN or infinite" if bad else None
+
+
+@stated
+def finds_some_key(seen: Observation, exact: Observation, row: int, keys: int) -> Problem:
+    """All cosines of a query of zeros, query number `row`, are 0: which key it finds is open, that it finds one is
+    not."""
+    found, right = seen.values["result"], exact.values["result"]
+    if found.shape != right.shape:
+        return f"the result has shape {tuple(found.shape)}, and must have {tuple(right.shape)}"
+    if not 0 <= int(found[row]) < keys:
+        return "a query of zeros gets an index that is no key's"
+    others = torch.arange(len(right)) != row
+    return None if torch.equal(found[others], right[others]) else "a query of zeros disturbs the others"
+
+
+@stated
+def fetches(seen: Observation, keys: torch.Tensor, targets: Sequence[int], pure: bool = False) -> Problem:
+    """One query, by the weights that unscaled attention gives with it, computed in float64.
+
+    `pure`: the arguments must be as they were, too.
+    """
+    query = seen.values["result"]
+    if problem := _no_query(query, keys):
+        return problem
+    weights = torch.softmax(keys.double() @ query.double(), dim=0)[list(targets)]
+    shown = " + ".join(f"{weight:.4f}" for weight in weights.tolist())
+    # A hair of room for an answer that aims at 0.99 or at 0.001 exactly, in float32
+    if not weights.max() - weights.min() <= 1e-3 + 1e-6:
+        return f"with it attention gives the targets the weights {shown}, and they must be equal, to 0.001"
+    if not weights.sum() >= 0.99 - 1e-5:
+        total = f" = {weights.sum():.4f}" if len(targets) > 1 else ""
+        return f"with it attention gives the targets {shown}{total}, and that must be at least 0.99"
+    if pure and seen.values["targets"] != targets:
+        return "the call changed its argument `targets`; work on a new list"
+    if pure and seen.changed:
+        return f"the call changed its argument `{next(iter(seen.changed))}` in place; work on a new tensor"
+    return None
+
+
+def _no_query(query: Any, keys: torch.Tensor) -> Problem:
+    """What keeps a result from being a query for these keys at all."""
+    if query is None:
+        return "the result is None, and must be a tensor; is the `return` missing?"
+    if not isinstance(query, torch.Tensor):
+        return f"the result is a {type(query).__name__}, and must be a tensor"
+    if query.shape != keys.shape[1:]:
+        return f"the result has shape {tuple(query.shape)}, and must have {tuple(keys.shape[1:])}"
+    if query.dtype != keys.dtype:
+        names = (str(t.dtype).removeprefix("torch.") for t in (query, keys))
+        return "the result has dtype {}, and must have {}".format(*names)
+    return None if query.isfinite().all() else "the query holds NaN or infinite numbers"
+
+
+@stated
+def lies_where_asked(seen: Observation, exact: Observation) -> Problem:
+    """Only where a mask lies: on "meta" where the right one does, else on a device that holds its numbers. What could
+    not be made on "meta", or with other new tensors there, is None or was made once more."""
+    (found,), (right,) = seen.values.values(), exact.values.values()
+    if not isinstance(right, torch.Tensor):  # what has no numbers comes out as a record of its kind
+        there = found is None or getattr(found, "fields", None) == right.fields
+        return None if there else "the mask was to be on another device, and is not"
+    if not isinstance(found, torch.Tensor):
+        return "the mask lies on PyTorch's default device, not on the one that was asked for"
+    return None if found.ndim >= 2 else "the result is no mask"
+
+
+@stated
+def refused(seen: Observation, kind: str, at_all: bool = False, told: Sequence[str] = ()) -> Problem:
+    """By what `refusal` found as "refusal": this kind of error that says each of the words; none where `kind` is "".
+    With `at_all` only that there was one, and that "after" is what was "before". `told`: what each of the words is."""
+    found = seen.values["refusal"]
+    if not kind:
+        return f"raised {found['type']}, and nothing was wrong" if found["type"] else None
+    if not found["type"]:
+        return f"must raise {kind} here, and returned"
+    if at_all:
+        same = torch.equal(seen.values["before"], seen.values["after"])
+        return (
+            None if same else tagged("copied", "it refuses what it was given, but something was copied before it did")
+        )
+    if found["type"] != kind:
+        return f"must raise {kind} here, and raised {found['type']}"
+    lacking = " and ".join(what for what, said in zip(told, found["says"], strict=True) if not said)
+    return f"the message of the {kind} does not say {lacking}" if lacking else None

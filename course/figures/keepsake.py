@@ -1,0 +1,67 @@
+"""The page with which the course ends: what was built, the equation, and a picture of the learner's own model."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..notebook import checking
+from ..report import GREY, INK, display_html
+from .base import html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FILE = "attention.html"
+EQUATION = (
+    '<p style="font-size:1.5em;text-align:center;margin:0.8em 0">attention(<b>Q</b>, <b>K</b>, <b>V</b>) = '
+    "softmax( <b>Q</b> <b>K</b><sup>⊤</sup> ∕ √<i>d</i><sub>k</sub> ) <b>V</b></p>"
+)
+
+
+def keepsake(picture: Figure | Axes, *, alt: str, caption: str) -> None:
+    """Show a page to keep: all that was built, lesson by lesson, the equation, and this picture; and write it, with
+    nothing that it needs from elsewhere, to `attention.html` beside the notebook, where progress is remembered.
+
+    `alt` says in words what the picture shows.
+    """
+    built = {lesson: _passed(lesson) for lesson in checking.lessons()}
+    count, total = sum(map(len, built.values())), sum(len(checking.exercises_of(lesson)) for lesson in built)
+    told = f"{count} of {total} functions and modules, written and tested"
+    page = _page(built, told, html(picture, alt=alt, caption=caption))
+    display_html(page, f"Attention, built: {told}. {alt} {caption}")
+    if checking.notebook.memory.path and count:
+        _write(page)
+
+
+def _passed(lesson: str) -> list[str]:
+    memory = checking.notebook.memory
+    return [name for name in checking.exercises_of(lesson) if memory.of(lesson, name).passed]
+
+
+def _page(built: dict[str, list[str]], told: str, picture: str) -> str:
+    rows = "".join(f"<tr>{_row(lesson, names)}</tr>" for lesson, names in built.items())
+    return (
+        f'<div style="max-width:46em;margin:1em auto;padding:1em 2em;border:1px solid {GREY};color:{INK};'
+        f'background:#fff;font-family:serif"><h2 style="text-align:center">Attention, built</h2>{EQUATION}{picture}'
+        f'<table style="border-collapse:collapse"><caption style="text-align:left">{told}'
+        f"</caption><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(lesson: str, names: list[str]) -> str:
+    told = ", ".join(f"<code>{escape(name)}</code>" for name in names) or "–"
+    how = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
+    return f'<th scope="row" {how}>{escape(lesson.replace("_", " "))}</th><td {how}>{told}</td>'
+
+
+def _write(page: str) -> None:
+    head = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Attention, built</title></head>'
+    try:
+        Path(FILE).write_text(f"{head}<body>{page}</body></html>\n", encoding="utf-8")
+    except OSError as error:
+        print(f"{FILE} was not written: {error.strerror}.")
+        return
+    print(f"{FILE}, beside this notebook, is yours to keep: it opens in any browser.")

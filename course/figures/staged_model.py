@@ -1,0 +1,59 @@
+"""The model that grows from lesson 3 to lesson 8: its parts, whose they are, and where its letters look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .base import described, row
+from .panels import heat_map
+from .style import GREY, INK, PALE, PALE_BLUE, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..notebook.staged_model import Growing
+
+
+def so_far(model: Growing, text: str) -> Figure:
+    """The model's parts from top to bottom, and beside them the weights of each head over the letters of a text."""
+    maps = model.maps(text)
+    parts = [(name, model.does[name], part.passes) for name, part in model.parts.items()]
+    heads = len(maps)
+    figure, (ax, *panels) = row(1 + heads, width=3.5, height=3.6, ratios=[1.1, *[1.0] * heads])
+    for place, part in enumerate(parts):
+        _box(ax, place, *part)
+    ax.set(xlim=(-0.02, 1.02), ylim=(max(len(parts), 4) - 0.35, -0.6))
+    ax.set_title("the model so far")
+    ax.axis("off")
+    letters = [letter if letter.strip() else "␣" for letter in text]
+    future = torch.ones_like(maps[0]).triu(1).bool()
+    blocked = future if not maps[:, future].any() else None
+    for number, (panel, weights) in enumerate(zip(panels, maps, strict=True)):
+        title = f"head {number}" if heads > 1 else "where each letter looks"
+        heat_map(weights, rows=letters, columns=letters, blocked=blocked, numbers=False, title=title, ax=panel)
+    told = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
+    seen = "; ".join(f"head {i}: {_in_words(weights)}" for i, weights in enumerate(maps))
+    return described(figure, f"The model so far: {told}. Attention over the letters of {text!r}. {seen}.")
+
+
+def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    face, edge, hatch = (PALE_BLUE, INK, "") if own else (PALE, GREY, "//")
+    shape = FancyBboxPatch(
+        (0.03, place - 0.3), 0.94, 0.6, boxstyle="round,pad=0.02", facecolor=face, edgecolor=edge, hatch=hatch
+    )
+    ax.add_patch(shape)
+    said: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
+    plate = {"facecolor": face, "edgecolor": "none", "pad": 1.5}
+    ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **said)
+    ax.text(0.5, place + 0.15, f"{does} · {'yours' if own else 'PyTorch'}", color=INK, bbox=plate, **said)
+
+
+def _in_words(weights: torch.Tensor) -> str:
+    """What one map shows: the greatest weight, and how much falls on letters that come later."""
+    later = weights.triu(1).sum() / len(weights)
+    return f"greatest weight {weights.max():.2f}, {later:.0%} of all weight on letters that come later"

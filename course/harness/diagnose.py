@@ -1,0 +1,248 @@
+"""Which known mistakes explain what was seen: those whose outcomes on the same cases cannot be told apart from it.
+
+The same rule serves the grade and the learner's own `check`. A mistake is named where it *explains* at least half of
+the lost criteria and *loses* none that the answer earned; two are named together where they explain every lost
+criterion between them. What comes near is hedged: "one thing may be …". docs/judging.md says it in full.
+
+Does not cover: whether an answer is right (`comparing.py`), how mistakes are run (whoever asks).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from .compare import Finding
+from .fingerprints import alike
+from .program import Observation
+from .serialization import Node
+from .tolerance import Tolerance
+
+
+@dataclass(frozen=True)
+class Tagged(Finding):
+    """A finding of a judge's own, whose `tag` tells what it means: mistakes that are known by it (`Known.when`) need
+    no equal outcome."""
+
+    tag: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a known mistake gives; one that goes by several values of a constant is as many of these, under one name.
+
+    outcomes  observed on every case
+    misses    the cases, by number, that it gets wrong
+    when      the tag of a finding that means this mistake; "": none does
+    """
+
+    name: str
+    outcomes: Sequence[Observation]
+    misses: frozenset[int]
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is said of an answer: nothing, one known mistake, or two at once.
+
+    sure      False: it may be one of the things that are wrong, and is said so
+    explains  for each criterion (or example) the mistake that explains it by itself; "": none does
+    """
+
+    names: tuple[str, ...] = ()
+    sure: bool = True
+    explains: tuple[str, ...] = ()
+
+    def in_words(self, texts: Mapping[str, str]) -> str:
+        """The sentence for the learner, made of those of the mistakes, by name."""
+        said = [texts[name] for name in self.names]
+        if len(said) == 2:
+            return f"Two things. First: {said[0]} Second: {said[1]}"
+        return said[0] if said and self.sure else f"One thing may be this: {said[0]}" if said else ""
+
+
+def diagnose(
+    seen: Sequence[Observation],
+    findings: Sequence[Finding | None],
+    groups: Sequence[Collection[int]],
+    known: Iterable[Known],
+) -> Diagnosis:
+    """What known mistakes explain.
+
+    seen, findings  what came out of every case, and what was wrong with it
+    groups          the cases, by number, of every criterion
+    """
+    return _Search(seen, findings, groups, list(known)).found()
+
+
+class _Search:
+    """One answer held against every known mistake. Outcomes are compared when they matter, and once."""
+
+    def __init__(
+        self,
+        seen: Sequence[Observation],
+        findings: Sequence[Finding | None],
+        groups: Sequence[Collection[int]],
+        known: list[Known],
+    ) -> None:
+        self.seen, self.findings, self.known = seen, findings, known
+        self.failing = [[i for i in group if findings[i]] for group in groups]
+        self.lost = [failing for failing in self.failing if failing]
+        self.all = [i for failing in self.lost for i in failing]
+        self.earned = {i for group, failing in zip(groups, self.failing, strict=True) if not failing for i in group}
+        self.tags = {finding.tag for finding in findings if isinstance(finding, Tagged)} - {""}
+        self._same: dict[tuple[int, int, bool], bool] = {}
+
+    def found(self) -> Diagnosis:
+        every = range(len(self.known))
+        exact = [k for k in every if self.known[k].misses.issubset(self.all)]
+        likely = [k for k in every if not self.known[k].misses & self.earned]
+        explains = tuple(self._only(failing, likely) for failing in self.failing)
+        if names := self._one(exact):
+            return Diagnosis(names, True, explains)
+        if self._yes_or_no():  # every wrong yes is like every other: it tells something only with what was right
+            names = self._nearest(likely)
+            return Diagnosis(names, not names, explains)
+        if names := self._two(exact) or self._one(likely) or self._one_each(explains):
+            return Diagnosis(names, True, explains)
+        name, count = _most(explains)
+        if name:
+            return Diagnosis((name,), 2 * count >= len(self.lost), explains)
+        name, count = _most([self._only(failing, every) for failing in self.lost])
+        return Diagnosis((name,), False, explains) if 2 * count >= len(self.lost) else Diagnosis(explains=explains)
+
+    def _yes_or_no(self) -> bool:
+        """Whether all that was wrong are plain booleans."""
+        given = [list(self.seen[i].values.values()) for i in self.all]
+        return all(values and all(isinstance(value, bool) for value in values) for values in given)
+
+    def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
+        """The mistake that is wrong in the same cases, but for a quarter of those where either is; no other comes as
+        near. What is wrong both ways, a yes here and a no there, is like none that is wrong one way only."""
+        ways = self._ways(self.seen, self.all)
+        near: dict[str, float] = {}
+        for one, both in ((self.known[k], sum(self._fits(k, i, False) for i in self.all)) for k in among):
+            if self._ways(one.outcomes, one.misses) == ways:
+                near[one.name] = max(near.get(one.name, 0.0), both / max(1, len(one.misses.union(self.all))))
+        best = max(near.values(), default=0.0)
+        names = tuple(name for name, share in near.items() if share == best)
+        return names if best >= 3 / 4 and len(names) == 1 else ()
+
+    @staticmethod
+    def _ways(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:
+        """What was answered in these cases."""
+        return {repr(list(outcomes[i].values.values())) for i in cases}
+
+    def _one(self, among: Iterable[int]) -> tuple[str, ...]:
+        """The mistake that explains all that is wrong."""
+        name = self._only(self.all, among)
+        return (name,) if name else ()
+
+    def _two(self, among: list[int]) -> tuple[str, ...]:
+        """Two mistakes that explain the answer together, the one that explains more first.
+
+        Where both are wrong at once, what they make together may be like neither, and tells nothing; where one alone
+        is wrong, the answer is like it. Each explains such cases, and between them half of the lost criteria.
+        """
+        like = {k: {i for i in self.all if self._fits(k, i, True)} for k in among}
+        found: dict[tuple[str, ...], int] = {}
+        for j, k in combinations([k for k in among if like[k]], 2):
+            explained = like[j] | like[k]
+            if self._apart(j, k, like) and 2 * sum(map(explained.issuperset, self.lost)) >= len(self.lost):
+                names = tuple(self.known[n].name for n in sorted((j, k), key=lambda n: -len(like[n])))
+                found[names] = max(found.get(names, 0), len(like[j]) + len(like[k]))
+        best = [names for names, count in found.items() if count == max(found.values())]
+        return best[0] if len(best) == 1 else ()
+
+    def _one_each(self, explains: tuple[str, ...]) -> tuple[str, ...]:
+        """Two mistakes of which each explains some of the lost criteria by itself, and which leave none."""
+        names = sorted(set(explains) - {""}, key=lambda name: (-explains.count(name), explains.index(name)))
+        return tuple(names) if len(names) == 2 and sum(map(bool, explains)) == len(self.lost) else ()
+
+    def _apart(self, j: int, k: int, like: Mapping[int, set[int]]) -> bool:
+        """Whether the answer is like each of two mistakes where the other is right, and wrong nowhere else."""
+        one, other = self.known[j], self.known[k]
+        alone = like[j] - other.misses, like[k] - one.misses
+        rest = set(self.all) - like[j] - like[k]
+        return one.name != other.name and all(alone) and rest <= (one.misses & other.misses)
+
+    def _only(self, cases: list[int], among: Iterable[int]) -> str:
+        """The one mistake that gives what was seen in all these cases; "" where none does, or several do."""
+        if not cases:
+            return ""
+        among = list(among)
+        fitting = [k for k in among if all(self._fits(k, i, False) for i in cases)]
+        fitting = fitting or [k for k in among if all(self._fits(k, i, True) for i in cases)]
+        if len({self.known[k].name for k in fitting}) > 1:  # told apart, if at all, by the other cases
+            agree = {k: sum(self._like(k, i, o) for o in (False, True) for i in range(len(self.seen))) for k in fitting}
+            fitting = [k for k in fitting if agree[k] == max(agree.values())]
+        names = {self.known[k].name for k in fitting}
+        return names.pop() if len(names) == 1 else ""
+
+    def _fits(self, k: int, i: int, own_words: bool) -> bool:
+        """Whether mistake k explains what is wrong in case i: only one that is wrong there itself does, however near
+        it comes to what was seen. Where a tag means it, chance may have a part in what it gives, and need not be alike.
+        """
+        one = self.known[k]
+        return i in one.misses and (one.when in self.tags or self._like(k, i, own_words))
+
+    def _like(self, k: int, i: int, own_words: bool) -> bool:
+        key = k, i, own_words
+        if key not in self._same:
+            self._same[key] = same_outcome(self.seen[i], self.known[k].outcomes[i], own_words=own_words)
+        return self._same[key]
+
+
+def _most(names: Sequence[str]) -> tuple[str, int]:
+    """The name that stands there most often, the first of several, and how often."""
+    there = [name for name in names if name]
+    name = max(there, key=there.count, default="")
+    return name, there.count(name)
+
+
+def same_outcome(seen: Observation, other: Observation, *, own_words: bool = False) -> bool:
+    """Whether two observations cannot be told apart: NaN equals NaN here, and errors match by type and message.
+
+    own_words: the message does not matter where a line of the learner's raises the error
+    """
+    if (seen.raised is None) != (other.raised is None):
+        return False
+    if seen.raised is not None and other.raised is not None:
+        if own_words and re.search(rf"\braise {re.escape(seen.raised['type'])}\b|\bassert\b", seen.raised["line"]):
+            return bool(seen.raised["type"] == other.raised["type"])
+        return all(seen.raised[key] == other.raised[key] for key in ("type", "message"))
+    if (seen.gradients is None) != (other.gradients is None) or seen.changed.keys() != other.changed.keys():
+        return False
+    return _same(list(seen.values.values()), list(other.values.values())) and _same(seen.gradients, other.gradients)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if not a.is_floating_point():
+            return torch.equal(a, b)
+        size = b.double().abs().nan_to_num(0.0, 0.0, 0.0)
+        largest = float(size.max()) if size.numel() else 0.0
+        room = Tolerance.of(a.dtype)
+        return torch.allclose(a.double(), b.double(), rtol=room.rtol, atol=room.atol * largest, equal_nan=True)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    if isinstance(a, Node) and isinstance(b, Node):
+        if a.kind == b.kind == "module":  # a mistake's class has a name of its own
+            return _same(a.fields.get("training"), b.fields.get("training"))
+        if a.kind == b.kind == "sketch":
+            return alike(a, b)
+        return a.kind == b.kind and _same(a.fields, b.fields)
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) or (a != a and b != b)
+    return type(a) is type(b) and bool(a == b)

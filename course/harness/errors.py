@@ -1,0 +1,96 @@
+"""Exceptions as plain data: how one is described, whether it says "not written yet", whether it names an argument."""
+
+from __future__ import annotations
+
+import linecache
+import math
+import os
+import re
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .serialization import writable
+
+COURSE, TORCH = Path(__file__).parents[1], Path(torch.__file__).parent
+# What lies there is nobody's answer; by whole paths, since a learner may work in a folder called `course`
+LIBRARIES = tuple(
+    f"{place}{os.sep}"
+    for place in {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), COURSE, TORCH.parent}
+)
+ENDED = ("TooLong", "NotTried")  # by whoever ran the call (course/notebook/check_run.py), who says why
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An exception as plain data, with the last line of the learner's own code that it passed through."""
+    line = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if is_theirs(frame.filename):
+            line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    return {
+        "type": type(error).__name__,
+        "bases": [base.__name__ for base in type(error).__mro__],
+        "message": writable(message[:500]),
+        "line": line[:200],
+    }
+
+
+def is_theirs(filename: str) -> bool:
+    """Whether code of this file is a learner's: neither a library's nor the course's."""
+    return not filename.startswith(LIBRARIES)
+
+
+def not_written(raised: dict[str, Any] | None) -> bool:
+    """Whether an exception says that there is no answer yet. torch raises NotImplementedError too, for a dtype that a
+    function does not take, and then not at a `raise` of the learner's."""
+    if raised is None or raised["type"] != "NotImplementedError":
+        return False
+    return not raised["line"] or bool(re.search(r"\braise\b", raised["line"]))
+
+
+def mixes_devices(message: str) -> bool:
+    """Whether an error's message says that tensors of two devices were put together."""
+    return bool(re.search("expected device|same device|to have meta Device", message))
+
+
+def in_words(raised: dict[str, Any]) -> str:
+    if not_written(raised):
+        return "not started yet: it raises NotImplementedError"
+    message = " ".join(raised["message"].split())
+    line = f", at the line `{raised['line']}`" if raised["line"] else ""
+    if raised["type"] in ENDED:
+        return f"{message}{line}"
+    return f"it raised {raised['type']}{': ' + message[:200] if message else ''}{line}"
+
+
+def names_argument(message: str, name: str, value: Any) -> bool:
+    """Whether a message names an argument as a word and tells its value or shape, in any notation."""
+    # A sentence may begin with the name; a name of one letter is another one in capitals
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I if len(name) > 1 else 0)
+    if not word.search(message):
+        return False
+    rest = word.sub(" ", message)
+    numbers = [float(n) for n in re.findall(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)", rest, re.I)]
+    if isinstance(value, torch.Tensor):
+        shape = [float(n) for n in value.shape]
+        if shape and any(numbers[i : i + len(shape)] == shape for i in range(len(numbers))):
+            return True
+        if not shape and re.search(r"\(\s*\)|\[\s*\]|scalar|0-d|zero-dim|\b0\b", rest, re.I):
+            return True
+        elements = value.detach().double().flatten().tolist()  # as torch prints them, to four digits
+        return bool(elements) and any(
+            all(math.isclose(n, x, rel_tol=1e-3, abs_tol=1e-4) for n, x in zip(numbers[i:], elements))
+            for i in range(len(numbers) - len(elements) + 1)
+        )
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" in rest.lower() if math.isnan(value) else "inf" in rest.lower()
+    if isinstance(value, (int, float)):
+        return any(math.isclose(n, value, rel_tol=1e-3, abs_tol=1e-6) for n in numbers)
+    return str(value) in rest

@@ -1,0 +1,67 @@
+"""A program, which is what to call, and an observation, which is what came out; both are plain data.
+
+A plain exercise is one step, `softmax(x, dim=1)`; a module takes three (construct, load its weights, call it).
+
+Does not cover: how one is run (`course.harness.runner`), how it travels (`course.harness.serialization`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import torch
+
+from .serialization import Node
+
+
+@dataclass(eq=False)
+class Program:
+    """One call, or a few in a row, as data.
+
+    inputs     name -> value; tensors, plain data and nodes, built before the first step
+    steps      (name, target, args, kwargs): target is a node; args may refer to inputs and earlier steps
+    observe    names of the steps or inputs to send back
+    cotangents one tensor for each floating-point tensor observed, in order; None: no gradients are asked
+    forbidden  patterns (see `Watch`) of torch functions that this call must not use
+    stand_ins  name -> sealed code (`sealing`) of a right function that takes the place of the learner's
+    device     where tensors are put before the call
+    seed       for every global random generator
+    """
+
+    inputs: dict[str, Any]
+    steps: list[tuple[str, Node, list[Any], dict[str, Any]]]
+    observe: list[str]
+    cotangents: list[torch.Tensor] | None = None
+    forbidden: list[str] = field(default_factory=list)
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    device: str = "cpu"
+    seed: int = 0
+
+    def to_plain(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(eq=False)
+class Observation:
+    """What came out.
+
+    values     observed name -> result; tensors on the CPU, whatever is no plain data as a node
+    devices    kinds of device on which observed tensors lie, each once
+    gradients  leaf name -> tensor, or None where no gradient arrived; None: none were asked
+    detached   indices of floating-point results that gradients could not be asked of
+    changed    input name -> value, for tensors that the call changed in place (as it travels: for all, see `settled`)
+    raised     type, bases, message, line: the exception that ended the program; None: it ran to its end
+    used       names of forbidden functions that were called
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    devices: list[str] = field(default_factory=list)
+    gradients: dict[str, Any] | None = None
+    detached: list[int] = field(default_factory=list)
+    changed: dict[str, Any] = field(default_factory=dict)
+    raised: dict[str, Any] | None = None
+    used: list[str] = field(default_factory=list)
+
+    def to_plain(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -1,0 +1,297 @@
+"""Runs one program against a learner's names and reports what came out.
+
+The same runner serves `check` in the learner's notebook, the judge's kernel, and the judge's own references and known
+mistakes, so what is compared was made in the same way.
+
+Does not cover: what is right (`course.harness.compare`), how bytes travel (`course.harness.serialization`), time limits
+(whoever asks, with a `Witness` or from outside).
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import contextlib
+import io
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from .bytecode import unsealed
+from .compare import leaves
+from .errors import describe
+from .forbidden_calls import Watch, unwatched
+from .helpers import HELPERS, load_weights, parameters_by_name, set_seed
+from .program import Observation, Program
+from .serialization import Node, PackingError, pack, unpack
+
+
+class Witness:
+    """What only the learner gets to see of a call: what it printed and the exception itself. `limit` ends it."""
+
+    error: BaseException | None = None
+
+    def __init__(
+        self, out: io.TextIOBase | None = None, limit: contextlib.AbstractContextManager[None] | None = None
+    ) -> None:
+        self.out: Any = out or _Nowhere()
+        self.limit = limit or contextlib.nullcontext()
+
+
+def observe(program: Program, namespace: Mapping[str, Any], witness: Witness | None = None) -> Observation:
+    """Run `program`, taking the learner's functions and classes from `namespace`. Never raises."""
+    return settled(_observe(program, namespace, witness or Witness()), program)
+
+
+def settled(seen: Observation, program: Program) -> Observation:
+    """`seen` with only those tensors in `changed` that are not what the program gave.
+
+    Whoever compares does this for himself: what is said in the learner's process about its own tensors proves nothing.
+    """
+    given = {place: v for name, value in program.inputs.items() for place, v in leaves(value, name)}
+    return replace(seen, changed={place: v for place, v in seen.changed.items() if not _same(v, given.get(place))})
+
+
+def _same(a: Any, b: Any) -> bool:
+    """By value, not by version counter: writing through .data or numpy counts, putting back what was there does not."""
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.dtype != b.dtype:
+        return False
+    if a.shape != b.shape:
+        return False
+    return bool(((a == b) | (a.isnan() & b.isnan())).all())  # -inf is not the lowest of finite numbers, nor NaN 0
+
+
+def _observe(program: Program, namespace: Mapping[str, Any], witness: Witness) -> Observation:
+    """Everything that came out, with all tensors among the inputs as they are after the call in `changed`."""
+    seen = Observation()
+    try:
+        with _quiet(witness.out), _standing_in(program, namespace) as names, torch.enable_grad(), witness.limit:
+            _run(program, names, seen)
+    except BaseException as error:  # whatever the learner's code raises is an observation, SystemExit too
+        seen.raised, witness.error = describe(error), error
+    return seen
+
+
+def answer(request: str, namespace: Mapping[str, Any] | None = None) -> str:
+    """The kernel's side of the wire: packed programs in base64 in, packed observations in base64 out.
+
+    The learner's names are taken from `namespace`, or from the notebook where that is None. Raises PackingError where
+    several observations are too large together: asked for one by one, each that is too large by itself says so.
+    """
+    if namespace is None:
+        from IPython import get_ipython
+
+        namespace = get_ipython().user_ns
+    return reply([_observe(Program(**plain), namespace, Witness()) for plain in unpack(base64.b64decode(request))])
+
+
+def reply(seen: list[Observation]) -> str:
+    """Observations as they travel. Raises PackingError, see `answer`."""
+    try:
+        blob = pack([one.to_plain() for one in seen])
+    except PackingError as error:
+        if len(seen) > 1:
+            raise
+        blob = pack([Observation(raised=describe(error)).to_plain()])
+    return base64.b64encode(blob).decode()
+
+
+def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
+    set_seed(program.seed, program.device)
+    builder = _Builder(names, program.device, program.cotangents is not None)
+    for name, value in program.inputs.items():
+        builder.known[name] = builder.build(value, name)
+    watch = Watch(program.forbidden)
+    try:
+        with watch if program.forbidden else contextlib.nullcontext():
+            for name, target, args, kwargs in program.steps:
+                call = builder.build(target)
+                named = {key: builder.build(value) for key, value in kwargs.items()}
+                builder.known[name] = call(*map(builder.build, args), **named)
+    finally:
+        seen.used = watch.used
+    outputs: list[torch.Tensor] = []
+    seen.values = {name: _outcome(builder.known[name], seen.devices, outputs) for name in program.observe}
+    seen.changed = {path: leaf.detach().cpu() for path, leaf in builder.leaves.items() if not leaf.is_meta}
+    if program.cotangents is not None:
+        _differentiate(program, builder, outputs, seen)
+
+
+def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tensor], seen: Observation) -> None:
+    """Vector-Jacobian products of the observed results with the program's cotangents."""
+    leaves = dict(builder.leaves)
+    for name, value in builder.known.items():
+        if isinstance(value, torch.nn.Module):
+            leaves |= {f"{name}.{key}": p for key, p in parameters_by_name(value).items() if p.requires_grad}
+    leaves = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
+    pairs = []
+    for index, (output, cotangent) in enumerate(zip(outputs, program.cotangents or [], strict=False)):
+        if not output.requires_grad:
+            seen.detached.append(index)
+        elif output.shape == cotangent.shape:
+            pairs.append((output, cotangent.to(output)))
+    seen.gradients = dict.fromkeys(leaves)
+    if pairs and leaves:
+        found = torch.autograd.grad(
+            [p[0] for p in pairs], list(leaves.values()), [p[1] for p in pairs], allow_unused=True
+        )
+        seen.gradients = {name: _dense(g) for name, g in zip(leaves, found, strict=True)}
+
+
+def _dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
+    """A sparse gradient, as `F.embedding(..., sparse=True)` has, is a gradient like any other."""
+    if gradient is None:
+        return None
+    return gradient.detach() if gradient.layout == torch.strided else gradient.detach().to_dense()
+
+
+class _Builder:
+    """Turns a program's values into live objects, once each."""
+
+    def __init__(self, names: Mapping[str, Any], device: str, gradients: bool) -> None:
+        self.names, self.device, self.gradients = names, device, gradients
+        self.known: dict[str, Any] = {}
+        self.leaves: dict[str, torch.Tensor] = {}
+
+    def build(self, value: Any, path: str | None = None) -> Any:
+        """`path` names an input, whose tensors are watched and differentiated; None elsewhere."""
+        if isinstance(value, torch.Tensor):
+            # Not .to(): a tensor that is already there must still be this program's own
+            made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=self.device)
+            made = made.copy_(value.detach())
+            if path is not None:
+                self.leaves[path] = made.requires_grad_(self.gradients and made.is_floating_point())
+            return made
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.build(v, path and f"{path}[{i}]") for i, v in enumerate(value))
+        if isinstance(value, dict):
+            return {k: self.build(v, path and f"{path}[{k!r}]") for k, v in value.items()}
+        if isinstance(value, Node):
+            return getattr(self, "_" + value.kind)(value)
+        return value
+
+    def _ref(self, node: Node) -> Any:
+        made = self.known[node.name]
+        for key in node.path:
+            made = made[key]
+        return made
+
+    def _student(self, node: Node) -> Any:
+        try:
+            return self.names[node.name]
+        except KeyError:
+            raise NotImplementedError(f"{node.name} is not defined") from None
+
+    def _helper(self, node: Node) -> Any:
+        return HELPERS[node.name]
+
+    def _method(self, node: Node) -> Any:
+        return getattr(self.build(node.of), node.name)
+
+    def _generator(self, node: Node) -> torch.Generator:
+        return torch.Generator().manual_seed(node.seed)
+
+    def _device(self, node: Node) -> torch.device:
+        return torch.device(self.device)
+
+    def _dtype(self, node: Node) -> torch.dtype:
+        dtype: torch.dtype = getattr(torch, node.name)
+        return dtype
+
+    def _specimen(self, node: Node) -> Any:
+        from .. import sample_models
+
+        made = getattr(sample_models, node.name)(**self.build(node.kwargs))
+        if isinstance(made, torch.nn.Module):
+            made = made.to(self.device)
+        return load_weights(made, self.build(node.state)) if node.state is not None else made
+
+
+def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any:
+    """Plain data and tensors as they are, everything else as a node that says what it was."""
+    if type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout == torch.strided:
+        if value.is_meta:
+            return Node("other", {"type": "tensor on the device meta"})
+        if value.device.type not in devices:
+            devices.append(value.device.type)
+        if value.is_floating_point():
+            outputs.append(value)
+        return value.detach().cpu()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return (list if type(value) is list else tuple)(_outcome(item, devices, outputs) for item in value)
+    if isinstance(value, dict):
+        named = {str(key): item for key, item in value.items()}
+        return {key: _outcome(named[key], devices, outputs) for key in sorted(named)}  # in the order of `leaves`
+    if isinstance(value, torch.nn.Module):
+        return Node("module", {"type": type(value).__name__, "training": value.training})
+    kind = type(value)
+    same_name = hasattr(builtins, kind.__name__) and kind.__module__ != "builtins"  # numpy's bool is no bool
+    fields: dict[str, Any] = {"type": f"{kind.__module__}.{kind.__name__}" if same_name else kind.__name__}
+    if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:  # one number
+        plain = value.item()
+        fields |= {"value": plain} if type(plain) in (bool, int, float) else {}
+    return Node("other", fields)
+
+
+class _Nowhere(io.TextIOBase):
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+@contextlib.contextmanager
+def _quiet(out: Any) -> Iterator[None]:
+    """What a learner's function prints goes to `out`, what it warns of nowhere; what is global and stands in the way of
+    a case, the default dtype and torch's random state, is the learner's again afterwards."""
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        default = torch.get_default_dtype()
+        devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+        torch.set_default_dtype(torch.float32)
+        try:
+            with torch.random.fork_rng(devices):
+                yield
+        finally:
+            torch.set_default_dtype(default)
+
+
+@contextlib.contextmanager
+def _standing_in(program: Program, namespace: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Put the program's stand-ins where the learner's functions look their globals up, and take them out again.
+
+    A stand-in may use what the learner's answer may not, so it runs outside the watch.
+    """
+    if not program.stand_ins:
+        yield namespace
+        return
+    if not isinstance(namespace, dict):
+        raise TypeError("stand-ins need the learner's own namespace, a dict")
+    made: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": __import__("math")}
+    for sealed in program.stand_ins.values():
+        exec(unsealed(sealed), made)  # noqa: S102 - written by the course's authors, sent by the judge
+    missing = object()
+    before = {name: namespace.get(name, missing) for name in program.stand_ins}
+    namespace.update({name: _unwatched(made[name]) for name in program.stand_ins})
+    try:
+        yield namespace
+    finally:
+        for name, value in before.items():
+            if value is missing:
+                namespace.pop(name, None)
+            else:
+                namespace[name] = value
+
+
+def _unwatched(function: Any) -> Any:
+    if isinstance(function, type):
+        return function
+
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        with unwatched():
+            return function(*args, **kwargs)
+
+    return stand_in

@@ -1,0 +1,69 @@
+"""What a learner's code prints while it is checked: kept by the call that printed it, and shown in part."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+
+from ..report import Aside
+
+KEPT = 100_000  # characters of one call
+LINES, WIDTH = 8, 160  # of one call in a report
+CALLS = 3  # in a report
+
+
+class Kept(io.TextIOBase):
+    """A stream that keeps what is written to it, up to `KEPT` characters."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.size = 0
+
+    def write(self, text: str) -> int:
+        if self.size < KEPT:
+            self.parts.append(text[: KEPT - self.size])
+        self.size += len(text)
+        return len(text)
+
+    @property
+    def text(self) -> str:
+        more = f"\n… and {self.size - KEPT} characters more, which were not kept" if self.size > KEPT else ""
+        return "".join(self.parts) + more
+
+
+@dataclass
+class Prints:
+    """What the calls of one check printed, each call with its text."""
+
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, call: str, text: str) -> None:
+        if text.strip():
+            self.calls.append((call, text))
+
+    def asides(self, exercise: str, failed: list[str]) -> list[Aside]:
+        """For a report: the first calls, before all others those that a text of `failed` begins with, and where the
+        rest is."""
+        ordered = sorted(self.calls, key=lambda one: not any(text.startswith(one[0]) for text in failed))[:CALLS]
+        shown = [Aside(_title(call), _cut(text)) for call, text in ordered]
+        if shown and (len(self.calls) > CALLS or any(_cut(text) != text.rstrip("\n") for _, text in ordered)):
+            shown[-1].text += f"\n\nAll that was printed ({_calls(len(self.calls))}): course.printed({exercise})"
+        return shown
+
+    def __str__(self) -> str:
+        return "\n".join(f"--- {call}\n{text.rstrip()}" for call, text in self.calls)
+
+
+def _title(call: str) -> str:
+    text = " ".join(call.split())
+    return f"Printed by `{text if len(text) <= WIDTH else f'{text[:WIDTH]} …'}`:"
+
+
+def _calls(count: int) -> str:
+    return f"{count} calls" if count > 1 else "1 call"
+
+
+def _cut(text: str) -> str:
+    lines = text.rstrip("\n").split("\n")
+    shown = [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in lines[:LINES]]
+    return "\n".join(shown if len(lines) <= LINES else [*shown, f"… {len(lines) - LINES} more lines"])

@@ -1,0 +1,107 @@
+"""The whole course at a glance: all lessons, what is next, and what is left, as far as is remembered (`memory.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from ..report import GREY, INK, display_html
+from . import checking
+
+# Of the course's own lessons: they end with the core, or go on from there
+CORE_ENDS = "08_training"
+ROAD = (
+    "Lessons 01 to 08 are the core, 00 goes before it, and those from 09 on can be taken in any order afterwards. "
+    "How long each takes and what it needs: docs/course.md, or “The road through” on the course's site."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """How far one lesson is. `next`: its first exercise that does not pass; "": all do."""
+
+    lesson: str
+    done: int
+    exercises: int
+    earned: float
+    points: float
+    next: str
+
+    @property
+    def title(self) -> str:
+        return self.lesson.replace("_", " ")
+
+
+def lines() -> list[Line]:
+    """All lessons, in order."""
+    return [_line(lesson) for lesson in checking.lessons()]
+
+
+def _line(lesson: str) -> Line:
+    exercises = checking.exercises_of(lesson)
+    known = {name: checking.notebook.memory.of(lesson, name) for name in exercises}
+    left = [name for name, one in known.items() if one.status != "passes"]
+    points = sum(float(data["points"]) for data in exercises.values())
+    earned = min(points, sum(one.earned for one in known.values()))
+    return Line(lesson, len(known) - len(left), len(known), earned, points, left[0] if left else "")
+
+
+def show() -> None:
+    """Show the page: a table in a notebook, text elsewhere."""
+    found = lines()
+    display_html(page(found), words(found))
+
+
+def words(found: list[Line]) -> str:
+    wide = max(len(line.title) for line in found)
+    rows = [
+        f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_done(line)}, {_points(line)}"
+        for line in found
+    ]
+    return "\n".join(["The course so far:", *(f"  {row}" for row in rows), *_told(found)])
+
+
+def page(found: list[Line]) -> str:
+    """The table as HTML; nothing in it is told by colour alone."""
+    cell = 'style="text-align:left;padding:2px 12px 2px 0"'
+    head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in ("lesson", "", "exercises", "points", "next"))
+    rows = "".join(f"<tr>{_cells(line, cell)}</tr>" for line in found)
+    told = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _told(found))
+    return (
+        f'<div style="color:{INK};overflow-x:auto"><table><caption style="text-align:left"><b>The course so far</b>'
+        f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{told}</div>"
+    )
+
+
+def _cells(line: Line, how: str) -> str:
+    ahead = f"<code>{escape(line.next)}</code>" if line.next else "✓"
+    cells = "".join(f"<td {how}>{text}</td>" for text in (_bar(line), _done(line), _points(line), ahead))
+    return f'<th scope="row" {how}>{escape(line.title)}</th>{cells}'
+
+
+def _bar(line: Line) -> str:
+    share = 100 * line.done / line.exercises
+    return (
+        f'<div style="width:6em;border:1px solid {GREY}" role="img" aria-label="{_done(line)}">'
+        f'<div style="width:{share:.0f}%;height:0.6em;background:{INK}"></div></div>'
+    )
+
+
+def _done(line: Line) -> str:
+    return f"{line.done} of {line.exercises} pass"
+
+
+def _points(line: Line) -> str:
+    return f"{line.earned:g} of {line.points:g} points"
+
+
+def _told(found: list[Line]) -> list[str]:
+    """What is next, what is left, and where this is known from."""
+    left = sum(line.exercises - line.done for line in found)
+    here = [line for line in found if line.next and line.lesson == checking.notebook.lesson]
+    ahead = here or [line for line in found if line.next]
+    told = [f"Next: {ahead[0].next}, in {ahead[0].lesson}. Left: {left} exercises."] if ahead else ["All of it passes."]
+    if any(line.lesson == CORE_ENDS for line in found):
+        told.append(ROAD)
+    path = checking.notebook.memory.path
+    return [*told, f"Remembered in {path}; delete the file to forget."] if path else told

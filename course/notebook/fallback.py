@@ -1,0 +1,63 @@
+"""The learner's own functions, where they pass, in the lesson's pictures; PyTorch's until then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.overrides import resolve_name
+
+from ..harness import time_limits
+from ..models import torch_fallbacks
+from . import checking
+
+CALL = 60.0  # seconds of the processor's time for one call, which may be a training (see `following`)
+
+
+class Used:
+    """A function of the learner's, or PyTorch's in its place; `whose` says which."""
+
+    def __init__(self, mine: Any, otherwise: Callable[..., Any], passes: bool) -> None:
+        self.mine, self.otherwise, self.passes = mine, otherwise, passes
+        self.__name__ = checking.name_of(mine)
+
+    @property
+    def whose(self) -> str:
+        if self.passes:
+            return f"your {self.__name__}"
+        name = resolve_name(self.otherwise) or getattr(self.otherwise, "__name__", "")
+        if getattr(self.otherwise, "__module__", "") == torch_fallbacks.__name__:
+            name = "PyTorch"
+        shown = "a ready-made function" if name in ("", "<lambda>") else name
+        return f"{shown}, until your {self.__name__} passes"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.passes:
+            gradients = torch.is_grad_enabled()
+            try:
+                with time_limits.limit(CALL):
+                    result = self.mine(*args, **kwargs)
+                if result is not None:  # as where a `return` was forgotten
+                    return result
+            except time_limits.TooLong:
+                checking.notebook.endless.known[self.__name__] = self.mine
+            except Exception:
+                pass
+            finally:
+                torch.set_grad_enabled(gradients)  # who switches them off for good stops all later training
+            self.passes = False
+        return self.otherwise(*args, **kwargs)
+
+
+def use(f: Any, otherwise: Callable[..., Any]) -> Used:
+    """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises or
+    returns nothing.
+
+    The result is called like a function (or constructed like a class); `.whose` names it for a caption.
+    """
+    try:
+        passes = f not in checking.notebook.endless and checking.passes_examples(f)
+    except Exception:
+        passes = False
+    return Used(f, otherwise, passes)

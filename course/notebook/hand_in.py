@@ -1,0 +1,195 @@
+"""Whether a notebook is ready to hand in, by the file that was saved, and that file under its right name.
+
+The file is known from what started the kernel (Jupyter's server, VS Code), from the folder, or, in Colab, asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..report import display_markdown, in_notebook
+from . import checking
+from .ipython_history import last_cells
+
+NONE_BEGUN = 'No lesson has begun: call begin("02_softmax") first.'
+READY = (
+    "Ready to hand in? Yes: every cell is there, none twice, none ended in an error, and what ran is saved. "
+    "`course.hand_in()` makes the file."
+)
+FOLDER = "hand_in"
+COLAB = "google.colab"
+MANY = 5  # faults of a kind that are told one by one
+
+
+class NotFound(Exception):
+    """There is no notebook file, or none that can be read. The message says what to do."""
+
+
+@dataclass
+class Saved:
+    """A notebook as it lies in its file, or as Colab holds it. `name` is the file's."""
+
+    name: str
+    content: dict[str, Any]
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        cells: list[dict[str, Any]] = self.content["cells"]
+        return cells
+
+
+def hand_in() -> None:
+    """Write the notebook, as it was saved, under the name that it is handed in by, and offer it for download. Never
+    raises."""
+    lesson = checking.notebook.lesson
+    if lesson is None:
+        print(NONE_BEGUN)
+        return
+    try:
+        path = write(saved(lesson, checking.notebook.names), lesson)
+    except (NotFound, OSError) as error:
+        print(f"Nothing was written: {error}")
+        return
+    ready = readiness(lesson)
+    display_markdown("\n\n".join([*ready, f"**`{path.as_posix()}`** is the file to hand in."]))
+    if in_notebook():
+        offer(path)
+
+
+def readiness(lesson: str) -> list[str]:
+    """Whether the notebook is ready to hand in, in sentences."""
+    try:
+        found = faults(saved(lesson, checking.notebook.names), checking.exercises_of(lesson))
+    except NotFound as error:
+        return [f"Ready to hand in? That cannot be told: {error}"]
+    return [f"Ready to hand in? No, not yet. {fault}" for fault in found] or [READY]
+
+
+def saved(lesson: str, names: Mapping[str, Any]) -> Saved:
+    """The notebook of a lesson, whose kernel has these names. Raises NotFound."""
+    if COLAB in sys.modules:
+        return Saved(f"{lesson}.ipynb", _from_colab())
+    given = [names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"), f"{lesson}.ipynb"]
+    paths = [Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")]
+    for path in [*paths, *_copies(lesson)]:
+        if path.is_file():
+            return Saved(path.name, read(path))
+    raise NotFound(f"no notebook file is known here. Save the notebook as {lesson}.ipynb beside where it runs.")
+
+
+def faults(notebook: Saved, exercises: Iterable[str]) -> list[str]:
+    """What stands in the way of handing a notebook in, in sentences; empty: nothing does."""
+    wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
+    found = Counter(_marked(cell) for cell in notebook.cells)
+    missing = [_called(one) for one in wanted if not found[one]]
+    doubled = [_called(one) for one in wanted if found[one] > 1]
+    failed = [_begins(cell) for cell in notebook.cells if _failed(cell)]
+    unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _ran_otherwise(notebook, name)]
+    told = (
+        ("Missing", missing, "Take what is missing from a fresh copy of the lesson."),
+        ("There more than once", doubled, "Delete all but one."),
+        ("Ended in an error, in the file", failed, "Mend it, run it and save."),
+        ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
+    )
+    return [f"{what}: {_listed(which)}. {todo}" for what, which, todo in told if which]
+
+
+def write(notebook: Saved, lesson: str) -> Path:
+    """Write a notebook under the name that it is handed in by, in a folder of its own; returns where."""
+    path = Path(FOLDER) / f"{lesson}.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(notebook.content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def offer(path: Path) -> None:
+    """Let the person download a file that was written: by the browser in Colab, by a link elsewhere."""
+    if COLAB in sys.modules:
+        sys.modules[COLAB].files.download(str(path))
+    else:
+        from IPython.display import FileLink, display
+
+        display(FileLink(path.as_posix()))
+
+
+def _from_colab() -> dict[str, Any]:
+    message = import_module(f"{COLAB}._message")  # there is no other way to the open notebook
+    answer = message.blocking_request("get_ipynb", timeout_sec=30)
+    if not isinstance(answer, dict) or not _is_notebook(answer.get("ipynb")):
+        raise NotFound("Colab did not hand out the notebook: save it, and download it by File, Download.")
+    found: dict[str, Any] = answer["ipynb"]
+    return found
+
+
+def _copies(lesson: str) -> list[Path]:
+    """Notebooks here that are called like copies of the lesson, the youngest first."""
+    found = [path for path in Path().glob("*.ipynb") if lesson in path.name]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A notebook's content, as far as it is read here. Raises NotFound."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NotFound(f"{path} cannot be read ({error}): save the notebook again.") from None
+    if not _is_notebook(content):
+        raise NotFound(f"{path} is no notebook: save it again.")
+    found: dict[str, Any] = content
+    return found
+
+
+def _is_notebook(content: Any) -> bool:
+    """As far as it is read here."""
+    cells = content.get("cells") if isinstance(content, dict) else None
+    return isinstance(cells, list) and all(
+        isinstance(cell, dict)
+        and isinstance(cell.get("metadata"), dict)
+        and all(isinstance(output, dict) for output in cell.get("outputs") or ())
+        for cell in cells
+    )
+
+
+def _marked(cell: Mapping[str, Any]) -> str:
+    marks = cell["metadata"].get("nbgrader")
+    return str(marks.get("grade_id", "")) if isinstance(marks, dict) else ""
+
+
+def _called(grade_id: str) -> str:
+    name = grade_id.removeprefix("check_")
+    return f"the cell `check({name})`" if name != grade_id else f"the cell of `{name}`"
+
+
+def source(cell: Mapping[str, Any]) -> str:
+    """The text of a cell, which files have in one piece or in lines."""
+    text = cell.get("source", "")
+    return "".join(text) if isinstance(text, list) else str(text)
+
+
+def _begins(cell: Mapping[str, Any]) -> str:
+    return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
+
+
+def _failed(cell: Mapping[str, Any]) -> bool:
+    return any(output.get("output_type") == "error" for output in cell.get("outputs") or ())
+
+
+def _ran_otherwise(notebook: Saved, name: str) -> bool:
+    """Whether the last cell that ran and defines `name` is none of the file's."""
+    defines = re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
+    ran = next((cell for cell in last_cells() if defines.search(cell)), None)
+    return ran is not None and ran.strip() not in {source(cell).strip() for cell in notebook.cells}
+
+
+def _listed(parts: list[str]) -> str:
+    cut = parts if len(parts) <= MANY else [*parts[:MANY], f"{len(parts) - MANY} more"]
+    return cut[0] if len(cut) == 1 else f"{', '.join(cut[:-1])} and {cut[-1]}"

@@ -1,0 +1,30 @@
+"""The cells that ran in this kernel, from IPython's history, and what they speak of."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+
+from ..report import shell
+
+
+def last_cells() -> Iterator[str]:
+    """The cells that ran, as they were written, the running one first; none where there is no IPython."""
+    history = getattr(shell(), "history_manager", None)
+    yield from reversed(history.input_hist_raw if history else [])
+
+
+def speaks_of(code: str, name: str) -> bool:
+    """Whether code defines or uses what is called so; code that Python cannot read, whether it has the word."""
+    if name not in code:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError):
+        return bool(re.search(rf"(?<![\w.]){name}\b", code))
+    defined = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return name in defined | {node.id for node in nodes if isinstance(node, ast.Name)}

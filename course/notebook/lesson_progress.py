@@ -1,0 +1,60 @@
+"""Where the whole notebook stands: `progress` checks every exercise again."""
+
+from __future__ import annotations
+
+from ..report import Report, Row, display, in_notebook
+from . import checking, course_progress, hand_in
+
+
+def progress() -> None:
+    """Check every exercise of the lesson again, and show where each stands, in a notebook also whether it is ready to
+    hand in; then how far the whole course is, where that is remembered."""
+    lesson = checking.notebook.lesson
+    if lesson is None:
+        print(hand_in.NONE_BEGUN)
+        return
+    shown = standing()
+    if in_notebook():
+        shown.notes = hand_in.readiness(lesson)
+    display(shown)
+    if checking.notebook.memory.path:
+        course_progress.show()
+
+
+def standing() -> Report:
+    """Where every exercise of the lesson that has begun stands now."""
+    rows, earned, total = [], 0.0, 0.0
+    for name, data in checking.exercises_of(checking.notebook.lesson or "").items():
+        status, points = _status(name)
+        earned, total = earned + points, total + data["points"]
+        rows.append(Row(f"`{name}`", status, f"{data['points']:g} points"))
+    stars = _challenges()
+    done = sum(row.status == "passes" for row in rows)
+    begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
+    status = "passes" if done == len(rows) else begun
+    headline = f"{done} of {len(rows)} exercises pass."
+    return Report(checking.notebook.lesson or "", status, earned, total, rows + stars, headline=headline)
+
+
+def _challenges() -> list[Row]:
+    """Where the lesson's challenges stand, which count for nothing but themselves; their stars are full where won."""
+    rows = []
+    for name, data in checking.challenges_of(checking.notebook.lesson or "").items():
+        status, won = _status(name)
+        rows.append(Row(f"Challenge `{name}`", status, "★" * int(won) + "☆" * (data["stars"] - int(won))))
+    return rows
+
+
+def _status(name: str) -> tuple[str, float]:
+    if name not in checking.notebook.names:
+        return "not started", 0.0
+    f = checking.notebook.names[name]
+    if f in checking.notebook.endless:
+        return "wrong", 0.0
+    try:
+        of, shown = checking.notebook.last.get(name, (None, None))
+        if shown is None or of is not f or not checking.passes_examples(f):
+            shown = checking.checked(f)
+        return shown.status, shown.earned
+    except Exception:
+        return "needs a person", 0.0

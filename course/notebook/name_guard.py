@@ -1,0 +1,40 @@
+"""The names that a lesson imports stay the course's: a cell that gives one of them away is told so at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..report import display_markdown, shell
+
+NAMES = ("begin", "check", "hint", "use", "progress", "figures", "interactive")
+_kept: dict[str, Any] = {}
+
+
+def guard() -> None:
+    """From the running cell on, look after every cell whether the names that were imported from the course still are
+    the course's, give back what is not, and say so. Outside IPython nothing is done."""
+    ipython = shell()
+    if ipython is None:
+        return
+    _kept.update({name: value for name in NAMES if _is_ours(value := ipython.user_ns.get(name))})
+    if _look in ipython.events.callbacks["post_run_cell"]:
+        ipython.events.unregister("post_run_cell", _look)
+    ipython.events.register("post_run_cell", _look)
+
+
+def _look(_: object = None) -> None:
+    names = shell().user_ns
+    for name, own in _kept.items():
+        if name in names and names[name] is not own:
+            kind = type(names[name]).__name__
+            names[name] = own
+            display_markdown(
+                f"**`{name}` belongs to the lesson.** This cell had made it a `{kind}`; it is the course's again. Take "
+                "another name for yours, and run the cell again."
+            )
+
+
+def _is_ours(value: Any) -> bool:
+    known = getattr(value, "__spec__", None) or value  # a module, or a function
+    home = getattr(known, "__module__", None) if known is value else known.name
+    return isinstance(home, str) and home.startswith("course.")

@@ -1,0 +1,90 @@
+"""What a learner wrote in earlier lessons: from this notebook, or from theirs, where they lie beside it.
+
+Of another notebook's cells only imports, functions and classes are run, so that nothing is trained, drawn or checked.
+
+Does not cover: what is built of it (`growing.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..check_data import Asked, case_of
+from . import checking, hand_in
+from .check_run import Attempts
+from .fallback import Used
+
+DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+
+
+class Earlier(Used):
+    """A function of the learner's from an earlier lesson, or PyTorch's in its place."""
+
+    def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
+        super().__init__(mine, otherwise, mine is not None)
+        self.lesson, self.__name__ = lesson, name
+
+    @property
+    def whose(self) -> str:
+        """As in a caption."""
+        written = f"{self.__name__} of lesson {int(self.lesson[:2])}"
+        return f"your {written}" if self.passes else f"PyTorch, in place of your {written}"
+
+
+def earlier(name: str, otherwise: Callable[..., Any]) -> Earlier:
+    """The learner's answer to an exercise of any lesson where it passes the examples there, `otherwise` in its place.
+
+    It is looked for in this notebook, and then in the saved notebook of its lesson. Raises LookupError for a name that
+    no lesson has.
+    """
+    lesson = next((one for one in checking.lessons() if name in checking.exercises_of(one)), "")
+    if not lesson:
+        raise LookupError(f"no lesson has an exercise {name!r}")
+    here = checking.notebook.names
+    found = (names for names in (here, *map(defined, notebooks_of(lesson))) if callable(names.get(name)))
+    passing = next((names[name] for names in found if _passes(lesson, name, names)), None)
+    return Earlier(lesson, name, passing, otherwise)
+
+
+def notebooks_of(lesson: str) -> list[Path]:
+    """The notebooks of a lesson here, in its folder beside this one, or among those handed in; the youngest first."""
+    places = (Path(), Path("..", lesson), Path(hand_in.FOLDER))
+    found = [path for place in places for path in place.glob(f"*{lesson}*.ipynb")]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def defined(path: Path) -> dict[str, Any]:
+    """What the cells of a notebook define; nothing, where it cannot be read. What fails to be defined is left out."""
+    names: dict[str, Any] = {"__name__": path.stem, "torch": torch, "nn": nn, "F": nn.functional, "math": math}
+    for statement in _statements(path):
+        with suppress(Exception):
+            code = compile(ast.Module([statement], []), str(path), "exec", dont_inherit=True)
+            exec(code, names)  # noqa: S102 - their own code
+    return names
+
+
+def _statements(path: Path) -> Iterator[ast.stmt]:
+    try:
+        cells = hand_in.read(path)["cells"]
+    except hand_in.NotFound:
+        return
+    for cell in cells:
+        if cell.get("cell_type") == "code" and "demo" not in cell["metadata"].get("tags", []):
+            with suppress(SyntaxError, ValueError):
+                tree = ast.parse(hand_in.source(cell))
+                yield from (statement for statement in tree.body if isinstance(statement, DEFINES))
+
+
+def _passes(lesson: str, name: str, names: dict[str, Any]) -> bool:
+    """Whether the exercise's visible examples are right with these names."""
+    asked = Asked(Attempts().ask)
+    asked.ask([case_of(one) for one in checking.exercises_of(lesson)[name]["cases"]], names)
+    return asked.right

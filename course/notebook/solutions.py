@@ -1,0 +1,60 @@
+"""What comes after an exercise: `solution` shows right answers in several styles, each with what it gains and pays.
+
+They stand in a file of their own, `NN_lesson.solutions` (JSON), which a course publishes or does not: beside the
+notebooks, and in its wheel. No lock keeps it: what is not there cannot be read. What is there is shown once it spoils
+nothing, after an answer that passes, or after all hints and some honest tries.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..report import display_markdown
+from . import checking
+
+TRIES = 3  # different answers that were checked
+
+
+def solution(f: Any) -> None:
+    """Show right answers to the exercise `f` in several styles, each with what it gains and what it pays: once yours
+    passes, or after all hints and three tries that you checked. Never raises."""
+    name = checking.name_of(f)
+    try:
+        lesson = checking.lesson_of(name)
+        answers = _published(lesson, name)
+        missing = _still_missing(lesson, name)
+    except (LookupError, OSError, ValueError) as error:
+        print(error)
+        return
+    if missing:
+        when = f"once your {name} passes, or after all hints and {TRIES} different tries that `check` has seen"
+        print(f"The solutions of {name} open {when}. {missing}")
+        return
+    shown = [f"**{i}.** {one['comment']}\n\n```python\n{one['code']}\n```" for i, one in enumerate(answers, 1)]
+    number = f"{len(shown)} right answers" if len(shown) > 1 else "A right answer"
+    display_markdown("\n\n".join([f"**{number} to `{name}`.** The first is the lesson's own.", *shown]))
+
+
+def _published(lesson: str, name: str) -> list[dict[str, str]]:
+    """Raises FileNotFoundError where the solutions are not published, ValueError where their file is damaged."""
+    path = checking.place_of(f"{lesson}{checking.SOLUTIONS}")
+    try:
+        answers: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))[name]
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"The solutions of {lesson} are not here. They are in a file of their own, {lesson}{checking.SOLUTIONS}: "
+            "an open course publishes it with its notebooks, a graded one when it is over. Look where you got this "
+            "notebook, and put that file beside it."
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} cannot be read: get it anew from where you got this notebook.") from None
+    return answers
+
+
+def _still_missing(lesson: str, name: str) -> str:
+    """What is still to be done before solutions are shown, in a sentence; empty where nothing is."""
+    known, hints = checking.notebook.memory.of(lesson, name), len(checking.exercises_of(lesson)[name]["hints"])
+    if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
+        return ""
+    return f"So far: {known.hints} of {hints} hints, {min(len(known.tries), TRIES)} of {TRIES} tries."

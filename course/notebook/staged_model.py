@@ -1,0 +1,148 @@
+"""One model that grows from lesson 3 to lesson 8: the learner's own parts where they pass, PyTorch's elsewhere.
+
+A lesson adds parts, or puts better ones in the place of earlier ones: `PARTS` says which. Until lesson 8 the model only
+looks: `Growing.maps` are its attention weights over a few letters, with the same numbers in every lesson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..models import torch_fallbacks
+from . import checking
+from .prior_answers import Earlier, earlier
+
+WIDTH, HEADS = 32, 2
+ALPHABET = "abcdefghijklmnopqrstuvwxyz ,."
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the model: the exercise of `lesson` that it is, what it `does`, what is used `otherwise`, and the
+    lesson `until` which the model has it."""
+
+    lesson: str
+    name: str
+    does: str
+    otherwise: Callable[..., Any]
+    until: str = "99"
+
+
+PARTS = (
+    Part("03_queries_keys_values", "embed", "a vector for each letter", F.embedding),
+    Part("03_queries_keys_values", "project_qkv", "queries, keys, values", torch_fallbacks.projections, "06"),
+    Part("03_queries_keys_values", "attention", "each letter takes from all", torch_fallbacks.attention, "04"),
+    Part("04_scaling", "scaled_dot_product_attention", "the same, scaled", torch_fallbacks.masked_attention, "05"),
+    Part("05_causal_mask", "causal_mask", "nobody sees the future", torch_fallbacks.causal_mask),
+    Part("05_causal_mask", "masked_attention", "scaled, and blocked", torch_fallbacks.masked_attention, "06"),
+    Part("06_multi_head", "MultiHeadAttention", "several heads at once", torch_fallbacks.MultiHeadAttention, "07"),
+    Part("07_rope", "RotarySelfAttention", "heads that know places", torch_fallbacks.RotarySelfAttention),
+)
+
+
+class Growing:
+    """The model as a lesson leaves it.
+
+    parts  name -> the learner's part, or PyTorch's (`.passes` and `.whose` tell which), in the model's order
+    """
+
+    def __init__(self, lesson: str) -> None:
+        number = lesson[:2]
+        here = [part for part in PARTS if part.lesson[:2] <= number < part.until]
+        self.stage = max(part.lesson for part in here)[:2]
+        self.does = {part.name: part.does for part in here}
+        self.parts: dict[str, Earlier] = {part.name: earlier(part.name, part.otherwise) for part in here}
+
+    @property
+    def whose(self) -> str:
+        """Whose the parts are, in a sentence."""
+        mine = [name for name, part in self.parts.items() if part.passes]
+        others = [name for name, part in self.parts.items() if not part.passes]
+        if not others:
+            return "Every part of it is yours."
+        said = f"Yours: {', '.join(mine)}. " if mine else ""
+        return f"{said}By PyTorch, until yours pass: {', '.join(others)}."
+
+    @torch.no_grad()
+    def maps(self, text: str) -> Tensor:
+        """The attention weights (H, T, T) over T letters of ALPHABET; every letter looks for what is like itself."""
+        generator = torch.Generator().manual_seed(3)
+        table = torch.randn(len(ALPHABET), WIDTH, generator=generator)
+        look, *rest = torch.randn(3, WIDTH, WIDTH, generator=generator) / WIDTH**0.5
+        ids = torch.tensor([[ALPHABET.index(letter) for letter in text]])
+        look = 0.65 * look  # unscaled scores that stand out, and scaled ones that do not
+        _, weights = self._attend(self.parts["embed"](ids, table), [look, look, *rest])
+        return weights.detach().reshape(-1, len(text), len(text))
+
+    def _attend(self, x: Tensor, matrices: list[Tensor]) -> tuple[Tensor, Tensor]:
+        parts, T = self.parts, x.shape[1]
+        whole = {"06": "MultiHeadAttention", "07": "RotarySelfAttention"}.get(self.stage)
+        if whole:
+            module = parts[whole](WIDTH, HEADS)
+            _fill(module, matrices)
+            return _pair(module(x, mask=parts["causal_mask"](T)))
+        projected = parts["project_qkv"](x, *matrices[:3])
+        if self.stage == "05":
+            return _pair(parts["masked_attention"](*projected, parts["causal_mask"](T)))
+        return _pair(parts["attention" if self.stage == "03" else "scaled_dot_product_attention"](*projected))
+
+
+def grown() -> Growing:
+    """The model as the lesson that has begun leaves it. Raises ValueError where no lesson that has parts has begun."""
+    lesson = checking.notebook.lesson or ""
+    if lesson[:2] < "03":
+        raise ValueError(f"lesson {lesson!r} has no part of the model: it grows from lesson 3 on")
+    return Growing(lesson)
+
+
+class AsBuiltIn(nn.Module):
+    """An attention like `RotarySelfAttention`, called as `nn.MultiheadAttention` is: it can take that one's place."""
+
+    batch_first = False  # PyTorch's own block would take a short cut past it
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, query: Tensor, *_: Any, attn_mask: Tensor | None = None, **__: Any) -> tuple[Tensor, None]:
+        """query (B, T, D), attn_mask (T, T), True (or -inf) is blocked -> output (B, T, D), and no weights."""
+        if attn_mask is not None and attn_mask.is_floating_point():  # what PyTorch's own block makes of a mask
+            attn_mask = attn_mask < 0
+        return self.inner(query, mask=attn_mask)[0], None
+
+
+def with_attention(block: nn.Module, attention: nn.Module) -> nn.Module:
+    """The block with another attention in the place of its `nn.MultiheadAttention`. Raises ValueError: it has none."""
+    found = [name for name, part in block.named_children() if isinstance(part, nn.MultiheadAttention)]
+    if len(found) != 1:
+        raise ValueError(f"block has {len(found)} parts that are nn.MultiheadAttention; one is replaced")
+    setattr(block, found[0], AsBuiltIn(attention))
+    return block
+
+
+def refitted(model: nn.Module, attention: Callable[[int, int], nn.Module]) -> nn.Module:
+    """The lesson's language model with `attention(width, heads)` in each of its `blocks`, where its numbers lie."""
+    weight: Tensor = model.get_parameter("tokens.weight")
+    for block in model.get_submodule("blocks").children():
+        with_attention(block, attention(weight.shape[1], int(vars(model)["n_heads"])).to(weight))
+    return model
+
+
+def _fill(module: nn.Module, matrices: list[Tensor]) -> None:
+    """Give a module with W_q, W_k, W_v (or W_qkv) and W_o these matrices (D, D), which are used as x @ W."""
+    rows = [matrix.mT for matrix in matrices]
+    given = dict(zip(("W_q", "W_k", "W_v", "W_o"), rows, strict=True)) | {"W_qkv": torch.cat(rows[:3])}
+    for name, matrix in given.items():
+        if hasattr(module, name):
+            module.get_parameter(f"{name}.weight").copy_(matrix)
+
+
+def _pair(result: Any) -> tuple[Tensor, Tensor]:
+    output, weights = result
+    return output, weights

@@ -1,0 +1,93 @@
+"""A progress bar for a training loop that knows nothing of it: the steps of its optimizer are counted from outside.
+
+Where there is no notebook, one line is printed at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from ..harness import time_limits
+from ..report import in_notebook
+
+REDRAW = 0.3  # seconds
+
+
+class following:
+    """`with following(model, steps, look, every=100): train(model, ...)` shows how far the training has come.
+
+    Every step of an optimizer of the model's parameters counts. `look(done)` is called before the first step, after
+    each `every` steps and at the end; what it returns, if anything, is written beside the bar. It may call the model,
+    and need not restore its mode.
+    """
+
+    def __init__(
+        self, model: nn.Module, steps: int, look: Callable[[int], object] | None = None, every: int = 100
+    ) -> None:
+        self.model, self.steps, self.look, self.every = model, steps, look, every
+        self.done, self.looked_at, self.said = 0, -1, ""
+        self.handle: Any = None
+
+    def __enter__(self) -> following:
+        self.began = time.monotonic()
+        self._look()
+        self._draw()
+        self.hook = register_optimizer_step_post_hook(self._stepped)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.hook.remove()
+        if kind is None:
+            self.done = self.done or self.steps  # a loop without an optimizer tells nothing on its way
+            self._look()
+        self._draw(last=True)
+
+    def _stepped(self, optimizer: Optimizer, *_: object) -> None:
+        ours = {id(parameter) for parameter in self.model.parameters()}
+        if not any(id(parameter) in ours for group in optimizer.param_groups for parameter in group["params"]):
+            return
+        self.done += 1
+        if self.done <= self.steps:
+            time_limits.renew()
+        if self.done % self.every == 0:
+            self._look()
+        if time.monotonic() - self.drawn > REDRAW:
+            self._draw()
+
+    def _look(self) -> None:
+        if self.look is None or self.looked_at == self.done:
+            return
+        self.looked_at, mode = self.done, self.model.training
+        trainable = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        try:
+            said = self.look(self.done)
+        finally:  # whatever `look` has done to the model, its training goes on
+            if self.model.training != mode:
+                self.model.train(mode)
+            for parameter in trainable:
+                parameter.requires_grad_()
+        self.said = "" if said is None else f", {said}"
+
+    def _draw(self, last: bool = False) -> None:
+        self.drawn = time.monotonic()
+        text = f"step {self.done} of {self.steps}, {self.drawn - self.began:.0f} s{self.said}"
+        if not in_notebook():
+            if last:
+                print(text)
+            return
+        from IPython.display import display
+
+        place = f'value="{self.done}" max="{self.steps}" aria-label="steps of the training"'
+        bar = f'<progress {place} style="width:22em"></progress> {escape(text)}'
+        shown = {"text/html": f"<div>{bar}</div>", "text/plain": text}
+        if self.handle is None:
+            self.handle = display(shown, raw=True, display_id=True)
+        else:
+            self.handle.update(shown, raw=True)

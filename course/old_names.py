@@ -1,0 +1,83 @@
+"""Names that notebooks released with version 0.1 use, importable until version 0.3.
+
+`from course import growing` and `from course.growing import grown` give what has these names today.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+#: Attributes of `course`: old name -> the name in `course.MODULES`
+ALIASES = {
+    "growing": "staged_model",
+    "hub": "pretrained",
+    "interactive": "sliders",
+    "ready_made": "torch_fallbacks",
+    "specimens": "sample_models",
+}
+#: Modules: old name -> where it is now
+MOVED = {
+    "course.checking": "course.notebook.checking",
+    "course.earlier": "course.notebook.prior_answers",
+    "course.figures.growing": "course.figures.staged_model",
+    "course.figures.opened": "course.figures.inspection",
+    "course.following": "course.notebook.training_progress",
+    "course.gpt": "course.models.gpt",
+    "course.growing": "course.notebook.staged_model",
+    "course.hub": "course.models.pretrained",
+    "course.interactive": "course.widgets.sliders",
+    "course.protocol.making": "course.harness.allocation_probe",
+    "course.ready_made": "course.models.torch_fallbacks",
+    "course.specimens": "course.sample_models",
+    "course.tales": "course.models.story_corpus",
+}
+#: Names inside those modules: old module -> old name -> name in the module it is now
+RENAMED: dict[str, dict[str, str]] = {}
+
+
+class RenamedModule(ModuleType):
+    """A module under its old name: every attribute is looked up in the module it has become."""
+
+    def __init__(self, name: str, now: str, renamed: Mapping[str, str]) -> None:
+        super().__init__(name, f"Now `{now}`.")
+        self._now, self._renamed = now, renamed
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(import_module(self._now), self._renamed.get(name, name))
+
+
+class OldNames(MetaPathFinder, Loader):
+    """Finds modules by the names in a table such as `MOVED`; asked last, when no file has the name.
+
+    moved    old module -> module
+    renamed  old module -> old name in it -> name
+    """
+
+    def __init__(self, moved: Mapping[str, str], renamed: Mapping[str, Mapping[str, str]]) -> None:
+        self.moved, self.renamed = moved, renamed
+        self.packages = {name.rpartition(".")[0] for name in moved}
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if fullname in self.moved or fullname in self.packages:
+            return ModuleSpec(fullname, self, is_package=fullname in self.packages)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        now = self.moved.get(spec.name)
+        return RenamedModule(spec.name, now, self.renamed.get(spec.name, {})) if now else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing to run: a `RenamedModule` looks names up when asked."""
+
+
+def install() -> None:
+    """Make the old names importable, once."""
+    sys.meta_path.append(OldNames(MOVED, RENAMED))

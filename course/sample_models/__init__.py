@@ -1,0 +1,48 @@
+"""Small functions and models that exercises take as arguments, chosen by name.
+
+`sees_the_future` (lesson 05) and `is_order_blind` (lesson 07) examine a function that maps (T, D) to (T, D).
+`mixture`, `biased_attention` and `turned_attention` make such functions from tensors, so that what one does is data
+and not code; `suspect` gives the eight of lesson 05 by letter. All are made of plain differentiable operations:
+backward and forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls.
+Where an output does not depend on an input, it does not change by a single bit when that input does.
+
+`Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`,
+`Windowed` and `Slope` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a
+`block_size`. What they give depends on how they are called, so that a judge who sees what came out needs no record.
+`Reader`, `Writer` and `story` (lesson 12) are an encoder, a decoder and the step of a search.
+
+`GPT` (lesson 11) is the model of `gpt.py`, `layer_norm` and `Scaled` are modules that stand at a model's end.
+
+None of them answers an exercise: they are what answers are tried on.
+"""
+
+from __future__ import annotations
+
+from ..models.gpt import GPT
+from .attention import SUSPECTS, Attention, biased_attention, mixture, suspect, turned_attention
+from .models import Bigram, Enough, Slope, Windowed
+from .modules import Projections, Scaled, assembled, layer_norm, torch_attention
+from .sequences import Memory, Reader, Writer, story
+
+__all__ = [
+    "GPT",
+    "SUSPECTS",
+    "Attention",
+    "Bigram",
+    "Enough",
+    "Memory",
+    "Projections",
+    "Reader",
+    "Scaled",
+    "Slope",
+    "Windowed",
+    "Writer",
+    "assembled",
+    "biased_attention",
+    "layer_norm",
+    "mixture",
+    "story",
+    "suspect",
+    "torch_attention",
+    "turned_attention",
+]

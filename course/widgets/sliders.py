@@ -1,0 +1,148 @@
+"""Sliders over a drawing function, above them a strip of pictures that stands without them.
+
+A slider needs a running kernel; a page that was exported, printed, or opened without one shows the strip, and on a
+site's page every picture is drawn beforehand (`stepped`). Only core widgets are used, those that ipywidgets 7.7 and 8
+have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from .. import figures
+from ..report import display_html, in_notebook
+from .static_sliders import on_a_page, stepped
+
+# In a strip a picture may shrink to half its size before the strip is broken into two lines.
+IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
+# A slider of ipywidgets has no name for a screen reader, and says the place of a value in its list instead of the value
+NAMES = """
+(() => {
+  const here = document.currentScript.closest(".jp-OutputArea") || document.body;
+  const say = (handle, what, words) => handle.getAttribute(what) === words || handle.setAttribute(what, words);
+  const name = () => {
+    for (const handle of here.querySelectorAll(".noUi-handle, .ui-slider-handle")) {
+      const slider = handle.closest(".widget-inline-hbox");
+      say(handle, "role", "slider");
+      say(handle, "aria-label", slider.querySelector("label").textContent);
+      say(handle, "aria-valuetext", slider.querySelector(".widget-readout").textContent);
+    }
+  };
+  const seen = {subtree: true, childList: true, characterData: true, attributeFilter: ["aria-valuetext"]};
+  new MutationObserver(name).observe(here, seen);
+  name();
+})();
+"""
+Range = tuple[float, float, float] | list[Any]
+Draw = Callable[..., Any]  # returns a figure, or its axes, with its description
+
+
+def slider(
+    draw: Draw,
+    *,
+    start: Any = None,
+    strip: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    **options: Range,
+) -> None:
+    """Show what `draw` draws: in a strip of pictures first, then for whatever the reader chooses.
+
+    Each option is named after an argument of `draw` and is (first, last, step) or a list of values.
+    `draw(**values)` returns a described figure; an error in it is raised here, where it can be seen.
+    `start` is a dict of the sliders' first values, by default each option's own first value.
+    `strip` is a list of such dicts, each filled up from `start`, or {option: list of its values};
+    by default the first option at its first, middle and last value. With one option only, plain
+    values may stand for dicts.
+    """
+    if not options:
+        raise ValueError("options is empty: name at least one argument of draw and its values")
+    choices = {name: _choices(name, wanted) for name, wanted in options.items()}
+    first = {name: values[0] for name, values in choices.items()}
+    first = first if start is None else _filled(first, start)
+    for name, value in first.items():
+        if value not in choices[name]:
+            raise ValueError(f"start has {name}={value!r}, which is not one of its choices")
+    if isinstance(strip, Mapping):
+        strip = [{name: value} for name, values in strip.items() for value in values]
+    shown = [_filled(first, entry) for entry in (strip or _three(choices))]
+    pictures = [_picture(draw, values, _caption(values), IN_STRIP) for values in shown]
+    page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
+    if on_a_page():
+        page = f"<noscript>{page}</noscript>{stepped(choices, first, lambda values: _picture(draw, values))}"
+    moving = in_notebook() and not on_a_page()
+    display_html(f"{page}<script>{NAMES}</script>" if moving else page, "\n".join(map(_caption, shown)))
+    if moving:
+        from IPython.display import display
+
+        display(_sliders(draw, choices, first))
+
+
+def _choices(name: str, wanted: Range) -> list[Any]:
+    if isinstance(wanted, list):
+        if not wanted:
+            raise ValueError(f"{name} is an empty list; it needs at least one value")
+        return wanted
+    begin, end, step = wanted
+    if step <= 0 or end < begin:
+        raise ValueError(f"{name} is {wanted}; it must be (first, last, step) with a step above 0")
+    whole = all(isinstance(number, int) for number in wanted)
+    count = int((end - begin) / step + 1e-9) + 1
+    return [begin + i * step if whole else round(begin + i * step, 10) for i in range(count)]
+
+
+def _three(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    name, values = next(iter(choices.items()))
+    places = sorted({0, len(values) // 2, len(values) - 1})
+    return [{name: values[place]} for place in places]
+
+
+def _filled(first: Mapping[str, Any], entry: Any) -> dict[str, Any]:
+    if not isinstance(entry, Mapping):
+        if len(first) > 1:
+            raise ValueError(f"{entry!r} should be a dict: there are {len(first)} options")
+        entry = {next(iter(first)): entry}
+    unknown = set(entry) - set(first)
+    if unknown:
+        raise ValueError(f"{sorted(unknown)} are not options; the options are {sorted(first)}")
+    return {**first, **entry}
+
+
+def _caption(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in values.items())
+
+
+def _picture(draw: Draw, values: Mapping[str, Any], caption: str = "", style: str = "") -> str:
+    return figures.html(draw(**values), caption=caption, style=style)
+
+
+def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:
+    """A box of one slider for each option and the picture below them."""
+    import ipywidgets as widgets
+
+    handles = {
+        name: widgets.SelectionSlider(
+            options=[(str(value), value) for value in values],
+            value=first[name],
+            description=name.replace("_", " "),
+            style={"description_width": "initial"},
+            layout=widgets.Layout(width="26em"),
+        )
+        for name, values in choices.items()
+    }
+    screen = widgets.HTML(_picture(draw, first))
+    drawn: dict[tuple[int, ...], str] = {}
+
+    def redraw(_change: Any) -> None:
+        place = tuple(handle.index for handle in handles.values())
+        if place not in drawn:
+            try:
+                drawn[place] = _picture(draw, {name: h.value for name, h in handles.items()})
+            except Exception as error:
+                screen.value = f"<pre>{escape(type(error).__name__)}: {escape(str(error))}</pre>"
+                return
+        screen.value = drawn[place]
+
+    for handle in handles.values():
+        handle.observe(redraw, names="value")
+    return widgets.VBox([*handles.values(), screen])

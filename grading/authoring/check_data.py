@@ -1,0 +1,238 @@
+"""Exports what the learner's own `check` needs of a lesson, as data: no code of oracle, mistakes or alternatives.
+
+    examples   points, hints and visible examples of all the lesson's exercises
+    practice   for each exercise: practice cases, and sketches by which known mistakes are recognised
+
+Practice cases are the grade's own criteria, drawn from a seed that everybody knows. No course draws from it: what the
+grade asks is as secret as its own seed.
+
+Does not cover: where the files go, and that every machine makes the same (`build.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course.check_data import parts
+from course.checkers import Property
+from course.harness.check_case import formed
+from course.harness.diagnose import same_outcome
+from course.harness.fingerprints import alike, sketched, to_record
+from course.harness.program import Observation
+from course.harness.serialization import Node, PackingError, pack, unpack
+
+from ..course_dir.paths import CourseError
+from ..exercises.case import Case, in_words, program
+from ..exercises.exercise import Exercise, Mistake
+from ..exercises.lesson import load_lesson
+from ..grader.references import Prepared, gives, judge_case, prepare, prepare_case
+
+EXAMPLE_SEED = 0
+PRACTICE_SEED = 1 << 56  # one more than any that is made of a course's secret (`seeds.seed_of`)
+
+
+class ExportError(CourseError):
+    """A contract has what cannot be data. The message names the exercise, the case and the remedy."""
+
+
+def export_lesson(tests: Path) -> dict[str, bytes]:
+    """Files under course/examples, by name, of exercises and challenges. Their numbers are this machine's, to the last
+    digit; see `build.py`.
+
+    Raises ExportError.
+    """
+    lesson = load_lesson(tests)
+    examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
+    if lesson.challenges:
+        examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
+    made = {f"{lesson.name}.examples": pack(examples)}
+    for name, exercise in lesson.known.items():
+        packed = exported_practice(exercise)
+        made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
+    return made
+
+
+def exported_examples(exercise: Exercise) -> dict[str, Any]:
+    """What a lesson's file of examples holds of this exercise. Raises ExportError."""
+    return {
+        "points": exercise.points,
+        **({"stars": exercise.stars} if exercise.stars else {}),
+        "hints": list(exercise.hints),
+        "see": exercise.see,
+        "cases": [
+            _case(exercise, name, spelled_out(p.case), p)
+            for (name, _), p in zip(exercise.visible(), _prepared_examples(exercise), strict=True)
+        ],
+    }
+
+
+def _prepared_examples(exercise: Exercise) -> list[Prepared]:
+    return [prepare_case(exercise, case, 0, EXAMPLE_SEED) for _, case in exercise.visible()]
+
+
+def practice_cases(exercise: Exercise) -> list[Prepared]:
+    """The cases of the criteria, drawn for practice, but for those that are kept for the grade alone."""
+    return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.secret]
+
+
+@lru_cache(maxsize=8)
+def practised(exercise: Exercise) -> dict[str, list[Observation]]:
+    """What every known mistake gives in the examples and in the practice cases, by its name, as `mistaken`."""
+    programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
+    return {one.name: gives(one, programs) for mistake in exercise.mistakes for one in mistake.each}
+
+
+def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
+    """What the file of practice of this exercise holds, packed: what is asked, and the known mistakes.
+
+    Raises ExportError.
+    """
+    drawn = practice_cases(exercise)
+    asked = [*_prepared_examples(exercise), *drawn]
+    right = [sketched(formed(p.reference.native, p.reference)) for p in asked]
+    counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
+    record = {
+        "criteria": [
+            {"name": c.name, "points": c.points, "cases": n} for c, n in zip(exercise.criteria, counts, strict=True)
+        ],
+        "cases": [_case(exercise, exercise.criteria[p.criterion].name, in_words(p.case), p) for p in drawn],
+    }
+    mistakes = [
+        {"name": m.name, "text": m.text, "see": m.see, "when": m.when, "each": _each(exercise, m, asked, right)}
+        for m in exercise.mistakes
+    ]
+    return pack(record), pack(mistakes)
+
+
+def _case(exercise: Exercise, name: str, text: str, p: Prepared) -> dict[str, Any]:
+    if p.case.holds and not isinstance(p.case.holds, Property):
+        raise ExportError(
+            f"{exercise.name}, {name!r}: {text} is judged by code, which is not data; judge it by a property of "
+            "course.checkers, or keep it for the grade alone: `.graded_only(why)`"
+        )
+    r, holds = p.reference, p.case.holds
+    needless = holds and not holds.compares  # a property of its own looks at no right outcome
+    return {
+        "name": name,
+        "text": text,
+        "program": p.program(exercise.forbidden).to_plain(),
+        "exact": _outcome(Observation(raised=r.exact.raised) if needless else r.exact),
+        "native": _outcome(r.native),
+        "wrong": r.wrong,
+        "undefined": r.undefined,
+        "tolerance": list(asdict(r.tolerance).values()) if r.tolerance else None,
+        "pure": r.pure,
+        "mutates": sorted(r.mutates),
+        "form": r.form,
+        "size": r.size,
+        "holds": [holds.name, holds.given] if holds else None,
+        "accepts": r.accepts,
+        "elsewhere": r.elsewhere,
+        "parts": list(r.parts),
+    }
+
+
+def _each(
+    exercise: Exercise, mistake: Mistake, asked: Sequence[Prepared], right: Sequence[Observation]
+) -> list[dict[str, Any]]:
+    """Which cases a mistake misses and what it gives there; once where several values of its constant give the same."""
+    found: list[list[Observation]] = []
+    for given in (practised(exercise)[one.name] for one in mistake.each):
+        if not any(all(map(same_outcome, given, other)) for other in found):
+            found.append(given)
+    return [_missed(asked, right, given) for given in found]
+
+
+def _missed(asked: Sequence[Prepared], right: Sequence[Observation], given: Sequence[Observation]) -> dict[str, Any]:
+    """The cases that a mistake misses, and what it gives wherever that is not what a right answer gives: where there is
+    no single right value, it may give something else and be right."""
+    sketches = [sketched(formed(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
+    misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
+    differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
+    return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
+
+
+def _outcome(seen: Observation) -> dict[str, Any]:
+    """As data; an observed error holds the line of code that raised it, here a line of the oracle."""
+    outcome = seen.to_plain()
+    if outcome["raised"]:
+        outcome["raised"] = {**outcome["raised"], "line": ""}
+    return outcome
+
+
+def same_examples(one: bytes, other: bytes) -> bool:
+    """Whether two exports say the same. Numbers may differ by rounding: a processor that is no x86-64 adds in another
+    order, and its build must not change what is committed. Gradients that cancel out lose four digits of float32."""
+
+    def same(a: Any, b: Any) -> bool:
+        if isinstance(a, torch.Tensor):
+            room = 1e-6 if a.dtype == torch.float64 else 1e-4
+            return (
+                isinstance(b, torch.Tensor)
+                and a.dtype == b.dtype
+                and a.shape == b.shape
+                and torch.allclose(a.double(), b.double(), rtol=10 * room, atol=room, equal_nan=True)
+            )
+        if isinstance(a, Node) and isinstance(b, Node) and a.kind == b.kind == "sketch":
+            return alike(a, b)
+        if isinstance(a, Node):
+            return isinstance(b, Node) and a.kind == b.kind and same(vars(a), vars(b))
+        if isinstance(a, dict):
+            return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        if isinstance(a, (list, tuple)):
+            return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, float) and isinstance(b, float):
+            return a == b or (a != a and b != b) or abs(a - b) <= 1e-6 + 1e-5 * abs(a)
+        return bool(a == b)
+
+    try:
+        return same(_opened(one), _opened(other))
+    except PackingError:
+        return False
+
+
+def _opened(blob: bytes) -> Any:
+    """A file of practice, else one of examples."""
+    try:
+        packed = parts(blob)
+    except PackingError:
+        return unpack(blob)
+    return list(map(unpack, packed))
+
+
+def spelled_out(case: Case) -> str:
+    """A visible case as the call a learner could type, where its tensors are small."""
+
+    def show(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            return _typed(value) if value.numel() <= 24 else f"<{tuple(value.shape)}>"
+        if isinstance(value, Node) and value.kind == "ref" and value.name in case.inputs:
+            return show(case.inputs[value.name])
+        if isinstance(value, Node) and value.kind == "specimen":
+            return f"specimens.{value.name}({', '.join(f'{k}={show(v)}' for k, v in value.kwargs.items())})"
+        return value.kind if isinstance(value, Node) else repr(value)
+
+    plain = program(case)
+    if case.text or len(plain.steps) > 1:
+        return in_words(case)
+    _, target, args, kwargs = plain.steps[0]
+    listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
+    return re.sub(r"(?<![\w.])(inf|nan)\b", r"torch.\1", f"{target.name}({', '.join(listed)})")
+
+
+def _typed(tensor: torch.Tensor) -> str:
+    """The expression that makes the tensor, with as many digits as its dtype holds."""
+    numbers = tensor.tolist()
+    dtype = "" if torch.tensor(numbers).dtype == tensor.dtype else f", dtype={tensor.dtype}"
+    text = str(numbers)
+    if tensor.dtype == torch.float32:
+        text = re.sub(r"\d+\.\d{7,}(e-?\d+)?", lambda found: repr(float(f"{float(found[0]):.7g}")), text)
+    return f"torch.tensor({text}{dtype})"

@@ -1,0 +1,77 @@
+"""What `solution(…)` shows: right answers to each exercise of a lesson, chosen and commented by its author.
+
+grader_tests/NN_lesson/solutions.toml names them: `solution`, which is the lesson's own, and titles of alternatives,
+each with what it gains and what it pays. Where an exercise is not there, its own solution is shown alone. The file that
+is made of it is published, or not (`publish.py`); no release, no examples and no wheel of ours has it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from pathlib import Path
+
+from course.notebook.checking import SOLUTIONS
+
+from ..course_dir.paths import CourseError
+from ..exercises.exercise import Exercise
+from ..exercises.lesson import load_lesson
+from ..notebooks.cells import grade_id
+from .build import read_lesson
+
+FILE = "solutions.toml"
+OWN = "solution"
+MARKS = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[^\n]*\n?", re.MULTILINE)
+
+
+def solutions_of(root: Path, name: str) -> dict[str, bytes]:
+    """The file of a lesson's solutions, by its name. Raises CourseError for a choice that cannot be shown."""
+    exercises = load_lesson(root / "grader_tests" / name).exercises
+    chosen, own = _chosen(root / "grader_tests" / name / FILE), _own(root / "source" / f"{name}.py")
+    if unknown := sorted(chosen.keys() - exercises.keys()):
+        raise CourseError(f"grader_tests/{name}/{FILE}: {', '.join(unknown)} is no exercise of the lesson")
+    answers = {
+        exercise.name: [
+            {"code": _code(exercise, title, own[exercise.name], f"grader_tests/{name}/{FILE}"), "comment": comment}
+            for title, comment in chosen.get(exercise.name, {OWN: ""}).items()
+        ]
+        for exercise in exercises.values()
+    }
+    return {f"{name}{SOLUTIONS}": (json.dumps(answers, ensure_ascii=False, indent=1) + "\n").encode()}
+
+
+def _chosen(path: Path) -> dict[str, dict[str, str]]:
+    """Exercise -> title of an answer -> the comment on it."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{path.parent.name}/{path.name}: {error}") from None
+
+
+def _own(text: Path) -> dict[str, str]:
+    """The lesson's own solutions as a learner would have written them, without the marks and what the stub explains."""
+    cells = [cell for cell in read_lesson(text).cells if cell.metadata.get("nbgrader", {}).get("solution")]
+    return {grade_id(cell): _without_docstrings(MARKS.sub("", cell.source)).strip() for cell in cells}
+
+
+def _without_docstrings(code: str) -> str:
+    gone = set[int]()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            words = node.body[0]
+            gone |= set(range(words.lineno, (words.end_lineno or words.lineno) + 1))
+    kept = "\n".join(line for number, line in enumerate(code.splitlines(), 1) if number not in gone)
+    return re.sub(r":\n\n+(?=[ \t])", ":\n", kept)
+
+
+def _code(exercise: Exercise, title: str, own: str, where: str) -> str:
+    if title == OWN:
+        return own
+    try:
+        return exercise.alternative(title).cell
+    except LookupError as error:
+        raise CourseError(f"{where}: {error}") from None

@@ -1,0 +1,195 @@
+"""How the package `course` reaches a student: where from, and what a notebook's first cell does about it.
+
+One setting of the course says where from, `c.Delivery.package` in nbgrader_config.py; the build writes it into the
+first cell of every lesson that uses the package, and a badge where `c.Delivery.repository` tells where the notebooks
+are published. Does not cover: making that repository (`publish.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from traitlets import List, Unicode
+from traitlets.config import Configurable
+from traitlets.config.loader import PyFileConfigLoader
+
+from ..course_dir.paths import CONFIG, CourseError
+
+PACKAGE = "attention-course"
+SET_UP = "set-up"  # the id of the cell
+USES_THE_PACKAGE = re.compile(r"^\s*(from|import) course\b", re.M)
+GITHUB = re.compile(r"https://github\.com/(?P<name>[\w.-]+/[\w.-]+?)(\.git)?(/tree/(?P<branch>[^\s?#]+?))?/?")
+BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({})"
+# What a notebook does first, in IPython 7.34 and later, and in a script. What is installed already is named to pip with
+# its version, so that pip leaves it alone or fails; what is wrong is told in two sentences and without a traceback.
+FIRST_CELL = """\
+# @title Set up: gets the package `course` where it is missing, and changes nothing else that is installed
+def set_up(origin, wanted):
+    import importlib
+    import subprocess
+    import sys
+    from importlib.metadata import PackageNotFoundError, version
+    from pathlib import Path
+
+    class NotReady(Exception):
+        def _render_traceback_(self):
+            return [str(self)]
+
+    def installed(name):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return ""
+
+    if installed("{package}") != wanted and "course" not in sys.modules:
+        if not installed("torch"):
+            raise NotReady(
+                "PyTorch is not installed here. Install it as https://pytorch.org/get-started/locally says for this "
+                "machine (CPU is enough), then run this cell again."
+            )
+        if "/" not in origin and origin.endswith(".whl"):
+            beside = [folder / origin for folder in (Path.cwd(), Path.cwd().parent) if (folder / origin).is_file()]
+            if not beside:
+                raise NotReady(
+                    f"This notebook needs the file {{origin}} beside it, which is not there. Get it from where you got "
+                    f"the notebook, put it into {{Path.cwd()}}, and run this cell again."
+                )
+            origin = str(beside[0])
+        names = ("torch", "numpy", "matplotlib", "ipython", "ipywidgets", "safetensors")
+        kept = [f"{{name}}=={{installed(name)}}" for name in names if installed(name)]
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", origin, *kept]
+        done = subprocess.run(pip, capture_output=True, text=True)
+        if done.returncode:
+            errors = [line for line in done.stderr.splitlines() if "error" in line.lower()] or [done.stderr.strip()]
+            raise NotReady(
+                f"The package of this course could not be installed: {{errors[0].removeprefix('ERROR: ')}}. See that "
+                "the internet is there and run this cell again; if it says this once more, show your teacher what "
+                f"`%pip install {{origin}}` prints."
+            )
+        importlib.invalidate_caches()
+
+    import course
+
+    at_work = getattr(course, "__version__", "")
+    if not at_work:
+        raise NotReady(
+            f"`course` is not the course's package here, but {{course.__file__}}. Give that another name, restart the "
+            "kernel, and run this cell again."
+        )
+    if at_work != wanted:
+        print(
+            f"This notebook belongs to version {{wanted}} of the course's package, and {{at_work}} is at work. Restart "
+            "the kernel and run this cell first; if it says this again, get the notebook anew."
+        )
+
+
+set_up("{origin}", "{version}")
+del set_up"""
+
+
+class Delivery(Configurable):
+    """Where students get the package from, and where the notebooks are published."""
+
+    package = Unicode(
+        "",
+        help="What a notebook's first cell installs: '' for the wheel beside the notebook, the URL of a wheel, or "
+        "'attention-course=={version}' for a package index. {version} stands for the version that you release with.",
+    ).tag(config=True)
+    repository = Unicode(
+        "",
+        help="Where `grading publish` is to be found by students, such as https://github.com/you/attention or "
+        "https://github.com/you/attention/tree/autumn; badges lead there.",
+    ).tag(config=True)
+    solutions = List(
+        Unicode(),
+        help="Lessons whose solutions `grading publish` adds: ['*'] for all, as in an open course; in a graded one "
+        "those that are over, such as ['01_dot_products']. By default none.",
+    ).tag(config=True)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What first cells and badges say.
+
+    version  of the package, with which the notebooks belong together
+    package  what pip is asked for: the name of a wheel beside the notebook, a URL of one, or a pinned requirement
+    name     of the repository on GitHub, "owner/name"; "": none is known, and there are no badges
+    branch   of the repository
+    """
+
+    version: str
+    package: str
+    name: str = ""
+    branch: str = "main"
+
+    def colab(self, notebook: str) -> str:
+        """The address that opens a notebook of the repository, by its path there."""
+        return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{notebook}"
+
+    def raw(self, file: str) -> str:
+        """The address of a file of the repository."""
+        return f"https://github.com/{self.name}/raw/{self.branch}/{file}"
+
+
+def wheel_of(number: str) -> str:
+    return f"attention_course-{number}-py3-none-any.whl"
+
+
+def delivery(root: Path) -> Delivery:
+    """The settings of a course."""
+    return Delivery(config=PyFileConfigLoader(CONFIG, path=str(root)).load_config())
+
+
+def origin(settings: Delivery) -> Origin:
+    """Raises CourseError for a setting that leads nowhere, or to another version than is installed here."""
+    number = version(PACKAGE)
+    package = settings.package.replace("{version}", number) or wheel_of(number)
+    if package not in (wheel_of(number), f"{PACKAGE}=={number}"):
+        _hold_to_a_wheel(package, number)
+    if not settings.repository:
+        return Origin(number, package)
+    found = GITHUB.fullmatch(settings.repository)
+    if not found:
+        raise CourseError(
+            f"{CONFIG}: c.Delivery.repository is {settings.repository!r}, which is no repository that Colab opens: "
+            "write https://github.com/OWNER/NAME, with /tree/BRANCH after it where it is not main"
+        )
+    return Origin(number, package, found["name"], found["branch"] or "main")
+
+
+def _hold_to_a_wheel(package: str, number: str) -> None:
+    if not re.fullmatch(r"https?://[^\s\"'\\]+/attention_course-[^/\s\"'\\]+\.whl", package):
+        raise CourseError(
+            f"{CONFIG}: c.Delivery.package is {package!r}, which is neither the URL of a wheel, "
+            f"attention_course-….whl, nor '{PACKAGE}=={{version}}'; leave it away for the wheel beside the notebook"
+        )
+    if not package.endswith("/" + wheel_of(number)):
+        raise CourseError(
+            f"{CONFIG}: c.Delivery.package is {package!r}, and version {number} is installed here: name its wheel, "
+            f"{wheel_of(number)}, or write {{version}} for the number"
+        )
+
+
+def first_cell(where: Origin) -> str:
+    return FIRST_CELL.format(package=PACKAGE, origin=where.package, version=where.version)
+
+
+def deliver(notebook: NotebookNode, path: str, where: Origin) -> None:
+    """Put the first cell before the first one that uses the package, a badge under the title, and what Colab reads;
+    in place of those that are there. `path`: of the notebook in the repository."""
+    cells = notebook.cells = [cell for cell in notebook.cells if cell.get("id") != SET_UP]
+    uses = [i for i, c in enumerate(cells) if c.cell_type == "code" and USES_THE_PACKAGE.search(c.source)]
+    if not uses:
+        return
+    hidden = {"cellView": "form", "jupyter": {"source_hidden": True}}
+    cells.insert(uses[0], new_code_cell(first_cell(where), id=SET_UP, metadata=hidden))
+    notebook.metadata["colab"] = {"provenance": [], "toc_visible": True}
+    if where.name and cells[0].cell_type == "markdown":
+        title, *rest = cells[0].source.split("\n")
+        kept = rest[2:] if rest[1:] and rest[1].startswith(BADGE.partition("]")[0]) else rest
+        cells[0].source = "\n".join([title, "", BADGE.format(where.colab(path)), *kept])

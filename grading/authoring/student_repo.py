@@ -1,0 +1,180 @@
+"""The students' repository: notebooks, the package or where it comes from, a page that opens them, the licence.
+
+Where they are asked for, the solutions and a web site go there, too.
+
+Nothing else goes there, and nothing that lies there is deleted: notebooks that somebody opened last week still ask for
+last week's wheel. Does not cover: what first cells and badges say (`delivery.py`), what is released, or how the site is
+made (`site/`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import distribution
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+import course
+
+from ..course_dir.paths import CONFIG, CourseError
+from .published_solutions import solutions_of
+from .student_install import BADGE, PACKAGE, Origin, deliver, wheel_of
+
+EXAMPLES = ("*.examples", "*/*.practice")  # of a lesson that is not in the package, beside its notebook
+SITE = "docs"  # the folder of a repository that GitHub shows as a web site
+OURS = "<!-- written by `grading publish`, which writes it again -->"
+SINCE_1980 = (
+    "315532800"  # in seconds: the earliest time that a zip can hold, so that the same files give the same bytes
+)
+PAGES = Environment(
+    loader=PackageLoader("grading"),
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    autoescape=False,
+)
+
+
+@dataclass
+class Published:
+    """Names of files: written now, the same as before, and of others that are there and were left as they are."""
+
+    written: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def released(root: Path) -> list[str]:
+    """Names of the lessons in release/, in order. Raises CourseError where there are none."""
+    found = sorted(
+        path.stem for path in (root / "release").glob("[0-9][0-9]_*/*.ipynb") if path.stem == path.parent.name
+    )
+    if not found:
+        raise CourseError(f"nothing is released in {root} yet: run `grading release` first")
+    return found
+
+
+def has_site(into: Path) -> bool:
+    """Whether what was published there has a web site in it."""
+    return (into / SITE / "objects.inv").is_file()
+
+
+def built_since(root: Path, names: Iterable[str]) -> list[str]:
+    """The lessons whose notebooks were built anew, with another text, after they were released."""
+
+    def when(step: str, name: str) -> int:
+        path = root / step / name / f"{name}.ipynb"
+        return path.stat().st_mtime_ns if path.exists() else 0
+
+    return [name for name in names if when("source", name) > when("release", name)]
+
+
+def publish(root: Path, into: Path, where: Origin, solved: Iterable[str] = ()) -> Published:
+    """Write the repository to `into`, or what has changed of it, with the solutions of the lessons that are `solved`:
+    names, and "*" for all. Raises CourseError."""
+    _hold_to_a_place_of_its_own(root, into)
+    names, done = released(root), Published()
+    solutions = _solutions(root, names, list(solved))
+    examples = {
+        path.relative_to(folder).as_posix(): path
+        for folder in (root / "release" / name for name in names)
+        for pattern in EXAMPLES
+        for path in sorted(folder.glob(pattern))
+    }
+    ships = where.package == wheel_of(where.version)
+    if ships and where.name:
+        where = replace(where, package=where.raw(where.package))
+    into.mkdir(parents=True, exist_ok=True)
+    titles = {}
+    for name in names:
+        notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
+        deliver(notebook, f"{name}.ipynb", where)
+        titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+        _write(into, f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
+    beside = {name: path.read_bytes() for name, path in examples.items()} | solutions
+    for name, content in beside.items():
+        _write(into, name, content, done)
+    if ships:
+        with tempfile.TemporaryDirectory(prefix="grading-") as made:
+            wheel = make_wheel(Path(made), beside)
+            _write(into, wheel.name, wheel.read_bytes(), done)
+    _write(into, "LICENSE", _licence(root), done)
+    page = into / "README.md"
+    if not page.exists() or OURS in page.read_text(encoding="utf-8"):
+        told = PAGES.get_template("published.md.j2").render(
+            ours=OURS,
+            badge=BADGE,
+            titles=titles,
+            where=where,
+            ships=ships,
+            wheel=wheel_of(where.version),
+            solved=bool(solutions),
+        )
+        _write(into, page.name, told.encode(), done)
+    known = {".git", *(Path(name).parts[0] for name in (*done.written, *done.same))}
+    known |= {SITE} if has_site(into) else set()
+    done.left = sorted(path.name for path in into.iterdir() if path.name not in known)
+    return done
+
+
+def _solutions(root: Path, names: list[str], wanted: list[str]) -> dict[str, bytes]:
+    if unknown := sorted(set(wanted) - {"*", *names}):
+        raise CourseError(f"c.Delivery.solutions: {', '.join(unknown)} is not released; there are {', '.join(names)}")
+    solved = [solutions_of(root, name) for name in names if name in wanted or "*" in wanted]
+    return {file: content for made in solved for file, content in made.items()}
+
+
+def make_wheel(into: Path, examples: Mapping[str, bytes]) -> Path:
+    """The student's wheel, of the package as it is installed here and of these examples and solutions, by their place
+    among its examples; the same files, the same bytes."""
+    found = distribution(PACKAGE)
+    unpacked = into / f"{PACKAGE.replace('-', '_')}-{found.version}"
+    shutil.copytree(
+        Path(course.__file__).parent, unpacked / "course", ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
+    )
+    for name, content in examples.items():
+        place = unpacked / "course" / "examples" / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
+    about = unpacked / f"{unpacked.name}.dist-info"
+    for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
+        if text := found.read_text(file):
+            (about / file).parent.mkdir(parents=True, exist_ok=True)
+            (about / file).write_text(text, encoding="utf-8")
+    for path in unpacked.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    pack = [sys.executable, "-m", "wheel", "pack", "--dest-dir", str(into), str(unpacked)]
+    subprocess.run(pack, check=True, capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": SINCE_1980})
+    return into / wheel_of(found.version)
+
+
+def _hold_to_a_place_of_its_own(root: Path, into: Path) -> None:
+    target = into.resolve()
+    if target == root or (target / CONFIG).exists() or target.is_relative_to(root / "source"):
+        raise CourseError(f"{into} belongs to a course with its solutions: publish into a folder of its own")
+    if target.exists() and not target.is_dir():
+        raise CourseError(f"{into} is a file: publish into a folder")
+
+
+def _licence(root: Path) -> bytes:
+    """The course's own, else the package's."""
+    own = root / "LICENSE"
+    return own.read_bytes() if own.is_file() else (distribution(PACKAGE).read_text("licenses/LICENSE") or "").encode()
+
+
+def _write(into: Path, name: str, content: bytes, done: Published) -> None:
+    path = into / name
+    if path.exists() and path.read_bytes() == content:
+        done.same.append(name)
+        return
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    done.written.append(name)

@@ -1,0 +1,72 @@
+"""Pictures of a class, as SVG that stands in a page and needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from .model import Course
+from .quartiles import quartiles
+
+INK, BLUE, PALE = "#1a202c", "#1a4f8b", "#9fbcdc"
+STYLE = {"svg.hashsalt": "class", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10}
+ROOM = 0.32  # of the place of a lesson, over which its students are spread
+
+
+def spread(course: Course) -> str:
+    """Every student's share of each lesson's points, in the order of lessons, with median and quartiles."""
+    lessons = course.lessons
+    with rc_context(STYLE):
+        figure = Figure(figsize=(max(4.0, 1.0 * len(lessons) + 1.2), 3.4), layout="constrained")
+        axes = figure.subplots()
+        for place, lesson in enumerate(lessons):
+            shares = sorted(100 * s.share for s in course.whole(lesson))
+            axes.scatter(_beside(place, shares), shares, s=12, color=PALE, zorder=2)
+        per_lesson = [[100 * s.share for s in course.whole(lesson)] for lesson in lessons]
+        axes.boxplot(
+            per_lesson,
+            positions=range(len(lessons)),
+            widths=2 * ROOM,
+            showfliers=False,
+            medianprops={"color": BLUE, "linewidth": 2},
+            boxprops={"color": INK},
+            whiskerprops={"color": INK},
+            capprops={"color": INK},
+        )
+        axes.set(ylim=(-4, 104), ylabel="% of the points", xlim=(-0.6, len(lessons) - 0.4))
+        axes.set_xticks(range(len(lessons)), [f"{lesson[:2]}\n{_when(course, lesson)}" for lesson in lessons])
+        axes.spines[["top", "right"]].set_visible(False)
+        return _svg(figure)
+
+
+def in_words(course: Course) -> str:
+    """What the picture shows, for who cannot see it."""
+    parts = []
+    for lesson in course.lessons:
+        low, middle, high = quartiles(course.whole(lesson))
+        parts.append(f"{lesson}: median {middle:.0f} % of the points, quartiles {low:.0f} and {high:.0f} %")
+    return "; ".join(parts)
+
+
+def _beside(place: int, shares: Sequence[float]) -> list[float]:
+    """Places for points of a swarm: those that are close in height stand side by side."""
+    count = max(1, len(shares) - 1)
+    return [
+        place + ROOM * (2 * ((7 * i) % (count + 1)) / count - 1) if count > 1 else place for i in range(len(shares))
+    ]
+
+
+def _when(course: Course, lesson: str) -> str:
+    """The day on which the middle one of the submissions came."""
+    days = sorted(s.handed_in for s in course.submissions if s.lesson == lesson and s.handed_in)
+    return days[len(days) // 2].strftime("%d %b") if days else ""
+
+
+def _svg(figure: Figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

@@ -1,0 +1,139 @@
+"""The class in a terminal: what waits for a person, the mistakes made most, how each lesson went; students if asked."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, groupby
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .mistake_texts import Graders
+from .mistakes import named
+from .model import EXCUSED, Course
+from .quartiles import quartiles
+from .short_names import shortened
+
+NARROWEST = 16  # characters of a name in the table, however many lessons stand beside it
+MOST = 3  # mistakes
+MOST_LINES = 10  # of a list; the page has all
+BAR = 20  # characters
+
+
+def show_class(course: Course, graders: Graders, console: Console, *, students: bool = False) -> None:
+    """Print what a teacher looks at first."""
+    if not course.answers and not course.ungraded:
+        console.print(
+            "Nothing is graded yet: put submissions in submitted/<student>/<lesson>/ and run `grading grade`."
+        )
+        return
+    _say_open(course, console)
+    _say("Excused, and in no mean:", _by_student(course.excused), console)
+    for one in named(course.answers)[:MOST]:
+        head = (f"{one.count} × ", (one.name.replace("_", " "), "bold"), f" in {one.exercise} ({one.lesson}")
+        console.print(Text.assemble(*head, f"; see “{one.see}”)" if one.see else ")"))
+        console.print(Text(f"    {graders.text(one.lesson, one.exercise, one.name)}"))
+    if course.submissions:
+        console.print(_lessons(course))
+    loose = len({(a.student, a.lesson) for a in course.answers if not a.verdict.sandboxed})
+    if loose:
+        console.print(f"{loose} of these submissions {'was' if loose == 1 else 'were'} graded without the sandbox.")
+    if students:
+        for table in _students(course, console.width):
+            console.print(table)
+    else:
+        console.print("`grading report --students` shows everyone's points; `--html FILE` writes it all.")
+
+
+def _say_open(course: Course, console: Console) -> None:
+    waiting = sorted({(a.student, a.lesson, a.exercise) for a in course.answers if a.waiting})
+    whose = groupby(waiting, key=lambda one: one[:2])
+    lines = [f"{student}, {lesson}: {', '.join(one[2] for one in those)}" for (student, lesson), those in whose]
+    _say("Needs a person, in the formgrader:", lines, console)
+    _say("Handed in and not graded (`grading grade`):", _by_student(course.ungraded), console)
+
+
+def _by_student(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """A line for each student, with the lessons."""
+    whose = groupby(sorted(pairs), key=lambda one: one[0])
+    return [f"{student}: {', '.join(lesson for _, lesson in those)}" for student, those in whose]
+
+
+def _say(head: str, lines: Sequence[str], console: Console) -> None:
+    if lines:
+        more = len(lines) - MOST_LINES
+        console.print(head)
+        for line in [*lines[:MOST_LINES], *([f"and {more} more"] if more > 0 else [])]:
+            console.print(Text(f"    {line}"))
+
+
+def _lessons(course: Course) -> Table:
+    """A row for a lesson: how many are graded, and the quartiles, also as a bar of the middle half."""
+    table = Table(title="Lessons", box=SIMPLE_HEAD, padding=(0, 1), show_edge=False)
+    for head, justify in (("lesson", "left"), ("graded", "right"), ("median", "right"), ("quartiles", "right")):
+        table.add_column(head, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("", no_wrap=True)
+    for lesson in course.lessons:
+        there = [s for s in course.submissions if s.lesson == lesson]
+        low, middle, high = quartiles(course.whole(lesson))
+        if math.isnan(middle):
+            table.add_row(Text(lesson), str(len(there)), "–", "–", "")
+            continue
+        marks = [" "] * (BAR + 1)
+        for place in range(_place(low), _place(high) + 1):
+            marks[place] = "─"
+        marks[_place(middle)] = "●"
+        row = (str(len(there)), f"{middle:.0f} %", f"{low:.0f}–{high:.0f} %", f"|{''.join(marks)}|")
+        table.add_row(Text(lesson), *row)
+    return table
+
+
+def _place(percent: float) -> int:
+    return min(BAR, max(0, round(percent / 100 * BAR)))
+
+
+def _students(course: Course, width: int) -> Iterator[Table]:
+    """A row for a student, a column for a lesson, under its number where that tells it from the others. Lessons that do
+    not fit beside the names stand in a table of their own below."""
+    points = {(s.student, s.lesson): f"{round(s.points, 2):g}/{s.most:g}" for s in course.submissions}
+    points |= dict.fromkeys(course.excused, EXCUSED)
+    starred = {(a.student, a.lesson) for a in course.answers if a.waiting}
+    students, lessons = sorted({student for student, _ in points}), course.lessons
+    columns = [
+        [head, *_column([(points.get((s, lesson), "–"), (s, lesson) in starred) for s in students])]
+        for head, lesson in zip(_heads(lessons), lessons, strict=True)
+    ]
+    title = "Points (*: needs a person)" if starred else "Points"
+    while columns:
+        room = width - min(NARROWEST, max(map(len, students)))
+        widths = accumulate(1 + max(map(len, column)) for column in columns)
+        beside = max(1, sum(taken <= room for taken in widths))
+        yield _points(title, students, columns[:beside], width)
+        columns, title = columns[beside:], ""
+
+
+def _points(title: str, students: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Table:
+    """One table; each column is a lesson's head, and its cells."""
+    table = Table(title=title or None, box=SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("student", no_wrap=True)
+    for head, *_ in columns:
+        table.add_column(Text(head), justify="right", no_wrap=True)
+    taken = sum(1 + max(map(len, column)) for column in columns)
+    for student, *cells in zip(students, *(cells for _, *cells in columns), strict=True):
+        table.add_row(Text(shortened(student, max(NARROWEST, width - taken))), *cells)
+    return table
+
+
+def _heads(lessons: Sequence[str]) -> list[str]:
+    numbers = Counter(lesson.split("_")[0] for lesson in lessons)
+    return [number if numbers[number := lesson.split("_")[0]] == 1 else lesson for lesson in lessons]
+
+
+def _column(cells: Sequence[tuple[str, bool]]) -> list[str]:
+    """Points with their stars, for which all leave room where one has it."""
+    pad = any(star for _, star in cells)
+    return [text + ("*" if star else " " * pad) for text, star in cells]

@@ -1,0 +1,93 @@
+"""The class on one page, which opens anywhere: no script, no server, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from course.report import prose
+
+from .at_risk import concerns
+from .charts import in_words, spread
+from .item_analysis import FEWEST, Item, items
+from .mistake_texts import Graders
+from .mistakes import named, unnamed
+from .model import EXCUSED, Course
+from .quartiles import quartiles
+from .similarity import COMMON, pairs
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_SHOWN = 60  # students whose points are open on the page; more are folded
+MOST_NAMED = 12  # mistakes that are open
+
+
+def class_page(course: Course, title: str, graders: Graders) -> str:
+    """The page, as HTML."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters |= {"prose": lambda text: Markup(prose(text)), "percent": _percent, "named": _spaced}
+    environment.globals |= {"shade": _shade}
+    return environment.get_template("class.html.j2").render(_context(course, title, graders))
+
+
+def _context(course: Course, title: str, graders: Graders) -> dict[str, Any]:
+    found = list(items(course))
+    whole = [one for one in found if not one.criterion]
+    made = named(course.answers)
+    return {
+        "title": title,
+        "course": course,
+        "spread": Markup(spread(course)) if course.submissions else "",
+        "in_words": in_words(course),
+        "quartiles": {lesson: quartiles(course.whole(lesson)) for lesson in course.lessons},
+        "handed_in": Counter(s.lesson for s in course.submissions),
+        "lessons": {lesson: [one for one in whole if one.lesson == lesson] for lesson in course.lessons},
+        "criteria": {lesson: [one for one in found if one.lesson == lesson] for lesson in course.lessons},
+        "fewest": FEWEST,
+        "weak": [one for one in found if _weak(one)],
+        "named": [(one, graders.text(one.lesson, one.exercise, one.name)) for one in made],
+        "most_named": MOST_NAMED,
+        "unnamed": unnamed(course.answers),
+        "waiting": _waiting(course),
+        "concerns": concerns(course),
+        "pairs": pairs(course.answers, graders.answers),
+        "common": COMMON,
+        "points": {(s.student, s.lesson): s for s in course.submissions},
+        "excused": EXCUSED,
+        "folded": len(course.students) > MOST_SHOWN,
+    }
+
+
+def _waiting(course: Course) -> dict[tuple[str, str, str], list[str]]:
+    """Exercises that a person is to look at, by student, lesson and why."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for a in course.answers:
+        if a.waiting:
+            why = a.verdict.internal or "points that were given by hand, before it was graded again"
+            found.setdefault((a.student, a.lesson, why), []).append(a.exercise)
+    return found
+
+
+def _weak(one: Item) -> bool:
+    """Whether who is good at the rest of the lesson is worse here: the item may ask something else than it means."""
+    return one.discrimination is not None and one.discrimination < 0
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _shade(share: float | None) -> str:
+    """A background for a share of the points, on which dark text can be read: paler is better."""
+    if share is None:
+        return "transparent"
+    return f"hsl({28 + 180 * share:.0f} {70 - 25 * share:.0f}% {82 + 12 * share:.0f}%)"

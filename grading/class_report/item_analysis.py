@@ -1,0 +1,90 @@
+"""How hard every exercise and criterion was, and how well it tells students apart: classical test theory.
+
+Easiness is the mean share of an item's points, among those who began the exercise; discrimination is the corrected
+item-total correlation, between a student's share of the item and of the rest of the lesson (Crocker & Algina,
+"Introduction to Classical and Modern Test Theory", 1986, chapter 14). Of few answers neither says much, so that there
+is no discrimination for fewer than `FEWEST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import StatisticsError, correlation, mean
+
+from .model import Answer, Course
+
+FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Item:
+    """An exercise, or with `criterion` one of its criteria.
+
+    answers         how many were judged
+    begun           share of them that were begun, 0 to 1
+    easiness        mean share of the points among those, 0 to 1; None where there are none
+    discrimination  -1 to 1; None where it is not known, as where all earned the same
+    """
+
+    lesson: str
+    exercise: str
+    criterion: str
+    answers: int
+    begun: float
+    easiness: float | None
+    discrimination: float | None
+
+
+def items(course: Course) -> Iterator[Item]:
+    """Every exercise of the course, each followed by its criteria."""
+    for lesson in course.lessons:
+        judged = [a for a in course.answers if a.lesson == lesson and a.judged]
+        totals = _totals(judged)
+        for exercise in course.exercises(lesson):
+            found = [a for a in judged if a.exercise == exercise]
+            if found:
+                whole = [(a.student, a.verdict.earned, a.verdict.points) for a in found if a.begun]
+                yield _item((lesson, exercise, ""), found, whole, totals)
+                for name in dict.fromkeys(c.name for a in found for c in a.verdict.criteria):
+                    yield _item((lesson, exercise, name), found, _criterion(found, name), totals)
+
+
+def _criterion(found: Sequence[Answer], name: str) -> list[tuple[str, float, float]]:
+    begun = (a for a in found if a.begun)
+    return [(a.student, c.earned, c.points) for a in begun for c in a.verdict.criteria if c.name == name and c.points]
+
+
+def _totals(judged: Sequence[Answer]) -> dict[str, tuple[float, float]]:
+    """By student: what was earned in the lesson, and what could be."""
+    totals: dict[str, tuple[float, float]] = {}
+    for a in judged:
+        earned, most = totals.get(a.student, (0.0, 0.0))
+        totals[a.student] = earned + a.verdict.earned, most + a.verdict.points
+    return totals
+
+
+def _item(
+    names: tuple[str, str, str],
+    found: Sequence[Answer],
+    earned: Sequence[tuple[str, float, float]],
+    totals: dict[str, tuple[float, float]],
+) -> Item:
+    shares = [points / most for _, points, most in earned]
+    rests = [(totals[who][0] - points) / rest for who, points, most in earned if (rest := totals[who][1] - most) > 0]
+    return Item(
+        *names,
+        answers=len(found),
+        begun=mean(a.begun for a in found),
+        easiness=mean(shares) if shares else None,
+        discrimination=_correlation(shares, rests),
+    )
+
+
+def _correlation(shares: Sequence[float], rests: Sequence[float]) -> float | None:
+    if len(shares) < FEWEST or len(rests) != len(shares):
+        return None
+    try:
+        return correlation(shares, rests)
+    except StatisticsError:  # all earned the same
+        return None

@@ -1,0 +1,1 @@
+"""The `grading` command: one file per group of verbs."""

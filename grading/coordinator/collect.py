@@ -1,0 +1,61 @@
+"""`grading collect`: from downloads to `submitted/`, without nbgrader's folders between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+from rich.console import Console
+from rich.progress import track
+
+from ..course_dir.paths import lessons
+from ..gradebook.lock import alone
+from ..lms.collection import Collecting, Outcome
+from ..lms.downloads import Lister, Listing
+from ..lms.file_names import which_notebook
+from ..lms.identities import FILE, Whose
+from ..lms.outcome_table import show
+from ..nbgrader_plugins.zip_collect import REMEDY, TolerantExtractor, about
+from .nbgrader_api import GradingError, configuration
+
+
+def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console) -> list[Outcome]:
+    """Collect downloads, zips and folders, into `submitted/` and say what became of each submission.
+
+    lesson: "" for the one that the names in them tell. Raises GradingError, WhoseError, AtWork.
+    """
+    config = configuration(root)
+    whose = Whose(root / FILE)
+    with alone(root), ExitStack() as opened:
+        lister = Lister(TolerantExtractor(config=config).budget, whose, opened)
+        for path in archives:
+            if not path.exists():
+                raise GradingError(f"{path} is not there. Name zips or folders as they were downloaded.")
+            lister.path(path)
+        config.CourseDirectory.assignment_id = lesson = lesson or _told(lister.found, lessons(root))
+        asked, people = about(CourseDirectory(config=config), whose)
+        outcomes = Collecting(asked, people, whose).outcomes(lister.found)
+        total = len(lister.found.submissions)
+        made = list(track(outcomes, f"{lesson}: collecting", total, console=console, transient=True))
+    whose.save()
+    show(made, console, str(root / FILE), REMEDY.format(lesson=lesson, notebook=asked.notebooks[0]))
+    return made
+
+
+def _told(listing: Listing, names: list[str]) -> str:
+    """The one lesson that names of files tell. Raises GradingError."""
+    files = {entry.path[-1] for submission in listing.submissions for entry in submission.entries}
+    files |= {submission.download for submission in listing.submissions}
+    told = {
+        name
+        for name in names
+        if any((meant := which_notebook(file, [name])) is not None and meant.by_name for file in files)
+    }
+    if len(told) != 1:
+        which = f"several lessons ({', '.join(sorted(told))})" if told else "no lesson"
+        raise GradingError(
+            f"the names in it tell of {which}. Say which one it is: --lesson {names[0] if names else 'NAME'}"
+        )
+    return told.pop()

@@ -1,0 +1,120 @@
+"""A sample class for a lesson: what eight and more students could hand in, made from the release and grader_tests.
+
+`make demo` hands it in; tests grade it. The answers are the lesson's known alternatives and mistakes, written into the
+solution cells of the release as a student would.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from ..exercises.exercise import Exercise
+from ..exercises.lesson import Lesson, load_lesson
+from ..grader.source_analysis import Source
+from ..notebooks.cells import grade_id
+
+PREFIX = "sample-"
+
+Answers = dict[str, str]
+
+
+def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
+    """Names and notebooks of the sample class for one lesson that has been released."""
+    release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    loaded = load_lesson(root / "grader_tests" / lesson)
+    for name, answers in _students(loaded).items():
+        yield PREFIX + name, write_answers(release, answers)
+    yield f"{PREFIX}ivo-colab", as_colab_saves(write_answers(release, right(loaded, 0)))
+
+
+def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
+    """Write a notebook and its time to submitted/, as `nbgrader submit` does; returns whether anything changed."""
+    path = root / "submitted" / student / lesson / f"{lesson}.ipynb"
+    text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+    path.with_name("timestamp.txt").write_text(now)
+    return True
+
+
+def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
+    """A copy of a released notebook with the code of some solution cells replaced."""
+    notebook = copy.deepcopy(release)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution") and grade_id(cell) in answers:
+            cell.source = answers[grade_id(cell)]
+    return notebook
+
+
+def right(lesson: Lesson, style: int) -> Answers:
+    """A right answer to every exercise; the same style number gives the same answers."""
+    return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
+
+
+def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
+    """The notebook as Colab writes it: format 4.0 without cell ids, its own metadata, widgets without their state, and
+    the cells that people leave behind."""
+    saved = copy.deepcopy(notebook)
+    for number, cell in enumerate(saved.cells):
+        cell.metadata["id"] = f"{cell.pop('id', number)}"[:12]
+        if cell.cell_type == "code":
+            cell.metadata["colab"] = {"base_uri": "https://localhost:8080/", "height": 34}
+            cell.metadata["outputId"] = f"{number:08x}-0000-4000-8000-000000000000"
+            cell.execution_count = number
+    scratch = NotebookNode(
+        cell_type="code",
+        source="print('trying things out')",
+        execution_count=1,
+        outputs=[],
+        metadata={"id": "scratch"},
+    )
+    saved.cells.insert(3, scratch)
+    saved.metadata = NotebookNode(
+        colab={"provenance": [], "toc_visible": True, "gpuType": "T4"},
+        accelerator="GPU",
+        kernelspec={"name": "python3", "display_name": "Python 3"},
+        language_info={"name": "python"},
+        widgets={"application/vnd.jupyter.widget-state+json": {"4b1f": {"model_name": "IntSliderModel"}}},
+    )
+    saved.nbformat, saved.nbformat_minor = 4, 0
+    return saved
+
+
+def _students(lesson: Lesson) -> dict[str, Answers]:
+    half = dict(list(right(lesson, 1).items())[: len(lesson.exercises) // 2])
+    return {
+        "ada": right(lesson, 0),
+        "bela": right(lesson, 1),
+        "chen": right(lesson, 2),
+        "dara-untouched": {},
+        "emil-half": half,
+        "fatou": _with_mistakes(lesson, lambda place: 0 if place % 2 == 0 else None),
+        "goran": _with_mistakes(lesson, lambda place: 0 if place == 0 else 1 if place == 1 else None),
+        "hana": _with_mistakes(lesson, lambda place: 1 if place in (1, 2) else None),
+    }
+
+
+def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
+    """Right answers, but for the exercises (by place) for which a mistake is chosen (by number)."""
+    answers = right(lesson, 3)
+    for place, exercise in enumerate(lesson.exercises.values()):
+        number = choose(place)
+        if number is None:
+            continue
+        usual = (m.cell for m in exercise.mistakes if _allowed(exercise, m.code))
+        answers[exercise.name] = next(islice(usual, number, None), answers[exercise.name])
+    return answers
+
+
+def _allowed(exercise: Exercise, code: str) -> bool:
+    return not Source([code]).not_allowed(exercise.name, exercise.forbidden)

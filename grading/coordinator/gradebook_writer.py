@@ -1,0 +1,178 @@
+"""The one writer of a course's grades: a submission is written whole or not at all.
+
+First its folder is made beside its place, then its grade is written in one transaction, then the folder is put in its
+place. A signal that stops grading waits for the end of that. Who is killed leaves the old grade, or the new one; where
+the folder is not that of the grade, `LessonFreshness` says that the grade does not stand, and it is made again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import IntegrityError, SAWarning
+from traitlets.config import Config
+
+from grading.gradebook.freshness import LessonFreshness
+from grading.gradebook.indexes import have_indexes
+from grading.gradebook.store import save
+from grading.judge.client import NotGraded
+from grading.nbgrader_plugins.submission_exporter import BESIDE
+from grading.notebooks.submitted_file import is_file_within, one_line
+
+from .submission import Graded
+from .validate_result import notebook_of
+
+UNFINISHED = ".unfinished-"  # a folder that is being made
+STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class Writer:
+    """Writes the grades of one lesson; used as a context manager, by one at a time (`lock`)."""
+
+    def __init__(self, coursedir: CourseDirectory, config: Config, standing: LessonFreshness) -> None:
+        self.coursedir, self.standing, self.lesson = coursedir, standing, standing.lesson
+        self.converter = Autograde(coursedir=coursedir, config=config)
+        self.place = Path(coursedir.format_path(coursedir.autograded_directory, ".", ".")).resolve()
+
+    def __enter__(self) -> Writer:
+        self.gradebook = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
+        have_indexes(self.gradebook)
+        self.place.mkdir(parents=True, exist_ok=True)
+        for left in self.place.glob(f"{UNFINISHED}*"):  # by one that was killed
+            shutil.rmtree(left)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gradebook.close()
+
+    def write(self, graded: Graded, made_of: Mapping[str, str]) -> None:
+        """Write one grade and its folder. Raises OSError and sqlalchemy's errors, and NotGraded where nobody can tell
+        when it was handed in or what was handed back is not its grade, with nothing written."""
+        nb = notebook_of(graded, self.standing.released)
+        ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
+        with self._folder(graded) as folder, undisturbed():
+            self._save(ids, nb, graded.text, made_of)
+            target = Path(self._path(self.coursedir.autograded_directory, graded.student))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                os.rename(target, folder.parent / "before")
+            os.rename(folder, target)
+
+    def _save(
+        self, ids: Mapping[str, str], nb: NotebookNode, text: str, made_of: Mapping[str, str], tries: int = 3
+    ) -> None:
+        try:
+            with self._transaction():
+                self._have_rows(ids["student"], made_of["timestamp"])
+                save(self.gradebook, ids, nb, text, made_of, self.standing.penalties)
+        except IntegrityError:  # whoever shares the gradebook made the same rows meanwhile: now they are there
+            if tries <= 1:
+                raise
+            self._save(ids, nb, text, made_of, tries - 1)
+
+    @contextmanager
+    def _folder(self, graded: Graded) -> Iterator[Path]:
+        """What nbgrader leaves in autograded/: the notebook, what was handed in beside it, and the lesson's files."""
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.place) as work:
+            folder = Path(work) / "made"
+            folder.mkdir()
+            handed_in = self._path(self.coursedir.submitted_directory, graded.student)
+            for file in utils.find_all_files(handed_in, [*self.coursedir.ignore, "*.ipynb"]):
+                if is_file_within(file, handed_in) and os.path.splitext(file)[1].lower() in BESIDE:
+                    _copy(file, folder / os.path.relpath(file, handed_in))
+            source = self._path(self.coursedir.source_directory, ".")
+            for file in utils.find_all_files(source, [*self.coursedir.ignore, "*.ipynb"]):
+                _copy(file, folder / os.path.relpath(file, source))
+            (folder / f"{self.lesson}.ipynb").write_text(graded.text, encoding="utf-8")
+            self._permit(folder)
+            yield folder
+
+    def _permit(self, folder: Path) -> None:
+        """nbgrader's permissions of files, and of folders that a group shares."""
+        for place, _, names in os.walk(folder):
+            for name in names:
+                os.chmod(os.path.join(place, name), int(str(self.converter.permissions), 8))
+            os.chmod(place, 0o2775 if self.coursedir.groupshared else 0o755)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """nbgrader's session begins one by itself; `save` ends it."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # nbgrader's own, about its autoflush
+                yield
+        finally:
+            self.gradebook.db.rollback()  # of nothing, where it was committed
+
+    def _have_rows(self, student: str, handed_in_at: str) -> None:
+        """Rows of the submission, as nbgrader's `add_submission` makes them, in the transaction of the grade."""
+        try:
+            submission = self.gradebook.find_submission(self.lesson, student)
+        except MissingEntry:
+            submission = self._add_rows(student)
+        if handed_in_at:
+            submission.timestamp = time_of(handed_in_at)
+
+    def _add_rows(self, student: str) -> SubmittedAssignment:
+        session = self.gradebook.db
+        who = session.get(Student, student) or Student(id=student)
+        submission = SubmittedAssignment(assignment=self.gradebook.find_assignment(self.lesson), student=who)
+        for notebook in submission.assignment.notebooks:
+            submitted = SubmittedNotebook(notebook=notebook, assignment=submission)
+            for cell in [*notebook.grade_cells, *notebook.task_cells]:
+                Grade(cell_id=cell.id, notebook=submitted)
+            for cell in [*notebook.solution_cells, *notebook.task_cells]:
+                Comment(cell_id=cell.id, notebook=submitted)
+        session.add(submission)
+        session.flush()
+        return submission
+
+    def _path(self, step: str, student: str) -> str:
+        return str(self.coursedir.format_path(step, student, self.lesson))
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """What would stop this process does so when this is left. Only its main thread is ever stopped by a signal."""
+    came: list[int] = []
+    before: dict[int, Any] = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (getattr(signal, name) for name in STOPS if hasattr(signal, name)):
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: not Python's to give back
+                    before[number] = signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
+def time_of(text: str) -> datetime:
+    """What timestamp.txt says. Raises NotGraded."""
+    try:
+        at: datetime = utils.parse_utc(text)
+        return at
+    except (ValueError, OverflowError):
+        raise NotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
+
+
+def _copy(file: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, target)

@@ -1,0 +1,111 @@
+"""A lesson of a class graded: workers judge side by side, one writer keeps each grade as it comes.
+
+What is to be graded is told by content (`LessonFreshness`), so whoever is interrupted goes on where they were.
+
+Does not cover: who judges, and where (`workers`, `cluster`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from grading.course_dir.seeds import name_of
+from grading.gradebook.freshness import LessonFreshness
+from grading.judge.client import NotGraded
+from grading.nbgrader_plugins.execute import diagnosed, lesson_freshness
+from grading.notebooks.submitted_file import MAX_BYTES
+
+from .executors import Workers
+from .gradebook_writer import Writer
+from .submission import Task
+
+LOOK_AGAIN = 5.0  # seconds until workers are counted anew, where none of them is done
+USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # of the configuration, by workers
+
+
+class NotHandedIn(Exception):
+    """There is no notebook of the lesson in what was handed in; the message says what there is."""
+
+
+@dataclass
+class Plan:
+    """What is to be graded of one lesson: student -> why, in words; and who handed in no notebook of it."""
+
+    lesson: str
+    standing: LessonFreshness
+    why: dict[str, list[str]] = field(default_factory=dict)
+    stands: list[str] = field(default_factory=list)
+    without: dict[str, str] = field(default_factory=dict)
+
+
+def plan(coursedir: CourseDirectory, config: Config, lesson: str, students: list[str], *, again: bool) -> Plan:
+    """Look at what these students handed in. Raises MissingEntry where the lesson is not released."""
+    made = Plan(lesson, lesson_freshness(coursedir, config, lesson))
+    for student in students:
+        try:
+            _notebook(coursedir, lesson, student)
+        except NotHandedIn as reason:
+            made.without[student] = str(reason)
+            continue
+        why = made.standing.why_not(student)
+        if why or again:
+            made.why[student] = why or ["it was asked for"]
+        else:
+            made.stands.append(student)
+    return made
+
+
+def carry_out(made: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
+    """Grade what is planned. `done` is told each student, as the grade is written, or why there is none.
+
+    Raises what ends all grading: SandboxUnavailable, ClusterLost, and OSError and sqlalchemy's errors where grades
+    cannot be written. Then nobody else is graded, and what was written is kept.
+    """
+    standing, left = made.standing, iter(sorted(made.why))
+    config = Config({key: config[key] for key in USED if key in config})
+    with Writer(standing.coursedir, config, standing) as writer:
+        waiting: dict[Future[Any], Task] = {}
+        while True:
+            room = workers.room()
+            while len(waiting) < room and (student := next(left, None)):
+                task = task_of(standing, config, student)
+                waiting[workers.submit(task)] = task
+            if not waiting:
+                return
+            finished, _ = wait(waiting, LOOK_AGAIN, FIRST_COMPLETED)
+            for future in finished:
+                task = waiting.pop(future)
+                try:
+                    graded = workers.result(future, task)
+                    writer.write(graded, task.made_of)
+                    diagnosed[standing.graders] |= graded.diagnosed
+                except NotGraded as error:
+                    done(task.student, error)
+                else:
+                    done(task.student, None)
+
+
+def task_of(standing: LessonFreshness, config: Config, student: str) -> Task:
+    """What a worker is to do with this student's submission. Raises NotHandedIn."""
+    made_of = standing.made_of(student)  # before anything of it is read: what changes meanwhile is graded again
+    file = str(_notebook(standing.coursedir, standing.lesson, student))
+    seed, most = name_of(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
+    return Task(student, file, standing.work(), most, seed, config, made_of)
+
+
+def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:
+    """The submitted notebook's place. Raises NotHandedIn."""
+    folder = Path(coursedir.format_path(coursedir.submitted_directory, student, lesson))
+    notebook = folder / f"{lesson}.ipynb"
+    if not os.path.lexists(notebook):
+        there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
+        raise NotHandedIn(f"no {lesson}.ipynb was handed in, but {there}")
+    return notebook

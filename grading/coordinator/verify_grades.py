@@ -1,0 +1,147 @@
+"""Grades computed again, each with the seed that is recorded with it, and held beside what stands. Nothing is written.
+
+For whoever appeals, and to see that one machine grades as another did.
+
+Does not cover: grading anew, into the gradebook (`classroom.py`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Container, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from ..course_dir.paths import lessons
+from ..course_dir.seeds import secret_named
+from ..gradebook.grade_inputs import differences
+from ..gradebook.store import Kept
+from ..grader.verdict import ExerciseVerdict
+from ..judge.client import NotGraded
+from ..nbgrader_plugins.execute import lesson_freshness
+from ..notebooks.cells import grade_id
+from ..notebooks.verdict_cell import is_judged, verdict_of
+from ..sandbox import require
+from .executors import pool
+from .nbgrader_api import configuration, knows
+from .schedule import NotHandedIn, task_of
+from .submission import Graded, grade
+
+
+@dataclass(frozen=True)
+class Regraded:
+    """One grade computed again.
+
+    differs  what is found otherwise now, exercise by exercise; none: the grade is what it was
+    changed  what else is no longer as it was when the grade was made, in words
+    failed   why it could not be computed; "": it was
+    """
+
+    lesson: str
+    student: str
+    differs: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    failed: str = ""
+
+    def __str__(self) -> str:
+        whose = f"{self.lesson}, {self.student}"
+        if self.failed:
+            return f"{whose}: not computed, {self.failed}"
+        since = f" (since then: {' and '.join(self.changed)})" if self.changed else ""
+        return f"{whose}: {'; '.join(self.differs) or 'the same, to the last criterion'}{since}"
+
+
+def regrade(
+    root: Path,
+    names: Iterable[str],
+    *,
+    students: Container[str] | None = None,
+    seed: str = "",
+    unsandboxed: bool = False,
+    workers: int = 1,
+) -> Iterator[Regraded]:
+    """Compute the grades of these lessons again, in the order of lessons and students, and compare.
+
+    seed  name of another seed than the recorded one
+
+    Raises SandboxUnavailable where this machine cannot confine student code, unless `unsandboxed` or the course's
+    configuration says to do without.
+    """
+    config = configuration(root, unsandboxed=unsandboxed)
+    if not config.JudgedExecute.get("unsandboxed", False):
+        require()
+    with pool(workers) as executor:
+        for lesson in lessons(root, names):
+            if knows(root, lesson):
+                yield from _of_lesson(root, config, lesson, students, seed, executor)
+
+
+def _of_lesson(
+    root: Path, config: Config, lesson: str, students: Container[str] | None, seed: str, executor: Executor
+) -> Iterator[Regraded]:
+    coursedir = CourseDirectory(config=config)
+    now = lesson_freshness(coursedir, config, lesson)
+    chosen = [one for student, one in sorted(now.kept.items()) if students is None or student in students]
+    begun = []
+    for one in chosen:
+        try:
+            as_then = _with_secret(config, secret_named(seed or _seed_of(one), root, now.execute.secret))
+            standing = lesson_freshness(coursedir, as_then, lesson)
+            begun.append((one, standing, executor.submit(grade, task_of(standing, as_then, one.student))))
+        except (LookupError, NotHandedIn) as error:
+            yield Regraded(lesson, one.student, failed=str(error.args[0]))
+    for one, standing, waiting in begun:
+        try:
+            found = verdicts_in(waiting.result())
+        except NotGraded as error:
+            yield Regraded(lesson, one.student, failed=str(error))
+        else:
+            changed = differences(dict(one.made_of), standing.made_of(one.student))
+            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), changed)
+
+
+def _seed_of(one: Kept) -> str:
+    """The name of the seed that is recorded with a grade. Raises LookupError."""
+    names = {str(verdict.seed) for verdict in one.verdicts.values() if not verdict.internal}
+    if len(names) != 1:
+        raise LookupError(f"no one seed is recorded with this grade, but {', '.join(sorted(names)) or 'none'}")
+    return names.pop()
+
+
+def _with_secret(config: Config, secret: str) -> Config:
+    config = copy.deepcopy(config)
+    config.JudgedExecute.seed = secret
+    return config
+
+
+def verdicts_in(graded: Graded) -> dict[str, ExerciseVerdict]:
+    """By the name of the grade cell, as the gradebook keeps them."""
+    cells = nbformat.reads(graded.text, as_version=4).cells
+    return {grade_id(cell): verdict_of(cell) for cell in cells if is_judged(cell)}
+
+
+def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:
+    """What is not as it was: points, criteria, or the mistake that is named."""
+    for name, old in before.items():
+        new = now.get(name)
+        if new is None:
+            yield f"{old.exercise}: its cell is not there"
+        elif _said(old) != _said(new):
+            lost = [c.name for c, other in zip(new.criteria, old.criteria, strict=False) if c.status != other.status]
+            which = f" ({', '.join(lost)})" if lost else ""
+            yield f"{old.exercise}: {_shown(old)} before, {_shown(new)} now{which}"
+
+
+def _said(verdict: ExerciseVerdict) -> tuple[object, ...]:
+    criteria = [(c.name, c.status, c.earned) for c in verdict.criteria]
+    return round(verdict.earned, 4), verdict.status, verdict.named, criteria
+
+
+def _shown(verdict: ExerciseVerdict) -> str:
+    named = f", {verdict.named}" if verdict.named else ""
+    return f"{verdict.earned:g} of {verdict.points:g}, {verdict.status}{named}"

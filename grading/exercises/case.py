@@ -1,0 +1,311 @@
+"""Cases: what a learner's function is called with, and what is asked of the outcome.
+
+A case is a program for `course.harness` before its dtype, device and references are settled. `call(...)` writes the
+common one-call case; `Script` writes several calls in a row, for modules, models and anything with a state.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from course.checkers import Property
+from course.harness.compare import Finding
+from course.harness.program import Observation, Program
+from course.harness.serialization import Node
+from course.harness.tolerance import Tolerance
+
+Judge = Callable[[Observation, Observation], str | Finding | None]
+SUBJECT = Node("student", {"name": ""})  # the exercise itself; its name is filled in when the case is bound
+
+
+def ref(name: str, *path: Any) -> Node:
+    """A value made earlier in the program; `path` are indices into it, e.g. 0 for the first of a tuple."""
+    return Node("ref", {"name": name, "path": list(path)})
+
+
+def student(name: str) -> Node:
+    """Another of the learner's names, e.g. an exercise that this one is built on."""
+    return Node("student", {"name": name})
+
+
+def helper(name: str) -> Node:
+    """One of `course.harness.helpers.HELPERS`."""
+    return Node("helper", {"name": name})
+
+
+def method(of: Node, name: str) -> Node:
+    """A bound method (or any attribute) of a value, as the target of a step."""
+    return Node("method", {"of": of, "name": name})
+
+
+def specimen(name: str, state: dict[str, torch.Tensor] | None = None, **kwargs: Any) -> Node:
+    """An attention function or small model from `course.sample_models`: made in the kernel by name."""
+    return Node("specimen", {"name": name, "kwargs": kwargs, "state": state})
+
+
+def generator(seed: int) -> Node:
+    """A CPU `torch.Generator`, seeded."""
+    return Node("generator", {"seed": seed})
+
+
+def device() -> Node:
+    """The device under test, as a `torch.device` argument."""
+    return Node("device")
+
+
+@dataclass(eq=False)
+class Case:
+    """One program and how its outcome is judged. Made by `call` or `Script.case`; changed by the methods here.
+
+    holds: instead of comparing numbers, `holds(seen, exact)` says what is wrong, None if nothing is.
+    Types, shapes and dtypes are not compared then.
+    accepts: nothing is asked but that there is no ValueError.
+    form: dtype and type are judged; False where the exercise has another criterion for them.
+    elsewhere: inputs are on the device "meta", and nothing is judged but the device of what comes out.
+    secret: why the learner's own `check` does not run a case of this kind; "": it does.
+    """
+
+    inputs: dict[str, Any]
+    steps: list[tuple[str, Node, list[Any], dict[str, Any]]]
+    observe: list[str]
+    gradients: bool = False
+    undefined: str = "any"
+    wrong: tuple[str, ...] = ()
+    tolerance: Tolerance | None = None
+    pure: bool = False
+    mutates: frozenset[str] = frozenset()
+    holds: Judge | None = None
+    accepts: bool = False
+    form: bool = True
+    elsewhere: bool = False
+    text: str = ""
+    exact_dtype: torch.dtype = torch.float64
+    seconds: float = 5.0
+    secret: str = ""
+
+    def with_gradients(self, undefined: str = "any") -> Case:
+        """Judge gradients too, for a random cotangent. `undefined`: what goes where the exact one is not finite:
+        "any" value or None, or it need only be "finite"."""
+        return replace(self, gradients=True, undefined=undefined)
+
+    def raising(self, *wrong: str) -> Case:
+        """The oracle raises here; the message must name one of the arguments `wrong` and its value or shape."""
+        return replace(self, wrong=wrong)
+
+    def accepted(self) -> Case:
+        """Judge only that these arguments are not refused: what comes out is judged elsewhere. It belongs to every
+        criterion with `raising`, which an answer that refuses all arguments would earn otherwise."""
+        return replace(self, accepts=True)
+
+    def within(self, rtol: float, atol: float = 0.0) -> Case:
+        """Another tolerance than the dtype's; say why beside it. atol is relative to the largest magnitude."""
+        return replace(self, tolerance=Tolerance(rtol, atol))
+
+    def unchanged(self) -> Case:
+        """Judge also that no argument was changed in place (otherwise that is not looked at)."""
+        return replace(self, pure=True)
+
+    def changing(self, *names: str) -> Case:
+        """Inputs that this exercise exists to change."""
+        return replace(self, mutates=frozenset(names))
+
+    def holding(self, judge: str | Judge, **given: Any) -> Case:
+        """Judge by a property instead of comparing numbers: the name of a function of `course.checkers`, and what it
+        is `given`. A judge of one's own, `judge(seen, exact)`, says what is wrong in words (or `tagged`), or None; it
+        is code, which only a case for the grade alone may have."""
+        return replace(self, holds=Property(judge, given) if isinstance(judge, str) else judge)
+
+    def graded_only(self, why: str) -> Case:
+        """Keep this kind of case for the grade alone: the learner's `check` runs none like it. `why` is for authors."""
+        return replace(self, secret=why)
+
+    def on_another_device(self) -> Case:
+        """Judge only whether tensors that the answer makes lie where its inputs do (see
+        `course.harness.device_check`)."""
+        return replace(self, elsewhere=True)
+
+    def described(self, text: str) -> Case:
+        """A sentence for the report, instead of the one made from the shapes. Must not hold expected values."""
+        return replace(self, text=text)
+
+    def lasting(self, seconds: float) -> Case:
+        """Time limit of the whole case in seconds of wall time, 5 by default."""
+        return replace(self, seconds=seconds)
+
+    def in_its_own_dtype(self) -> Case:
+        """Compute the exact reference in float32 rather than float64 (where the dtype is part of the contract)."""
+        return replace(self, exact_dtype=torch.float32)
+
+
+@dataclass(eq=False)
+class Script:
+    """Several calls in a row.
+
+        s = Script(x=draw.normal(2, 5, 12))                  # named inputs
+        m = s.call(SUBJECT, 12, n_heads=3)                   # the learner's class; m refers to what it made
+        s.call(helper("load_weights"), m, state, training=False)  # give it these weights
+        out = s.call(m, s.x)                                 # the module itself is called
+        yield s.case(out)                                    # observe: one or more references
+
+    A step that makes a module should be named (`s.call(..., name="module")`) where gradients of its parameters
+    are judged: they are reported as `module.W_q.weight`.
+    """
+
+    inputs: dict[str, Any] = field(default_factory=dict)
+    steps: list[tuple[str, Node, list[Any], dict[str, Any]]] = field(default_factory=list)
+
+    def __init__(self, **inputs: Any) -> None:
+        self.inputs, self.steps = dict(inputs), []
+
+    def __getattr__(self, name: str) -> Node:
+        if name.startswith("_") or name not in self.inputs:
+            raise AttributeError(f"the script has no input {name!r}")
+        return ref(name)
+
+    def call(self, target: Node, *args: Any, name: str = "", **kwargs: Any) -> Node:
+        """Add a step that calls `target`; returns a reference to its result."""
+        name = name or f"step{len(self.steps) + 1}"
+        self.steps.append((name, target, list(args), kwargs))
+        return ref(name)
+
+    def case(self, *observe: Node) -> Case:
+        """`observe`: references to whole results (no path); default: the last step."""
+        names = [node.name for node in observe] or [self.steps[-1][0]]
+        return Case(self.inputs, list(self.steps), names)
+
+
+def call(*args: Any, **kwargs: Any) -> Case:
+    """One call of the exercise with these arguments, positional and by name just as given here."""
+    return Case({"args": list(args), "kwargs": kwargs}, [], ["result"])
+
+
+def bind(case: Case, subject: str, oracle: Any) -> Case:
+    """Name the arguments of a `call` case by the oracle's signature and fill in the exercise's name."""
+    if not case.steps:
+        args, kwargs = case.inputs["args"], case.inputs["kwargs"]
+        names = list(inspect.signature(oracle).parameters)[: len(args)]
+        inputs = dict(zip(names, args, strict=True)) | kwargs
+        step = ("result", student(subject), [ref(n) for n in names], {n: ref(n) for n in kwargs})
+        return replace(case, inputs=inputs, steps=[step])
+    steps = [(n, student(subject) if t is SUBJECT else t, a, k) for n, t, a, k in case.steps]
+    return replace(case, steps=steps)
+
+
+def program(case: Case, *, dtype: torch.dtype | None = None, **options: Any) -> Program:
+    """The program of a bound case, with floating-point tensors in `dtype` (None: as they are)."""
+    inputs = case.inputs if dtype is None else cast(case.inputs, dtype)
+    steps = case.steps if dtype is None else cast(case.steps, dtype)
+    return Program(inputs=inputs, steps=steps, observe=case.observe, **options)
+
+
+def cast(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, torch.Tensor):
+        if not value.is_floating_point() or value.dtype == dtype:
+            return value
+        return value.to(dtype)
+    if isinstance(value, (list, tuple)):
+        return type(value)(cast(item, dtype) for item in value)
+    if isinstance(value, dict):
+        return {key: cast(item, dtype) for key, item in value.items()}
+    if isinstance(value, Node):
+        return Node(value.kind, cast(value.fields, dtype))
+    return value
+
+
+def in_words(case: Case) -> str:
+    """The case for a report: shapes and plain arguments, no numbers of tensors."""
+    if case.elsewhere:
+        return f"{in_words(replace(case, elsewhere=False))}, on another device than PyTorch's default"
+    if case.text:
+        return case.text
+
+    def show(value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
+            strided = "" if value.is_contiguous() else " non-contiguous"
+            return f"{tuple(value.shape)}{kind}{strided}"
+        if isinstance(value, Node):
+            fields = value.fields
+            if value.kind == "ref":
+                return show(case.inputs[fields["name"]]) if fields["name"] in case.inputs else fields["name"]
+            return str(fields.get("name", value.kind)) if value.kind != "generator" else "a generator"
+        return repr(value) if len(repr(value)) < 60 else type(value).__name__
+
+    lines = []
+    for _, target, args, kwargs in case.steps:
+        if target.kind == "helper":
+            continue
+        name = target.fields.get("name", "")
+        if target.kind == "method":
+            name = f"{target.of.fields.get('name', '')}.{name}"
+        listed = [show(a) for a in args] + [f"{k}={show(v)}" for k, v in kwargs.items()]
+        lines.append(f"{name}({', '.join(listed)})")
+    return "; ".join(lines)
+
+
+class Draw:
+    """Random inputs from one seed. Floating-point tensors are float32 unless asked otherwise."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Normally distributed around 0, with the standard deviation `scale`."""
+        made = torch.randn(shape, generator=self._generator, dtype=torch.float64) * scale
+        return made.to(dtype)
+
+    def uniform(
+        self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float32
+    ) -> torch.Tensor:
+        """Evenly distributed in [low, high)."""
+        made = low + (high - low) * torch.rand(shape, generator=self._generator, dtype=torch.float64)
+        return made.to(dtype)
+
+    def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
+        """int64 in [low, high)."""
+        return torch.randint(low, high, shape, generator=self._generator)
+
+    def integer(self, low: int, high: int) -> int:
+        """A plain int in [low, high)."""
+        return int(self.integers(low, high, 1))
+
+    def number(self, low: float, high: float) -> float:
+        """A plain float in [low, high)."""
+        return float(self.uniform(1, low=low, high=high, dtype=torch.float64))
+
+    def permutation(self, n: int) -> torch.Tensor:
+        """The numbers 0 … n - 1 in a random order."""
+        return torch.randperm(n, generator=self._generator)
+
+    def chance(self, probability: float, *shape: int) -> torch.Tensor:
+        """bool, True with this probability."""
+        return torch.rand(shape, generator=self._generator) < probability
+
+    def distribution(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Positive numbers that sum to 1 along the last dimension."""
+        made = torch.rand(shape, generator=self._generator, dtype=torch.float64) + 0.05
+        return (made / made.sum(-1, keepdim=True)).to(dtype)
+
+    def state(self, dtype: torch.dtype = torch.float32, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
+        """Weights for a module: names (with `__` for the dot, e.g. W_q__weight) and shapes; variance 1 / fan-in."""
+        return {
+            name.replace("__", "."): self.normal(*shape, scale=shape[-1] ** -0.5, dtype=dtype)
+            for name, shape in shapes.items()
+        }
+
+
+def non_contiguous(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values with other strides: the last two dimensions swapped in memory, or every second element.
+
+    Raises ValueError for a tensor of fewer than two elements, which is contiguous whatever its strides.
+    """
+    if tensor.numel() < 2:
+        raise ValueError(f"a tensor of shape {tuple(tensor.shape)} is always contiguous")
+    if tensor.ndim >= 2 and min(tensor.shape[-2:]) > 1:
+        return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+    return torch.stack([tensor, torch.zeros_like(tensor)], dim=-1)[..., 0]

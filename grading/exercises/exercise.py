@@ -1,0 +1,319 @@
+"""An exercise: its oracle, criteria, known mistakes, right alternatives, visible examples and hints.
+
+`grader_tests/NN_lesson/<exercise>/` describes each exercise once; the judge grades by it, the build exports the visible
+part, `grading check` proves it, the report and the docs list it. docs/authors.md shows how one is written.
+
+Does not cover: how that description is read from its folder (`lesson.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+from course.checkers.chance import tagged
+from course.harness.bytecode import seal
+
+from .answer_text import Answer, EditError, block, edited, filled, patched
+from .case import (
+    SUBJECT,
+    Case,
+    Draw,
+    Script,
+    bind,
+    call,
+    device,
+    generator,
+    helper,
+    method,
+    non_contiguous,
+    ref,
+    specimen,
+    student,
+)
+
+__all__ = [
+    "SUBJECT",
+    "Case",
+    "Draw",
+    "Exercise",
+    "Right",
+    "Script",
+    "call",
+    "challenge",
+    "device",
+    "exercise",
+    "generator",
+    "helper",
+    "method",
+    "non_contiguous",
+    "ref",
+    "specimen",
+    "student",
+    "tagged",
+]
+
+Cases = Callable[[Draw], Iterable[Case]]
+
+
+@dataclass(eq=False)
+class Criterion:
+    name: str
+    points: float
+    draw: Cases
+    form: bool = False
+    graded_only: str = ""
+
+
+@dataclass(eq=False)
+class Example:
+    """A visible case: what the learner's own `check` runs."""
+
+    name: str
+    make: Callable[[], Iterable[Case]]
+    form: bool = False
+
+
+@dataclass(eq=False)
+class Mistake(Answer):
+    """A wrong answer that people give, and what to tell them.
+
+    shows   the criteria that it must lose
+    when    the tag of a judge's finding (see `tagged`) that means this mistake, whatever the numbers are
+    text    tells the learner what is wrong and what to look at, not the solution
+    see     heading of the lesson where to look
+    others  the same mistake with other values of a constant (see `for_each`)
+    of      the right answer that it is an edit of; None: it is written out whole
+    edits   what makes it of that answer's text, one after the other
+    """
+
+    shows: tuple[str, ...] = ()
+    when: str = ""
+    text: str = ""
+    see: str = ""
+    others: list[Answer] = field(default_factory=list)
+    of: Right | None = None
+    edits: list[Callable[[str], str]] = field(default_factory=list)
+
+    @property
+    def each(self) -> list[Answer]:
+        """All answers that go by this name: itself, and it with other values of its constant."""
+        return [self, *self.others]
+
+    def patch(self, lines: str) -> Mistake:
+        """Make it of the right answer by a patch of whole lines (see `answers.patched`)."""
+        return self._edit(partial(patched, patch=lines))
+
+    def whole(self, code: str) -> Mistake:
+        """Write it out whole, where it is another algorithm."""
+        self.code = block(code)
+        return self
+
+    def for_each(self, **values: Iterable[object]) -> Mistake:
+        """A word in capitals of its text stands for a constant, `FILL=(-1e9, -1e4)`: with each of these values it is
+        the same mistake. Text stands for itself, anything else for its repr."""
+        ((word, among),) = values.items()
+        first, *others = among
+        with_placeholder = self.code
+        self._edit(partial(filled, word=word, value=first))
+        self.others = [
+            Answer(self.subject, f"{self.name} ({word}={value})", filled(with_placeholder, word, value))
+            for value in others
+        ]
+        return self
+
+    def says(self, text: str, see: str = "") -> None:
+        """What the learner is told; `see` where it is another heading than the exercise's."""
+        self.text, self.see = text, see or self.see
+
+    def _edit(self, edit: Callable[[str], str]) -> Mistake:
+        try:
+            self.code = edit(self.code)
+        except EditError as error:
+            raise EditError(f"mistake {self.name} of {self.subject}: {error}") from None
+        self.edits.append(edit)
+        return self
+
+
+@dataclass(eq=False)
+class Right(Answer):
+    """A right answer, of which mistakes may be edits."""
+
+    exercise: Exercise | None = None
+
+    def mistake(
+        self, name: str, edit: Mapping[str, str] | None = None, *, shows: str | Iterable[str], when: str = ""
+    ) -> Mistake:
+        """A known mistake: this text with every key of `edit` replaced by its value, or patched (`Mistake.patch`).
+
+        shows  the criteria that it must lose, each by the first words of its name
+        when   the tag of a judge's finding that means this mistake
+        """
+        assert self.exercise is not None
+        made = self.exercise.mistake(name, shows=shows, when=when)
+        made.code, made.of = self.code, self
+        return made._edit(partial(edited, edit=edit)) if edit else made
+
+
+@dataclass(eq=False)
+class Exercise:
+    """One exercise of a lesson; see `exercise`. With `stars` it is a challenge, and no grade has its points."""
+
+    name: str
+    points: int
+    forbidden: tuple[str, ...] = ()
+    see: str = ""
+    hints: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    stars: int = 0
+    answer: Any = None
+    criteria: list[Criterion] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
+    alternatives: list[Right] = field(default_factory=list)
+    bases: list[Right] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def oracle(self, answer: Any) -> Any:
+        """The right answer, independent of the lesson's solution, in any style; it may use what is forbidden.
+
+        It stands alone (torch, nn, F and math are given), since follow-through sends it.
+        """
+        self.answer = answer
+        return answer
+
+    def criterion(
+        self, name: str, *, points: float, form: bool = False, graded_only: str = ""
+    ) -> Callable[[Cases], Cases]:
+        """Points that are earned where every case that the decorated generator yields is right.
+
+        form         it judges dtype and type: all other criteria of the exercise then compare values alone
+        graded_only  why the learner's own `check` has no practice cases of it; few criteria have a reason
+        """
+
+        def add(draw: Cases) -> Cases:
+            self.criteria.append(Criterion(name, points, draw, form, graded_only))
+            return draw
+
+        return add
+
+    def example(self, name: str, *cases: Case, form: bool = False) -> Callable[[Callable[[], Iterable[Case]]], Any]:
+        """Visible cases, with numbers small enough for paper: given here, or yielded by the decorated generator.
+
+        form  it judges dtype and type, as the criterion of that kind does
+        """
+        made = Example(name, lambda: cases, form)
+        self.examples.append(made)
+
+        def add(make: Callable[[], Iterable[Case]]) -> Any:
+            made.make = make
+            return make
+
+        return add
+
+    def alternative(self, name: str) -> Right:
+        """The right answer of this title in alternatives.py, to make mistakes of. Raises LookupError."""
+        for right in self.alternatives:
+            if right.name == name:
+                return right
+        raise LookupError(f"{self.name} has no alternative {name!r}; it has {[a.name for a in self.alternatives]}")
+
+    def base(self, code: str) -> Right:
+        """A right answer for mistakes to be made of; unlike an alternative it may use what is forbidden."""
+        right = Right(self.name, f"base {len(self.bases) + 1}", block(code), exercise=self)
+        self.bases.append(right)
+        return right
+
+    def mistake(self, name: str, *, shows: str | Iterable[str], when: str = "") -> Mistake:
+        """A known mistake that is no edit of a right answer; `Mistake.whole` gives its text."""
+        if any(known.name == name for known in self.mistakes):
+            raise ValueError(f"{self.name}: two mistakes are called {name}")
+        starts = (shows,) if isinstance(shows, str) else tuple(shows)
+        made = Mistake(self.name, name, "", tuple(map(self._criterion, starts)), when, see=self.see)
+        self.mistakes.append(made)
+        return made
+
+    def _criterion(self, start: str) -> str:
+        """The name of the one criterion that begins so. Raises ValueError."""
+        names = [c.name for c in self.criteria]
+        found = [name for name in names if name == start] or [name for name in names if name.startswith(start)]
+        if len(found) != 1:
+            raise ValueError(f"{self.name}: {len(found)} criteria begin with {start!r}, not one; there are {names}")
+        return found[0]
+
+    @property
+    def stand_in(self) -> str:
+        """Source that defines a right answer under the exercise's own name: the oracle's, which must stand alone.
+
+        It has no other name, which an error that a wrong call of it raises would tell. No alternative would do: what is
+        exact enough for this exercise may not be for one that is built on it.
+        """
+        tree = ast.parse(textwrap.dedent(inspect.getsource(self.answer)))
+        for made in tree.body:
+            if isinstance(made, (ast.FunctionDef, ast.ClassDef)):
+                made.decorator_list, made.name = [], self.name
+        return ast.unparse(tree)
+
+    @cached_property
+    def sealed(self) -> str:
+        """The stand-in as it goes into a kernel: code that runs, and has no text to print."""
+        return seal(self.stand_in)
+
+    def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
+        """All hidden cases, bound; the same for the same seed, wherever they are drawn."""
+        return [
+            (c, [self._bound(case, c) for case in c.draw(Draw(mix(seed, self.name, c.name)))]) for c in self.criteria
+        ]
+
+    def visible(self) -> Iterator[tuple[str, Case]]:
+        for example in self.examples:
+            for case in example.make():
+                yield example.name, self._bound(case, example)
+
+    def _bound(self, case: Case, of: Criterion | Example) -> Case:
+        """The case as part of a criterion or an example: form is judged there, or where there is no such criterion."""
+        form = of.form or not any(c.form for c in self.criteria)
+        secret = case.secret or (of.graded_only if isinstance(of, Criterion) else "")
+        return replace(bind(case, self.name, self.answer), form=form, secret=secret)
+
+
+def exercise(
+    name: str,
+    *,
+    points: int,
+    parts: Iterable[str] = (),
+    forbidden: Iterable[str] = (),
+    see: str = "",
+    hints: Iterable[str] = (),
+) -> Exercise:
+    """Declare an exercise.
+
+    points     integer, over all its criteria
+    parts      what the contract calls the items of a result of several, ("output", "weights"): reports speak of them so
+    forbidden  regular expressions for names of torch functions that an answer must not use, in any spelling:
+               each is matched against whole names without underscores and case (`log_softmax` also stops
+               `F.log_softmax`, `x.log_softmax`, `nn.LogSoftmax`; "distributions" also stops torch.distributions.*)
+    see        heading in the lesson that a report points to
+    hints      in stages: a question, then the idea, then the shape of the code; never the solution
+    """
+    return Exercise(name, points, tuple(forbidden), see, tuple(hints), tuple(parts))
+
+
+def challenge(
+    name: str, *, stars: int, forbidden: Iterable[str] = (), see: str = "", hints: Iterable[str] = ()
+) -> Exercise:
+    """Declare a challenge: an exercise at the lesson's end that is checked and proved like any other, and not graded.
+
+    stars  one to three, how hard it is; its criteria's points sum to them. The rest is as for `exercise`.
+    """
+    return Exercise(name, stars, tuple(forbidden), see, tuple(hints), stars=stars)
+
+
+def mix(*parts: object) -> int:
+    """A seed from several parts, the same on every machine (unlike `hash`)."""
+    return zlib.crc32("\x1f".join(map(str, parts)).encode())

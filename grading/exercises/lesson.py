@@ -1,0 +1,117 @@
+"""The exercises of a lesson, read from its folder.
+
+grader_tests/
+    shared/                 what exercises of several lessons say
+    NN_lesson/
+        __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, where it has any
+        common.py           what several exercises of the lesson say
+        <exercise>/
+            contract.py     points, forbidden names, oracle, hints, examples and criteria
+            alternatives.py right answers in other styles, as cells titled by their names
+            mistakes.py     known mistakes, as edits of right answers
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+from ..course_dir.paths import CourseError
+from .answer_text import read_cells
+from .exercise import Exercise, Right
+
+
+class GraderError(CourseError):
+    """What an author must mend; the message is one line: the file in grader_tests, the line in it, and the fault."""
+
+
+@dataclass(eq=False)
+class Lesson:
+    """The exercises of one lesson, in their order, and its challenges, of which no grade knows."""
+
+    name: str
+    exercises: dict[str, Exercise]
+    challenges: dict[str, Exercise] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, Exercise]:
+        """All that `check` knows and `grading check` proves."""
+        return self.exercises | self.challenges
+
+
+@lru_cache(maxsize=64)
+def load_lesson(path: Path) -> Lesson:
+    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or GraderError for what an author must mend."""
+    if not (path / "__init__.py").is_file():
+        raise FileNotFoundError(f"no grader tests at {path}")
+    package = f"{package_of(path.parent)}.{path.name}"
+    with _faults_told(path.parent.resolve(), path):
+        described = importlib.import_module(package)
+        graded, free = described.EXERCISES, getattr(described, "CHALLENGES", ())
+    made = {}
+    for name in (*graded, *free):
+        with _faults_told(path.parent.resolve(), path / name):
+            made[name] = _load_exercise(path / name, f"{package}.{name}")
+            if (made[name].stars > 0) != (name in free):
+                raise ValueError(f"{name} is declared by `challenge` or listed in CHALLENGES, and not both")
+    return Lesson(path.name, {name: made[name] for name in graded}, {name: made[name] for name in free})
+
+
+@contextmanager
+def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
+    """Whatever is raised as `folder` is read, as one line that begins with the place in `tests`."""
+    try:
+        yield
+    except Exception as error:
+        places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError):
+            places.append((error.filename or "", error.lineno))
+        said = (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0].rstrip(": ")
+        inside = [(Path(file), line) for file, line in places if Path(file).is_relative_to(tests)]
+        file, line = inside[-1] if inside else (folder.resolve(), None)
+        where = f"{tests.name}/{file.relative_to(tests).as_posix()}" + (f":{line}" if line else "")
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise GraderError(f"{where}: {kind}{said}") from error
+
+
+def package_of(folder: Path) -> str:
+    """A course's grader_tests as a package under a name of its own, so that two courses in one process do not get each
+    other's modules; returns the name."""
+    folder = folder.resolve()
+    name = f"grader_tests_{zlib.crc32(str(folder).encode()):08x}"
+    if name not in sys.modules:
+        sys.modules[name] = package = ModuleType(name)
+        package.__path__ = [str(folder)]
+    return name
+
+
+def _load_exercise(folder: Path, package: str) -> Exercise:
+    for file in ("contract.py", "alternatives.py", "mistakes.py"):
+        if not (folder / file).is_file():
+            raise ValueError(f"{folder} has no {file}")
+    contract = importlib.import_module(f"{package}.contract")
+    found = [value for value in vars(contract).values() if isinstance(value, Exercise) and value.name == folder.name]
+    if len(found) != 1:
+        raise ValueError(f"{folder / 'contract.py'} declares {len(found)} exercises named {folder.name}, not one")
+    made = found[0]
+    made.alternatives = [
+        Right(made.name, name, code, exercise=made) for name, code in read_cells(folder / "alternatives.py").items()
+    ]
+    importlib.import_module(f"{package}.mistakes")
+    for mistake in made.mistakes:
+        if not mistake.text or mistake.code in ("", *(right.code for right in [*made.alternatives, *made.bases])):
+            raise ValueError(f"{folder}: mistake {mistake.name} says nothing, or is a right answer unchanged")
+    total = sum(c.points for c in made.criteria)
+    if made.answer is None:
+        raise ValueError(f"{folder}: exercise {made.name} has no oracle")
+    if abs(total - made.points) > 1e-9:
+        raise ValueError(f"{folder}: the criteria of {made.name} sum to {total:g}, not {made.points}")
+    return made

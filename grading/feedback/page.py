@@ -1,0 +1,299 @@
+"""The page that a learner gets back: points, what was found in each exercise, and the notebook itself.
+
+One HTML file that needs no server, no internet and no script: figures are in it, equations are MathML, and a content
+security policy forbids the rest. Whatever a student wrote is cleaned (`markup`); reports are made anew from the judge's
+verdicts; hidden tests are taken out. Made in a judge's process, which `nbgrader generate_feedback` asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course.report import MARKS, prose
+from grading.grader.cell_code import same_code
+from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, visible
+from grading.notebooks.verdict_cell import has_verdict, is_judged, marks_of, verdict_of
+from grading.grader.verdict_report import present
+from grading.grader.verdict import ExerciseVerdict
+
+from ..judge.gradebook_view import Grade, Known, title_of
+from ..notebooks import sanitize_html
+from ..notebooks.submitted_file import UNREADABLE
+
+TEMPLATES, TEMPLATE = Path(__file__).parent / "templates", "feedback.html.j2"
+HEADING = re.compile(r"<(/?)h([1-6])\b")
+SECTION_ID = re.compile(rf' id="({sanitize_html.SECTION}[^"]*)"')
+WIDGET = re.compile(r"\w+\((children|value|description|options|layout)=")
+BY_A_PERSON = ("✎", "graded by a person", "#1a4f8b")
+NO_RESPONSE = "No response."  # nbgrader's comment on an answer that was not touched, which the status says already
+NOTHING = Markup("")
+MAX_OUTPUT = 20_000  # characters of one text output
+
+
+def warm(about: dict[str, Any]) -> None:
+    """What can be made ready once for many pages."""
+    _rehearse()
+
+
+@lru_cache(maxsize=1)
+def _rehearse() -> None:
+    """Make a page, for what libraries put off to their first use: nine tenths of a judge's time, were each to do it."""
+    code = new_code_cell("x = 1  # a number", outputs=[new_output("stream", text="1")])
+    nb = new_notebook(cells=[new_markdown_cell("# A lesson\n\nWith $x_1$ and <b>bold</b>."), code])
+    request = {"ids": {"notebook": ""}, "known": asdict(Known(student=""))}
+    for _ in run(request, nbformat.writes(nb).encode(), None):
+        pass
+
+
+def prepare(request: dict[str, Any], place: Path) -> None:
+    """Nothing that it takes more rights for."""
+
+
+def run(request: dict[str, Any], data: bytes, about: None) -> Iterator[dict[str, Any]]:
+    """The page of the graded notebook in a file's bytes: as one message, {"page": text}.
+
+    request  `ids`: nbgrader's names of assignment, notebook and student; `known`: what the gradebook knows, as JSON
+    """
+    nb = nbformat.reads(data.decode(), as_version=4)
+    for cell in nb.cells:
+        if marks_of(cell).get("locked"):
+            cell.source = visible(cell.source)
+    page = Page.of(nb, request["ids"], Known.from_json(request["known"]))
+    yield {"page": in_order(_environment().get_template(TEMPLATE).render(page=page))}
+
+
+@dataclass(frozen=True)
+class ExercisePage:
+    """One graded cell as the page shows it."""
+
+    name: str
+    earned: float
+    points: float
+    mark: str
+    status: str
+    colour: str
+    anchor: str
+    report: Markup = NOTHING
+    headline: Markup = NOTHING
+    see: str = ""
+    by_a_person: bool = False
+    open: bool = False  # no points are given or lost yet
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as the page shows it. kind: "text", "code", "answer" (with `name`), "exercise"."""
+
+    kind: str
+    html: Markup = NOTHING
+    outputs: tuple[Markup, ...] = ()
+    name: str = ""
+    exercise: ExercisePage | None = None
+    comment: Markup = NOTHING
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template needs."""
+
+    title: str
+    lesson: str
+    student: str
+    earned: float
+    points: float
+    open: float
+    late_penalty: float
+    late: str
+    exercises: list[ExercisePage]
+    cells: list[Cell]
+    repairs: list[str]
+    unreadable: str
+    sandboxed: bool
+    sections: frozenset[str]
+    not_run: bool
+    whole: bool
+    code_styles: Markup
+
+    @classmethod
+    def of(cls, nb: NotebookNode, ids: dict[str, Any], known: Known) -> Page:
+        record = nb.metadata.get(RECORD, {})
+        shown = [cell for cell in nb.cells if not _left_out(cell, known)]
+        cells = [_cell(cell, known) for cell in shown]
+        exercises = [cell.exercise for cell in cells if cell.exercise is not None]
+        return cls(
+            title=known.title or title_of(c.source for c in nb.cells if c.cell_type == "markdown") or ids["notebook"],
+            lesson=ids["notebook"],
+            student=known.student,
+            earned=max(0.0, sum(e.earned for e in exercises) - known.late_penalty),
+            points=sum(e.points for e in exercises),
+            open=sum(e.points for e in exercises if e.open),
+            late_penalty=known.late_penalty,
+            late=known.late,
+            exercises=exercises,
+            cells=[cell for cell in cells if cell.html or cell.outputs or cell.exercise],
+            repairs=[str(text) for text in record.get("repairs", [])],
+            unreadable=str(record.get("unreadable", "")),
+            sandboxed=bool(record.get("sandboxed", True)),
+            sections=frozenset(SECTION_ID.findall("".join(c.html for c in cells if c.kind == "text"))),
+            not_run=any("demo" in c.metadata.get("tags", []) and not c.outputs for c in shown),
+            whole=not known.left_out,
+            code_styles=Markup(sanitize_html.styles_of_code()),
+        )
+
+
+def _left_out(cell: NotebookNode, known: Known) -> bool:
+    """The notice of a file that was not read, which the page says itself; and what is the lesson's own
+    and not the learner's."""
+    marks = marks_of(cell)
+    if marks.get("grade") or marks.get("solution") or marks.get("task"):
+        return False
+    return cell.get("id") == UNREADABLE or cell.source.strip() in known.left_out
+
+
+def _cell(cell: NotebookNode, known: Known) -> Cell:
+    name = grade_id(cell)
+    comment = _comment(known, name)
+    marks = marks_of(cell)
+    if marks.get("grade") or marks.get("task"):
+        own = marks.get("solution") or marks.get("task")  # an answer that a person grades stands in it
+        shown = _body(cell) if own else _beyond_the_check(cell, name)
+        return Cell("exercise", shown, name=name, exercise=_exercise(cell, name, known), comment=comment)
+    kind = "answer" if marks.get("solution") else "text" if cell.cell_type == "markdown" else "code"
+    return Cell(kind, _body(cell), tuple(_outputs(cell)), name, comment=comment)
+
+
+def _comment(known: Known, name: str) -> Markup:
+    text = known.comments.get(name, "")
+    return sanitize_html.from_markdown(text) if text and text != NO_RESPONSE else NOTHING
+
+
+def _body(cell: NotebookNode) -> Markup:
+    if not cell.source.strip():
+        return NOTHING
+    if cell.cell_type == "markdown":
+        return sanitize_html.from_markdown(cell.source, cell.get("attachments"), deeper=1)
+    return sanitize_html.code(cell.source) if cell.cell_type == "code" else Markup("<code>{}</code>").format(cell.source)
+
+
+def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
+    """What a grade cell holds for the learner's eyes, other than the call of `check` that every one has."""
+    source = visible(cell.source).strip()
+    return sanitize_html.code(source) if source and not same_code(source, check_call(exercise_named(name))) else NOTHING
+
+
+def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:
+    verdict = _verdict(cell)
+    grade = known.grades.get(name)
+    if grade is None:
+        points = float(cell.metadata["nbgrader"].get("points", 0.0))
+        grade = Grade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
+    if grade.manual:
+        mark, status, colour = BY_A_PERSON
+    elif verdict is None or grade.waiting:
+        mark, status, colour = MARKS["needs a person"]
+    else:
+        mark, status, colour = MARKS[verdict.status]
+    exercise = exercise_named(name)
+    return ExercisePage(
+        exercise,
+        grade.score,
+        grade.points,
+        mark,
+        status,
+        colour,
+        f"exercise-{exercise}",
+        report=Markup(present(verdict).to_html()) if verdict else NOTHING,
+        headline=sanitize_html.from_markdown(verdict.explanation) if verdict else NOTHING,
+        see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
+        by_a_person=grade.manual,
+        open=(mark, status, colour) == MARKS["needs a person"],
+    )
+
+
+def _verdict(cell: NotebookNode) -> ExerciseVerdict | None:
+    """The judge's; only a judged cell's outputs are the grader's own."""
+    if not is_judged(cell) or not has_verdict(cell):
+        return None
+    try:
+        verdict = verdict_of(cell)
+    except (TypeError, ValueError):  # of another version of the course: the points still stand in the gradebook
+        return None
+    return verdict if verdict.status in MARKS else None
+
+
+def _outputs(cell: NotebookNode) -> list[Markup]:
+    found = [_output(output) for output in cell.get("outputs", [])]
+    return [shown for shown in found if shown]
+
+
+def _output(output: NotebookNode) -> Markup:
+    if output.output_type == "stream":
+        return _text(output.text)
+    if output.output_type == "error":
+        return _text("\n".join(output.traceback) or f"{output.ename}: {output.evalue}")
+    data = {mime: "".join(value) if isinstance(value, list) else value for mime, value in output.data.items()}
+    plain = str(data.get("text/plain", ""))
+    if "application/vnd.jupyter.widget-view+json" in data or WIDGET.match(plain):
+        return Markup('<p class="aside">A slider or another control stands here in the notebook.</p>')
+    for mime in ("text/html", "image/png", "image/jpeg", "text/markdown", "text/latex"):
+        if isinstance(data.get(mime), str):
+            return _rich(mime, data[mime], plain)
+    return _text(plain) if plain else NOTHING
+
+
+def _rich(mime: str, content: str, plain: str) -> Markup:
+    if mime == "text/html":
+        return sanitize_html.from_html(content)
+    if mime == "text/markdown":
+        return sanitize_html.from_markdown(content, deeper=2)
+    if mime == "text/latex":
+        return Markup("<p>{}</p>").format(sanitize_html.equation(content.strip().strip("$"), display=True))
+    picture = f"data:{mime};base64,{''.join(content.split())}"
+    alt = plain if plain and not plain.startswith("<") else "A figure without a description"
+    return sanitize_html.from_html(Markup('<img alt="{}" src="{}">').format(alt, picture))
+
+
+def _text(text: str) -> Markup:
+    text = strip_ansi(text)
+    cut = text if len(text) <= MAX_OUTPUT else f"{text[:MAX_OUTPUT]}\n… cut: {len(text):,} characters in all"
+    return Markup("<pre>{}</pre>").format(cut.rstrip("\n")) if cut.strip() else NOTHING
+
+
+def in_order(page: str) -> str:
+    """The page with no heading more than one level below the one before it, and no section's id twice."""
+    level, opened, seen = 0, list[int](), set[str]()
+
+    def renumbered(found: re.Match[str]) -> str:
+        nonlocal level
+        if found[1]:
+            return f"</h{opened.pop() if opened else found[2]}"
+        level = min(int(found[2]), level + 1)
+        opened.append(level)
+        return f"<h{level}"
+
+    def once(found: re.Match[str]) -> str:
+        new = found[0] not in seen
+        seen.add(found[0])
+        return found[0] if new else ""
+
+    return SECTION_ID.sub(once, HEADING.sub(renumbered, page))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters["slug"] = sanitize_html.slug
+    made.filters["prose"] = lambda text: Markup(prose(text))
+    return made

@@ -1,0 +1,111 @@
+"""Grades that others took the place of: each is kept as it was, when another is written over it.
+
+A grade that is made again and comes out the same, to the last criterion, leaves nothing here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from nbgrader.api import Assignment, Base, Gradebook, Notebook, Student, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import Column, DateTime, Integer, String, Text
+
+from grading.grader.verdict import ExerciseVerdict
+from grading.notebooks.cells import exercise_named
+
+
+class _Row(Base):
+    __tablename__ = "attention_history"
+
+    id = Column(Integer, primary_key=True, autoincrement=True)
+    notebook_id = Column(String(32), nullable=False, index=True)  # of the submitted notebook
+    graded_at = Column(DateTime, nullable=False)
+    replaced_at = Column(DateTime, nullable=False)
+    since = Column(Text, nullable=False)
+    was = Column(Text, nullable=False)
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one exercise earned. points: None where a person was still to give them; found: the judge's word, and the
+    mistake's name; by_hand: a person gave the points; criteria: of each its points, by name."""
+
+    points: float | None
+    most: float
+    found: str = ""
+    by_hand: bool = False
+    criteria: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Standings:
+    """A submission's points as the gradebook has them: by exercise, and what is taken off."""
+
+    exercises: Mapping[str, Score]
+    penalty: float = 0.0
+
+    @property
+    def open(self) -> bool:
+        return any(score.points is None for score in self.exercises.values())
+
+    @property
+    def points(self) -> float:
+        return max(0.0, sum(score.points or 0.0 for score in self.exercises.values()) - self.penalty)
+
+
+@dataclass(frozen=True)
+class Was:
+    """A grade that another took the place of, and what had changed by then, in words."""
+
+    student: str
+    lesson: str
+    graded_at: datetime
+    replaced_at: datetime
+    since: list[str]
+    standings: Standings
+
+
+def standings(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdict]) -> Standings:
+    """What a submitted notebook has now. verdicts: of the judge, by the name of the grade cell."""
+    found = {}
+    for grade in submitted.grades:
+        verdict, by_hand = verdicts.get(grade.name), grade.manual_score is not None
+        points = grade.manual_score if by_hand else grade.auto_score
+        points = None if points is None else float(points) + float(grade.extra_credit or 0.0)
+        words = " ".join(filter(None, (verdict.status, verdict.named))) if verdict else ""
+        criteria = {c.name: c.earned for c in verdict.criteria} if verdict else None
+        score = Score(points, float(grade.max_score), words, by_hand, criteria)
+        found[exercise_named(grade.name)] = score
+    return Standings(found, float(submitted.late_submission_penalty or 0.0))
+
+
+def keep(gradebook: Gradebook, notebook: str, graded_at: datetime, since: list[str], was: Standings) -> None:
+    """Keep what a submitted notebook, by its id, had. The caller ends the transaction."""
+    now = datetime.now(UTC).replace(tzinfo=None)
+    told = {"since": json.dumps(since), "was": json.dumps(asdict(was))}
+    gradebook.db.add(_Row(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **told))
+
+
+def past(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[Was]:
+    """Grades that are no more, of one lesson or student or all: by students and lessons, the oldest first."""
+    found = (
+        gradebook.db.query(_Row, Assignment.name, Student.id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == _Row.notebook_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .join(Student, Student.id == SubmittedAssignment.student_id)
+        .order_by(Student.id, Assignment.name, _Row.id)
+    )
+    found = found.filter(Assignment.name == lesson) if lesson else found
+    found = found.filter(Student.id == student) if student else found
+    for row, name, who in found:
+        yield Was(who, name, row.graded_at, row.replaced_at, json.loads(row.since), _from_json(json.loads(row.was)))
+
+
+def _from_json(data: dict[str, Any]) -> Standings:
+    return Standings({name: Score(**score) for name, score in data["exercises"].items()}, data["penalty"])

@@ -1,0 +1,66 @@
+"""How many points a late submission loses, and why, in words for the feedback.
+
+The rule itself is the plugin that `c.AssignLatePenalties.plugin_class` names (`nbgrader_plugins.late_policy`).
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+
+from nbgrader.api import Base, Gradebook, SubmittedAssignment
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import Column, String, Text
+
+MINUTE = 60.0
+
+
+class LateReasonRow(Base):
+    """Why points were taken off, of those submitted notebooks that lost some."""
+
+    __tablename__ = "attention_late"
+
+    notebook_id = Column(String(32), primary_key=True)
+    why = Column(Text, nullable=False)
+
+
+def penalty(penalties: AssignLatePenalties, student: str, score: float, seconds_late: float) -> float | None:
+    """Points to take off, between none and all of `score`, as nbgrader's AssignLatePenalties has it."""
+    if seconds_late <= 0:
+        return None
+    penalties.init_plugin()
+    found = penalties.plugin_inst.late_submission_penalty(student, score, seconds_late)
+    return None if found is None else min(max(float(found), 0.0), float(score))
+
+
+def reason(penalties: AssignLatePenalties, submission: SubmittedAssignment) -> str:
+    """Why points are taken off a submission that came late, as a sentence or two."""
+    extension = f", with an extension of {in_words(submission.extension)}" if submission.extension else ""
+    by = in_words(timedelta(seconds=submission.total_seconds_late))
+    rule = getattr(penalties.plugin_inst, "in_words", str)()
+    due = f"{shown(submission.assignment.duedate)}{extension}"
+    return f"It came {by} after it was due ({due}){f': {rule}' if rule else ''}."
+
+
+def write_reason(gradebook: Gradebook, notebook: str, why: str) -> None:
+    """Keep why a submitted notebook, by its id, lost points; "": it lost none. The caller ends the transaction."""
+    if why:
+        gradebook.db.merge(LateReasonRow(notebook_id=notebook, why=why))
+    else:
+        gradebook.db.query(LateReasonRow).filter(LateReasonRow.notebook_id == notebook).delete()
+
+
+def reason_kept(gradebook: Gradebook, notebook: str) -> str:
+    row = gradebook.db.get(LateReasonRow, notebook)
+    return "" if row is None else str(row.why)
+
+
+def in_words(time: timedelta) -> str:
+    """The two largest units of a time, as "1 day 3 hours"."""
+    minutes = max(1, math.ceil(time.total_seconds() / MINUTE))
+    amounts = zip((minutes // 1440, minutes // 60 % 24, minutes % 60), ("day", "hour", "minute"), strict=True)
+    return " ".join([f"{n} {unit}{'s' * (n != 1)}" for n, unit in amounts if n][:2])
+
+
+def shown(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M} UTC"

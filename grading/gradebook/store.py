@@ -1,0 +1,196 @@
+"""Grades in nbgrader's gradebook: each is written with its whole verdict and with what it was made of, at once.
+
+nbgrader makes a submission's rows before it is graded, and of rows without a grade it says 0 points. So whether there
+is a grade is told by a row of a table of ours, which is written in the same transaction as the grade: who is
+interrupted before that leaves no grade, and who is interrupted after it leaves a whole one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.api import (
+    Assignment,
+    Base,
+    Comment,
+    Grade,
+    Gradebook,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import Column, DateTime, String, Text
+from sqlalchemy.orm import selectinload, undefer
+
+from grading.grader.verdict import ExerciseVerdict
+from grading.notebooks.cells import grade_id
+from grading.notebooks.verdict_cell import is_judged, verdict_of
+
+from ..gradebook import late_rules
+from . import accommodations, history
+from .grade_inputs import differences, digest_of_text
+
+LOG = logging.getLogger(__name__)
+
+
+class _Row(Base):
+    """nbgrader makes the table with its own, as it opens a gradebook. No foreign key: it deletes rows of its own
+    without knowing of this one, which then belongs to nothing and is not found."""
+
+    __tablename__ = "attention_grade"
+
+    notebook_id = Column(String(32), primary_key=True)  # of the submitted notebook
+    made_of = Column(Text, nullable=False)
+    verdicts = Column(Text, nullable=False)
+    digest = Column(String(64), nullable=False)
+    graded_at = Column(DateTime, nullable=False)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A grade that was written: whose, of what it was made, and what was found.
+
+    digest   of the graded notebook's file
+    written  the verdicts as text: whoever asks only what was graded does not read those of ten thousand
+    """
+
+    student: str
+    lesson: str
+    notebook: str
+    made_of: Mapping[str, str]
+    digest: str
+    graded_at: datetime
+    written: str
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, ExerciseVerdict]:
+        """By the name of the grade cell."""
+        return {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(self.written).items()}
+
+
+def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[Kept]:
+    """All grades, or those of one lesson or student, in the order of students and lessons."""
+    found = (
+        gradebook.db.query(_Row, Notebook.name, Assignment.name, Student.id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == _Row.notebook_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .join(Student, Student.id == SubmittedAssignment.student_id)
+        .order_by(Student.id, Assignment.name, Notebook.name)
+    )
+    found = found.filter(Assignment.name == lesson) if lesson else found
+    found = found.filter(Student.id == student) if student else found
+    for row, notebook, assignment, who in found:
+        yield _kept(row, who, assignment, notebook)
+
+
+def _kept(row: Any, student: str, lesson: str, notebook: str) -> Kept:
+    return Kept(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, row.verdicts)
+
+
+def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:
+    """All of a lesson by their students, with points, notebooks and grades, in a few queries however many there are."""
+    notebooks = selectinload(SubmittedAssignment.notebooks)
+    found = (
+        gradebook.db.query(SubmittedAssignment)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .filter(Assignment.name == lesson)
+        .options(undefer(SubmittedAssignment.score), undefer(SubmittedAssignment.late_submission_penalty))
+        .options(notebooks.selectinload(SubmittedNotebook.grades).undefer(Grade.max_score))
+    )
+    return {str(submission.student_id): submission for submission in found}
+
+
+def save(
+    gradebook: Gradebook,
+    ids: Mapping[str, str],
+    nb: NotebookNode,
+    text: str,
+    made_of: Mapping[str, str],
+    penalties: AssignLatePenalties,
+) -> None:
+    """Write the grades of one submitted notebook, which the gradebook has, in one transaction: all or nothing.
+
+    ids        `assignment`, `student` and `notebook`
+    nb, text   the graded notebook, and the text of its file
+    penalties  says what being late costs
+    """
+    try:
+        submitted = _held(gradebook, ids)
+        found = {grade_id(cell): verdict_of(cell) for cell in nb.cells if is_judged(cell)}
+        verdicts = {name: verdict.to_json() for name, verdict in found.items()}
+        row = gradebook.db.get(_Row, submitted.id)
+        old = _kept(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
+        was = history.standings(submitted, old.verdicts) if old else None
+        accommodations.apply(gradebook, ids["assignment"], ids["student"])
+        _write_points(submitted, nb)
+        gradebook.db.flush()
+        gradebook.db.expire(submitted)  # its sum of points is the database's
+        _take_off(gradebook, submitted, ids["student"], penalties)
+        if old and was and was != history.standings(submitted, found):
+            since = differences(dict(old.made_of), dict(made_of))
+            history.keep(gradebook, submitted.id, old.graded_at, since, was)
+        gradebook.db.merge(
+            _Row(
+                notebook_id=submitted.id,
+                made_of=json.dumps(dict(made_of)),
+                verdicts=json.dumps(verdicts),
+                digest=digest_of_text(text),
+                graded_at=datetime.now(UTC).replace(tzinfo=None),  # as nbgrader keeps its times
+            )
+        )
+        gradebook.db.commit()
+    except BaseException:
+        gradebook.db.rollback()
+        raise
+
+
+def _held(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
+    """The submitted notebook with its grades and comments as they are now and, until the transaction ends, stay: who
+    else grades it, or gives points by hand, comes before or after. (SQLite has no such locks.)"""
+    submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
+    for rows, key in (
+        (SubmittedNotebook, SubmittedNotebook.id),
+        (Grade, Grade.notebook_id),
+        (Comment, Comment.notebook_id),
+    ):
+        now = gradebook.db.query(rows).filter(key == submitted.id).order_by(rows.id).populate_existing()
+        now.with_for_update(of=rows).all()
+    return submitted
+
+
+def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
+    """What nbgrader's SaveAutoGrades writes; an exercise that needs a person gets no points, rather than none of them.
+
+    Points that a person gave are left as they are, and are to be looked at again.
+    """
+    grades = {grade.name: grade for grade in submitted.grades}
+    comments = {comment.name: comment for comment in submitted.comments}
+    for cell in nb.cells:
+        if utils.is_grade(cell):
+            grade = grades[grade_id(cell)]
+            grade.auto_score, _ = utils.determine_grade(cell, LOG)
+            if is_judged(cell) and verdict_of(cell).status == "needs a person":
+                grade.auto_score = None
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        if utils.is_solution(cell) or utils.is_task(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
+
+
+def _take_off(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties) -> None:
+    """What coming late costs, and why."""
+    lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
+    submitted.late_submission_penalty = lost
+    late_rules.write_reason(gradebook, submitted.id, late_rules.reason(penalties, submitted.assignment) if lost else "")

@@ -1,0 +1,109 @@
+"""What the coordinator reads in the gradebook for a judge, as plain data.
+
+The gradebook is the authority for the marked cells of a lesson (source, points, checksum). The lesson's own notebook,
+where it is at hand, adds what the gradebook does not keep: the order of the cells, their ids, and the cells without
+marks.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+
+from grading.judge.gradebook_view import Grade, Known, title_of
+from grading.notebooks.cells import grade_id
+from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
+
+from .late_rules import reason_kept
+
+
+def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> ReleasedNotebook | None:
+    """The lesson of one submitted notebook; None where the gradebook does not know it. `ids`: nbgrader's resources."""
+    try:
+        return load_released(ids["db_url"], ids["assignment"], ids["notebook"], coursedir)
+    except MissingEntry:
+        return None
+
+
+def known_to_gradebook(ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True) -> Known:
+    """Who the student is, and the grades and comments of one submitted notebook; `ids`: nbgrader's resources.
+
+    whole  whether its page repeats the lesson
+    """
+    own = lesson.order if lesson else []
+    cells = [c for c in own if isinstance(c, PlainCell) or not (c.grade or c.solution or c.task)]
+    title = title_of(cell.source for cell in cells if cell.cell_type == "markdown")
+    left_out = () if whole else tuple(sorted({cell.source.strip() for cell in cells}))
+    with Gradebook(ids["db_url"]) as gradebook:
+        try:
+            student = gradebook.find_student(ids["student"])
+            notebook = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
+        except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
+            return Known(ids["student"], title=title, left_out=left_out)
+        named = " ".join(part for part in (student.first_name, student.last_name) if part)
+        grades = {
+            g.name: Grade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
+            for g in notebook.grades
+        }
+        comments = {c.name: c.comment for c in notebook.comments if c.comment}
+        who = f"{named} ({student.id})" if named else str(student.id)
+        penalty = float(notebook.late_submission_penalty or 0.0)
+        return Known(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
+
+
+def load_released(
+    db_url: str, assignment: str, notebook: str, coursedir: CourseDirectory | None = None
+) -> ReleasedNotebook:
+    """The notebook as the gradebook and, if it can be found, the lesson's own file know it."""
+    with Gradebook(db_url) as gradebook:
+        known = gradebook.find_notebook(notebook, assignment)
+        points = {cell.name: float(cell.max_score) for cell in [*known.grade_cells, *known.task_cells]}
+        grades, tasks = {c.name for c in known.grade_cells}, {c.name for c in known.task_cells}
+        solutions = {cell.name for cell in known.solution_cells}
+        kernelspec = json.loads(known.kernelspec or "{}") or dict(PYTHON)
+        marked = {
+            cell.name: MarkedCell(
+                name=cell.name,
+                cell_type=cell.cell_type,
+                source=cell.source or "",
+                locked=bool(cell.locked),
+                grade=cell.name in grades,
+                solution=cell.name in solutions,
+                task=cell.name in tasks,
+                points=points.get(cell.name, 0.0),
+                checksum=cell.checksum or "",
+            )
+            for cell in known.source_cells
+        }
+    raw = _own_cells(coursedir, assignment, notebook)
+    return ReleasedNotebook(_in_order(marked, raw), kernelspec)
+
+
+def _own_cells(coursedir: CourseDirectory | None, assignment: str, notebook: str) -> list[dict[str, Any]]:
+    if coursedir is None:
+        return []
+    for step in (coursedir.source_directory, coursedir.release_directory):
+        path = f"{coursedir.format_path(step, '.', assignment)}/{notebook}.ipynb"
+        try:
+            with open(path, encoding="utf-8") as file:
+                return list(json.load(file)["cells"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return []
+
+
+def _in_order(marked: dict[str, MarkedCell], raw: list[dict[str, Any]]) -> list[MarkedCell | PlainCell]:
+    order: list[MarkedCell | PlainCell] = []
+    rest = dict(marked)
+    for cell in raw:
+        name = grade_id(cell)
+        about = {"cell_id": cell.get("id", ""), "tags": tuple(cell["metadata"].get("tags", ()))}
+        if name in rest:
+            order.append(MarkedCell(**{**vars(rest.pop(name)), **about}))
+        elif name not in marked:
+            source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            order.append(PlainCell(cell_type=cell["cell_type"], source=source, **about))
+    return order + list(rest.values())

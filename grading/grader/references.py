@@ -1,0 +1,164 @@
+"""What an exercise's cases are judged against: the oracle's outcomes, and those of every known mistake.
+
+All is computed in the grader's own process, once for an exercise and a seed.
+
+Does not cover: what a learner's answer gives, and what that is worth (`examine.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from course.harness.check_case import formed, judge
+from course.harness.compare import Finding, Reference, leaves
+from course.harness.device_check import META
+from course.harness.diagnose import Known
+from course.harness.program import Observation, Program
+from course.harness.runner import observe
+
+from ..exercises.answer_text import Answer
+from ..exercises.case import Case, in_words, program
+from ..exercises.exercise import Exercise, mix
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A bound case with what the judge knows about it."""
+
+    criterion: int
+    case: Case
+    seed: int
+    cotangents: list[torch.Tensor] | None
+    reference: Reference
+
+    def program(
+        self, forbidden: Iterable[str], device: str = "cpu", stand_ins: dict[str, str] | None = None
+    ) -> Program:
+        return program(
+            self.case,
+            cotangents=self.cotangents,
+            forbidden=list(forbidden),
+            stand_ins=stand_ins or {},
+            device=META if self.case.elsewhere else device,
+            seed=self.seed,
+        )
+
+
+@lru_cache(maxsize=256)
+def prepare(exercise: Exercise, seed: int) -> list[Prepared]:
+    """All cases of an exercise with their references, computed once in a process."""
+    found = []
+    for index, (criterion, cases) in enumerate(exercise.cases(seed)):
+        for number, case in enumerate(cases):
+            found.append(prepare_case(exercise, case, index, mix(seed, exercise.name, criterion.name, number)))
+    return found
+
+
+@lru_cache(maxsize=256)
+def programs(exercise: Exercise, seed: int, device: str = "cpu", watched: bool = True) -> tuple[Program, ...]:
+    """What an answer is asked, case by case: the same objects each time, so that they are packed once in a process.
+
+    watched: for what is not allowed
+    """
+    return tuple(p.program(exercise.forbidden if watched else (), device) for p in prepare(exercise, seed))
+
+
+def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> Prepared:
+    names = {exercise.name: exercise.answer}
+    cotangents = None
+    if case.gradients:
+        draw = torch.Generator().manual_seed(seed)
+        plain = observe(program(case, dtype=case.exact_dtype, seed=seed), names)
+        tensors = [v for value in plain.values.values() for _, v in leaves(value) if isinstance(v, torch.Tensor)]
+        cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
+    exact = observe(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
+    native = observe(program(case, cotangents=cotangents, seed=seed), names)
+    wrong = {name: case.inputs[name] for name in case.wrong}
+    reference = Reference(
+        _wide(exact),
+        native,
+        case.undefined,
+        case.tolerance,
+        wrong,
+        case.pure,
+        case.mutates,
+        case.form,
+        _magnitude(case),
+        case.holds,
+        case.accepts,
+        case.elsewhere,
+        exercise.parts,
+    )
+    if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
+        raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
+    return Prepared(criterion, case, seed, cotangents, reference)
+
+
+@lru_cache(maxsize=256)
+def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
+    """What every known mistake gives on the same cases, by name and, in a family, by value (`Mistake.each`); what is
+    not allowed is not watched for, and nothing is remembered of another seed's."""
+    programs = [p.program(()) for p in prepare(exercise, seed)]
+    answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
+    return {a.name: gives(a, programs) for a in answers}
+
+
+def gives(answer: Answer, programs: list[Program]) -> list[Observation]:
+    """What an answer gives, one program after the other, as they run in a notebook."""
+    names = {answer.subject: answer.made()}
+    return [observe(one, names) for one in programs]
+
+
+@lru_cache(maxsize=256)
+def misses(exercise: Exercise, seed: int) -> dict[str, list[Finding | None]]:
+    """What is wrong with what every known mistake gives, case by case."""
+    prepared = prepare(exercise, seed)
+    return {name: list(map(judge_case, prepared, given)) for name, given in mistaken(exercise, seed).items()}
+
+
+@lru_cache(maxsize=256)
+def known(exercise: Exercise, seed: int) -> list[Known]:
+    """All that is known of the mistakes, for `diagnose`."""
+    given, missed, prepared = mistaken(exercise, seed), misses(exercise, seed), prepare(exercise, seed)
+    return [
+        Known(
+            mistake.name,
+            [formed(seen, p.reference) for p, seen in zip(prepared, given[one.name], strict=True)],
+            frozenset(i for i, f in enumerate(missed[one.name]) if f),
+            mistake.when,
+        )
+        for mistake in exercise.mistakes
+        for one in mistake.each
+    ]
+
+
+def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
+    """What is wrong with one observation (see `course.harness.check_case.judge`)."""
+    return judge(seen, prepared.reference, device)
+
+
+def _magnitude(case: Case) -> float:
+    """The largest finite magnitude among all floating-point tensors that the case hands in, 0 where there are none."""
+    given = [value for _, value in leaves([case.inputs, [[args, kwargs] for *_, args, kwargs in case.steps]])]
+    numbers = [v.detach().abs() for v in given if isinstance(v, torch.Tensor) and v.is_floating_point() and v.numel()]
+    return max((float(n[n.isfinite()].max()) for n in numbers if n.isfinite().any()), default=0.0)
+
+
+def _wide(seen: Observation) -> Observation:
+    """Floating-point results in float64, whatever the oracle computed in."""
+
+    def widen(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.double() if value.is_floating_point() else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(widen, value))
+        if isinstance(value, dict):
+            return {key: widen(item) for key, item in value.items()}
+        return value
+
+    return replace(seen, values=widen(seen.values), gradients=widen(seen.gradients))

@@ -1,1 +1,0 @@
-"""Grades back into a learning management system: its own export, with one column filled."""

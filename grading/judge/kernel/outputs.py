@@ -1,0 +1,106 @@
+"""What a kernel's messages hold, and a cell's outputs made of it, within sizes for the cell and for the notebook.
+
+Does not cover: what of them is harmless (`clean`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output, output_from_msg
+
+from ...notebooks.reading import plain
+
+OUTPUTS = ("stream", "display_data", "execute_result", "error")
+MAX_MARKS = 10_000  # that part the values of a message; a reply is one text and little besides
+NO_ROOM = "\n… left out: the notebook's outputs are too large together\n"
+
+
+@dataclass
+class CellRun:
+    """What running a cell gave. `note`: what was cut or stopped, in words."""
+
+    outputs: list[NotebookNode] = field(default_factory=list)
+    note: str = ""
+    count: int | None = None
+
+
+class Collector:
+    """limit: bytes after which the cell is to be stopped; room: bytes that are kept, whose rest is left afterwards."""
+
+    def __init__(self, ran: CellRun, limit: int, room: int) -> None:
+        self.ran, self.left, self.room, self.note = ran, limit, room, ""
+        self._clear = self._told = False
+
+    def add(self, kind: str, content: bytes, size: int) -> bool:
+        """Take a message's content, of a message of `size` bytes. Returns whether the cell may go on."""
+        if kind in OUTPUTS:
+            self.left -= size
+            if self.left < 0:
+                self.note = "stopped: it printed too much"
+                self._tell("\n… cut: too much output\n")
+                return False
+            if self._clear:
+                self.ran.outputs.clear()
+                self._clear = False
+        with contextlib.suppress(Exception):  # content of another form than the protocol's is no output
+            self._take(kind, content, size)
+        return True
+
+    def _take(self, kind: str, content: bytes, size: int) -> None:
+        if kind in OUTPUTS:
+            if size <= self.room:
+                self.room -= size
+                self._append(kind, json.loads(content))
+            elif not self._told:
+                self._told = True
+                self._tell(NO_ROOM)
+        elif kind == "clear_output":
+            self._clear = bool(parsed(content).get("wait"))
+            if not self._clear:
+                self.ran.outputs.clear()
+        elif kind == "execute_input":
+            count = parsed(content).get("execution_count")
+            if type(count) is int and count >= 0:  # a kernel may say True, or -1, which no notebook may hold
+                self.ran.count = count
+
+    def _tell(self, text: str) -> None:
+        self.ran.outputs.append(new_output("stream", name="stdout", text=text))
+
+    def _append(self, kind: str, content: dict[str, Any]) -> None:
+        output = output_from_msg({"header": {"msg_type": kind}, "msg_type": kind, "content": plain(content)})
+        last = self.ran.outputs[-1] if self.ran.outputs else None
+        if kind == "stream":
+            if not isinstance(output.text, str) or output.name not in ("stdout", "stderr"):
+                return
+            if last is not None and last.output_type == "stream" and last.name == output.name:
+                last.text += output.text
+                return
+        elif kind == "error":
+            output = new_output(
+                "error",
+                ename=str(output.ename),
+                evalue=str(output.evalue)[:2000],
+                traceback=[str(line) for line in output.traceback][:200],
+            )
+        else:
+            output.data = NotebookNode(
+                {str(mime): value for mime, value in output.data.items() if isinstance(value, str)}
+            )
+            output.metadata = NotebookNode()
+        self.ran.outputs.append(output)
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """A message's content; empty where it is none, or one of more values than what is asked for has."""
+    if sum(map(content.count, (b",", b"[", b"{"))) > MAX_MARKS:
+        return {}
+    try:
+        read = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}

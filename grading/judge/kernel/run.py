@@ -1,0 +1,203 @@
+"""The course of one notebook: its cells run in one kernel, and its answers are judged, whatever the code does to it.
+
+An answer is judged in the kernel in which all cells so far have run. Where it does not earn its points there and that
+kernel has ended, or is not what it was at first, the answer is judged once more, apart: in a fresh kernel that has run
+what the answer needs (`needed`), and the better verdict stands. So what ends or spoils a kernel costs the exercise that
+does it. Restarts are bounded for each exercise, and time for the notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import partial
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from course.harness.program import Observation, Program
+from grading.exercises.exercise import Exercise
+from grading.grader.codec import NoAnswer
+from grading.grader.grade_exercise import examine
+from grading.grader.source_analysis import Source
+from grading.grader.verdict import ExerciseVerdict
+
+from .dependencies import Cell, cells_needed, names_needed
+from .outputs import CellRun
+from .session import KernelDied, Session
+
+MAX_RESTARTS = 8  # for one exercise
+NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError
+STATE_SECONDS = 5.0
+# What calls depend on besides the notebook's names: which of those are missing (or are what `begin` put in the place of
+# an answer), torch's settings and a product, where modules are found, whether the standard descriptors are open, and
+# what of torch and of the course was replaced by the notebook's own
+STATE = """(lambda names, torch, os, sys, builtins: str((
+    [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.checking"],
+    torch.get_default_dtype(), torch.ones(2, 3) @ torch.ones(3, 1), torch.ones(1).device,
+    torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled(),
+    sys.path, sys.meta_path, len(sys.path_hooks), sys.getrecursionlimit(), os.getcwd(),
+    [os.fstat(descriptor).st_mode for descriptor in range(3)],
+    [name for place in (builtins, torch, torch.Tensor, torch.nn, torch.nn.functional,
+                        *(module for key, module in sys.modules.items() if key.startswith("course.")))
+     for name, value in vars(place).items() if getattr(value, "__module__", "") == "__main__"],
+)))(__import__("IPython").get_ipython().user_ns, *map(__import__, ("torch", "os", "sys", "builtins")))"""
+
+Programs = list[tuple[Program, float]]  # each with its time limit in seconds
+Answers = Iterator[Observation | NoAnswer]
+
+
+class NotebookRun:
+    """given: texts of the lesson's own cells, without white space around them."""
+
+    def __init__(self, session: Session, seconds: float, given: Container[str] = ()) -> None:
+        self.session, self.given = session, given
+        self.cells: list[Cell] = []
+        self._until = session.spent + seconds
+        self._whole = True  # whether all cells so far have run in the present kernel, but for those without an end
+        self._restarts = 0
+        self._fresh_state = self._state([])
+
+    def cell(self, cell: NotebookNode) -> None:
+        """Run a student's cell; its outputs are replaced."""
+        cell.outputs, cell.execution_count = self.code(cell.source, cell.source.strip() in self.given)
+
+    def code(self, code: str, given: bool = False) -> tuple[list[NotebookNode], int | None]:
+        """Outputs and execution count of one cell."""
+        cell = Cell(code, given)
+        try:
+            if code.strip():
+                self._revive()
+                ran = self.session.run(code, self._at_most(self.session.limits.cell))
+                cell.finished = not ran.note
+                return ran.outputs + ([_told(f"This cell was {ran.note}.")] if ran.note else []), ran.count
+        except (KernelDied, NoAnswer) as error:
+            cell.finished = False
+            return [_told(f"This cell was not finished: {error}.")], None
+        finally:
+            self.cells.append(cell)
+        return [], None
+
+    def judge(self, exercise: Exercise, source: Source, **settings: Any) -> ExerciseVerdict:
+        """The verdict on the answer as it stands after the cells so far. `settings`: what `examine` takes besides."""
+        self._restarts = 0
+        verdict = examine(exercise, self._ask_whole, source=source, **settings)
+        names = names_needed(source, exercise.name)
+        if verdict.earned >= exercise.points or verdict.not_allowed or self._sound(names):
+            return verdict
+        try:
+            codes = self._set_apart(exercise.name, source, names)
+        except NoAnswer:  # no time is left
+            return verdict
+        if not self.session.alive:
+            return verdict
+        again = examine(exercise, partial(self._ask_apart, codes, names), source=source, **settings)
+        return max(verdict, again, key=lambda one: (one.earned, one.status != "not started"))
+
+    def _ask_whole(self, programs: Programs) -> Answers:
+        """All at once where that goes well, which is quick; else one by one, so that one endless call costs one."""
+        try:
+            self._revive()
+            yield from self._ask(programs)
+            return
+        except NoAnswer as error:
+            why = error
+        for one in programs:
+            try:
+                if not self.session.alive:
+                    raise why
+                yield from self._ask([one])
+            except NoAnswer as error:
+                why = error
+                yield why
+
+    def _ask_apart(self, codes: list[str], names: list[str], programs: Programs) -> Answers:
+        """One by one, in a kernel that has run `codes`: a sound one for the first, one that is alive for the others."""
+        for number, one in enumerate(programs):
+            try:
+                if not (self.session.alive if number else self._sound(names)):
+                    self._start_with(codes)
+                yield from self._ask([one])
+            except NoAnswer as error:
+                yield error
+
+    def _ask(self, programs: Programs) -> list[Observation | NoAnswer]:
+        seconds = self._at_most(max(seconds for _, seconds in programs))
+        try:
+            seen = self.session.ask([program for program, _ in programs], seconds)
+        except KernelDied as error:
+            raise NoAnswer(str(error)) from None
+        return [_without_ending(one) for one in seen]
+
+    def _set_apart(self, name: str, source: Source, names: list[str]) -> list[str]:
+        """Start a kernel with what an answer needs and nothing that spoils it, if that can be; what has run in it."""
+        codes: list[str] = []
+        for bare in (False, True):
+            before, codes = codes, list(cells_needed(self.cells, source, name, bare))
+            if codes != before:
+                self._start_with(codes)
+            if self._sound(names):
+                break
+        return codes
+
+    def _start_with(self, codes: list[str]) -> None:
+        """A fresh kernel that has run `codes`, or died of them."""
+        if self._restarts >= MAX_RESTARTS:
+            raise NoAnswer("the kernel had ended too often")
+        self._at_most(0)
+        self._restarts += 1
+        self._whole = False
+        self.session.start()
+        try:
+            for code in codes:
+                self._replay(code)
+        except KernelDied:
+            pass
+
+    def _revive(self) -> None:
+        """Where the kernel is not whole: a fresh one, with every cell run again that comes to its end."""
+        while not (self._whole and self.session.alive):
+            self._at_most(0)
+            self.session.start()
+            self._whole = True
+            for cell in self.cells:
+                if cell.finished:
+                    try:
+                        cell.finished = not self._replay(cell.code).note
+                    except KernelDied:
+                        cell.finished = False
+                        break
+
+    def _replay(self, code: str) -> CellRun:
+        return self.session.run(code, self._at_most(self.session.limits.cell), keep=False)
+
+    def _sound(self, names: list[str]) -> bool:
+        """Whether the kernel has these names and is otherwise as it was before the first cell."""
+        return self.session.alive and self._state(names) == self._fresh_state
+
+    def _state(self, names: list[str]) -> object:
+        try:
+            return self.session.evaluate(STATE.format(names=names), self._at_most(STATE_SECONDS))
+        except (KernelDied, NoAnswer) as error:
+            return error
+
+    def _at_most(self, seconds: float) -> float:
+        """No more than the notebook's time. Raises NoAnswer where that is over."""
+        left = self._until - self.session.spent
+        if left <= 0:
+            raise NoAnswer("the notebook's time was over")
+        return min(seconds, left)
+
+
+def _without_ending(seen: Observation) -> Observation | NoAnswer:
+    """A call that tried to end the program, or found no memory, gave no answer."""
+    if seen.raised and (seen.raised["type"] == "MemoryError" or NO_MEMORY in seen.raised["message"]):
+        return NoAnswer("ran out of memory")
+    if seen.raised and seen.raised["type"] == "SystemExit":
+        return NoAnswer("ended the program")
+    return seen
+
+
+def _told(text: str) -> NotebookNode:
+    output: NotebookNode = new_output("stream", name="stderr", text=text + "\n")
+    return output

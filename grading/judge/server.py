@@ -1,0 +1,312 @@
+"""The warm process that judges are forked from: it has libraries and references ready, and reads no submission.
+
+It begins as `grading.sandbox.bootstrap`, and `main` is called in it. Where judges are confined it has then moved into
+the file tree of `confine`, as the first process of a process namespace, so that with it every judge and every kernel
+ends. It forks a judge for each request, watches what that uses, ends it where it runs over, and says how it ended. It
+asks for kernels on behalf of its judges, who may not: its fork server is lent to them.
+
+Does not cover: what a judge does (`submission`, `page`), what it may (`confine`).
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import logging
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from types import ModuleType
+from typing import Any
+
+from grading.sandbox import filesystem, linux, processes, server_process
+from grading.sandbox.policy import Policy, SandboxLost, SandboxUnavailable
+
+from ..notebooks.submitted_file import Unreadable, unopened
+from . import framing
+
+MESSAGE = 1 << 16
+LOOK_EVERY = 0.2  # seconds between two looks at what a judge uses
+MOST_LOGGED = 100  # messages of one judge
+CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault", 11: "segmentation fault"}
+CRASHES[31] = "a system call that it may not make"
+
+
+def main(
+    control: socket.socket,
+    seen: dict[str, Any] | None,
+    files: dict[str, Any] | None,
+    forked: server_process.Forked | None,
+) -> None:
+    """Serve the coordinator at the other end of the socket `control`. Does not return.
+
+    seen    the files that are left, as `tree.plan` has it; None for all of them, and judges that are not confined
+    files   those that kernels will see
+    forked  the kernels' fork server, which has been told nothing so far
+    """
+    if seen:
+        filesystem.remember(seen)
+    with suppress(ConnectionError):
+        _Server(control, files, forked).serve()
+    os._exit(0)
+
+
+class _Judge:
+    """A judge from this side: its process, the line on which its end is told, and what it may use."""
+
+    def __init__(self, pid: int, line: socket.socket, request: dict[str, Any]) -> None:
+        self.pid, self.line = pid, line
+        self.policy, self.wall = Policy(**request["policy"]), float(request["wall"])
+        self.begun, self.present = time.monotonic(), _memory(os.getpid())
+        self.decided = ""
+
+    def watch(self) -> None:
+        """End it where it uses more than it may."""
+        if time.monotonic() - self.begun > self.wall:
+            self.end(f"took longer than {self.wall:.0f} seconds")
+        if sys.platform == "linux":
+            family = processes.families({self.pid})[self.pid]
+            if sum(map(processes.processor_seconds, family)) > self.policy.cpu_seconds:
+                self.end(self.out_of_time)
+            if sum(map(_memory, family)) > self.policy.memory + self.present:
+                self.end(f"ran out of memory ({self.policy.memory // 2**20} MiB)")
+
+    @property
+    def out_of_time(self) -> str:
+        return f"used up its processor time ({self.policy.cpu_seconds} seconds)"
+
+    def end(self, why: str) -> None:
+        self.decided = self.decided or why
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def ended(self, block: bool = False) -> bool:
+        """Whether it has ended; then that is told."""
+        pid, status, usage = os.wait4(self.pid, 0 if block else os.WNOHANG)
+        if not pid:
+            return False
+        code, spent = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+        if code < 0 and spent > self.policy.cpu_seconds - 0.1:
+            self.decided = self.decided or self.out_of_time
+        if -code in CRASHES:
+            self.decided = self.decided or f"crashed: {CRASHES[-code]}"
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)  # what it may have started
+        with suppress(OSError):
+            self.line.send(json.dumps({"code": code, "decided": self.decided, "cpu_seconds": spent}).encode())
+        self.line.close()
+        return True
+
+
+class _Server:
+    """As many judges at a time as the coordinator asks for: one ends when it is done, or when its line is closed."""
+
+    def __init__(
+        self, control: socket.socket, files: dict[str, Any] | None, forked: server_process.Forked | None
+    ) -> None:
+        self.control, self.files, self.confined = control, files, files is not None
+        self.judges: list[_Judge] = []
+        self.forked = forked
+        self.kernels: Any = None  # the fork server of kernels
+        self.unavailable: SandboxUnavailable | None = None
+
+    def serve(self) -> None:
+        """Serve until the coordinator is gone (ConnectionError)."""
+        while True:
+            lines = [self.control, *(judge.line for judge in self.judges)]
+            ready, _, _ = select.select(lines, [], [], LOOK_EVERY if self.judges else None)
+            for judge in list(self.judges):
+                if judge.line in ready:
+                    judge.end("was no longer wanted")
+                judge.watch()
+                if judge.ended(block=judge.line in ready):
+                    self.judges.remove(judge)
+            if self.control in ready:
+                self.take()
+
+    def take(self) -> None:
+        """The next message: what to make ready, and, where it brings descriptors, a judge to start."""
+        message, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE, 8)
+        if not message:
+            for judge in self.judges:
+                judge.end("lost its coordinator")
+                judge.ended(block=True)
+            if self.kernels:
+                self.kernels.close()
+            raise ConnectionResetError("the coordinator is gone")
+        request = json.loads(message)
+        if request["kernels"] and (self.kernels is None or not self.kernels.alive):
+            starting = Thread(target=self._start_kernels)
+            starting.start()
+            task = self._made_ready(request)
+            starting.join()
+        else:
+            task = self._made_ready(request)
+        if descriptors:
+            self.start(request, descriptors, task)
+
+    def _start_kernels(self) -> None:
+        from grading.sandbox import launch
+
+        forked, self.forked = self.forked, None  # the first is; a further one would find in its memory what judges read
+        try:
+            self.kernels, self.unavailable = launch.server_of(self.files or {}, forked=forked), None
+        except SandboxUnavailable as error:
+            self.kernels, self.unavailable = None, error
+
+    def _made_ready(self, request: dict[str, Any]) -> ModuleType:
+        """The module that does it, with all that takes time done."""
+        task = importlib.import_module(request["task"])
+        with suppress(Exception):  # an author's error: the judge meets it again, and tells
+            task.warm(request["about"])
+        gc.collect()
+        gc.freeze()  # what is never collected is never written to, and so stays shared with the judges
+        return task
+
+    def start(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
+        line, *others = descriptors
+        told = socket.socket(fileno=line)
+        failed = ""
+        if request["kernels"] and self.unavailable:
+            failed = json.dumps({"unavailable": [self.unavailable.missing, self.unavailable.remedy]})
+        else:
+            try:
+                pid = self._fork() if request["kernels"] else os.fork()
+            except OSError as error:
+                failed = json.dumps({"failed": f"fork: {error.strerror}"})
+            else:
+                if pid == 0:
+                    self._become(request, others, task)
+                self.judges.append(_Judge(pid, told, request))
+        for descriptor in others:
+            os.close(descriptor)
+        if failed:
+            with suppress(OSError):
+                told.send(failed.encode())
+            told.close()
+
+    def _fork(self) -> int:
+        from grading.sandbox import launch
+
+        return launch.fork_lending(self.kernels, tempfile.gettempdir())
+
+    def _become(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
+        """Be a judge. Does not return."""
+        try:
+            for name in ("SIGTERM", "SIGHUP", "SIGPIPE"):
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator's to answer
+            os.setsid()
+            if self.confined:
+                linux.name_process("judge")
+            for other in self.judges:
+                other.line.close()
+            answers = socket.socket(fileno=descriptors[0])
+            given = framing.Reader(answers).next()
+            with suppress(OSError):  # the coordinator may have no more use for it
+                for message in self._messages(request, given, descriptors[1], answers, task):
+                    framing.send(answers, message)
+        finally:
+            os._exit(0)
+
+    @contextmanager
+    def _place(self) -> Iterator[str]:
+        """An empty directory of a judge's own. One that is confined leaves it to end with its namespace."""
+        if self.confined:
+            place = tempfile.mkdtemp()
+            os.chmod(place, 0o755)
+            yield place
+        else:
+            with tempfile.TemporaryDirectory(prefix="judge-") as place:
+                yield place
+
+    def _messages(
+        self, request: dict[str, Any], given: dict[str, Any], folder: int, answers: socket.socket, task: ModuleType
+    ) -> Iterator[dict[str, Any]]:
+        try:
+            opened = open_file(folder, given["name"])
+            os.close(folder)
+            policy = Policy(**request["policy"])
+            if self.confined:
+                from . import confinement
+
+                confinement.own_places(policy)
+            with self._place() as place:
+                ready = task.prepare(given, Path(place))
+                if self.confined:
+                    kept = [answers.fileno()] if isinstance(opened, Unreadable) else [answers.fileno(), opened]
+                    if request["kernels"]:
+                        kept.append(self.kernels.control.fileno())
+                    confinement.give_up(policy, kept)
+                _log_to(answers)
+                yield from task.run(given, read_file(opened, given["max_bytes"]), ready)
+            yield {"done": True}
+        except Unreadable as reason:
+            yield {"unreadable": str(reason)}
+        except SandboxUnavailable as error:
+            yield {"unavailable": [error.missing, error.remedy]}
+        except SandboxLost as error:
+            yield {"lost": str(error)}
+        except MemoryError:
+            yield {"over": "ran out of memory"}
+        except Exception as error:
+            yield {"error": f"{type(error).__name__}: {error}"[:2000], "trace": traceback.format_exc()[-10_000:]}
+
+
+def open_file(folder: int, name: str) -> int | Unreadable:
+    """A descriptor of an ordinary file in the open `folder`, never through a link; or why there is none."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        return unopened(error)
+
+
+def read_file(opened: int | Unreadable, max_bytes: int) -> bytes:
+    """What is in an open file, up to a number of bytes. Raises Unreadable."""
+    if isinstance(opened, Unreadable):
+        raise opened
+    try:
+        with open(opened, "rb") as stream:
+            # A buffer is made of as many bytes as are asked for
+            return stream.read(min(max_bytes, os.fstat(stream.fileno()).st_size) + 1)
+    except OSError as error:
+        raise unopened(error) from error
+
+
+def _memory(pid: int) -> int:
+    """Bytes of memory that are a process's own or shared with those it was forked from."""
+    with suppress(OSError, ValueError), open(f"/proc/{pid}/statm") as stream:
+        _, resident, shared, *_ = map(int, stream.read().split())
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+class _Log(logging.Handler):
+    """Sends what libraries and the judge log to the coordinator, as far as there is room."""
+
+    def __init__(self, answers: socket.socket) -> None:
+        super().__init__(logging.WARNING)
+        self.answers, self.left = answers, MOST_LOGGED
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            with suppress(Exception):
+                framing.send(self.answers, {"log": [record.levelno, self.format(record)[:10_000]]})
+
+
+def _log_to(answers: socket.socket) -> None:
+    logging.getLogger().handlers[:] = [_Log(answers)]

@@ -1,0 +1,355 @@
+"""Lists and reads the files of folders and archives, those of each submission within a budget of its own.
+
+**The bound.** A `Budget` counts names (files, folders, headers), bytes (those that an entry takes where it is stored,
+and those that come out of it), bytes of the lists of names in zips, and archives in archives. Every step pays before it
+is taken, so any input ends after work in proportion to the budget. With the default budget a submission takes a few
+seconds of processor time, less than 64 MiB of memory (its names, and blocks of `CHUNK` bytes) and at most 512 MiB in
+temporary files, which are gone before the next submission. The list of names of a downloaded zip itself is the
+platform's: it takes about 1 KiB of memory a name, and is not read where it is longer than `DOWNLOAD_LIST`.
+
+Names are labels here. Nothing is written to where an archive says, no link is followed, no device is opened.
+
+Not used: `tarfile`, whose reader of extended headers takes quadratic time in Pythons before 3.11.10 and 3.12.6
+(CVE-2024-6232) and memory of any size; LZMA and bzip2 in zips, which no platform writes, and of which the first takes
+memory as the archive says.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, cast
+
+from .file_names import printable
+
+CHUNK = 2**16  # bytes that are held at a time
+DOWNLOAD_LIST = 2**26  # bytes of the list of names in a downloaded zip: half a million files
+LONGEST_PATH, LONGEST_NAME = 1024, 255  # characters
+LONGEST_HEADER = 2**16  # bytes of a long name, or of extended headers, in a tar archive
+INSTALLED = frozenset(["venv", ".venv", "site-packages", "node_modules", ".git", "__pycache__"])  # never looked into
+FOLDER = "it is a folder"  # why an entry is no file; needs no word
+BLOCK = 512  # a tar archive's
+
+Names = tuple[str, ...]  # of folders, archives and a file, outermost first
+
+
+class NotRead(Exception):
+    """A file or archive that is left unread; `args[0]` says why."""
+
+
+class OverBudget(NotRead):
+    """The whole submission takes more than its budget."""
+
+
+@dataclass
+class Budget:
+    """What one submission may take; `size`, `files` and `listed` are what it has taken. Once overdrawn it stays so."""
+
+    max_bytes: int = 2**29
+    max_files: int = 2_000
+    max_depth: int = 3
+    max_listed: int = 2**20  # bytes of lists of names: of 2,000 files with names of 250 letters, and room to spare
+    size: int = 0
+    files: int = 0
+    listed: int = 0
+
+    def pay(self, size: int = 0, files: int = 0, listed: int = 0) -> None:
+        self.size += size
+        self.files += files
+        self.listed += listed
+        if self.listed > self.max_listed:
+            raise OverBudget(f"its lists of names are longer than {self.max_listed / 2**20:,.0f} MiB")
+        if self.files > self.max_files:
+            raise OverBudget(f"it holds more than {self.max_files:,} files and folders")
+        if self.size > self.max_bytes:
+            raise OverBudget(f"reading it takes more than {self.max_bytes / 2**20:,.0f} MiB")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file, or what else has a name. It can be opened once, before the next one is asked for."""
+
+    path: Names
+    unfit: str = ""  # why it cannot be read; `FOLDER` for a folder
+    size: int = 0  # bytes as stored
+    open: Callable[[], IO[bytes]] = io.BytesIO
+
+
+def named(name: str, unfit: str = "", **how: Any) -> Entry:
+    """The entry of a name as an archive writes it, with slashes. One that leads elsewhere is unfit, and one label."""
+    name = name.replace("\\", "/")
+    parts = [part for part in name[: LONGEST_PATH + 1].split("/") if part not in ("", ".")]
+    if name.startswith("/") or ".." in parts or name[1:3] == ":/":
+        return Entry((name[:LONGEST_NAME],), "its name leads out of the archive")
+    if len(name) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in parts):
+        return Entry(tuple(part[:LONGEST_NAME] for part in parts), "its name is too long")
+    if name.endswith("/") or not parts:
+        unfit = FOLDER
+    return Entry(tuple(parts) or (".",), unfit, **how)
+
+
+def is_junk(path: Names) -> bool:
+    """Whether a system left it there, and nobody means it."""
+    return any(part in ("__MACOSX", ".ipynb_checkpoints") or part.startswith(("._", ".DS_Store")) for part in path)
+
+
+def installed(path: Names) -> str:
+    """The folder of other people's programs in which a file lies, "" for none. The outermost name is no such."""
+    return next((part for part in path[1:] if part in INSTALLED), "")
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Turns whatever a damaged, forged or locked file raises into `NotRead`."""
+    try:
+        yield
+    except NotRead:
+        raise
+    except Exception as error:  # zipfile and zlib raise nearly anything
+        raise NotRead(f"it could not be read ({type(error).__name__}: {printable(str(error))})") from error
+
+
+def copy(entry: Entry, into: IO[bytes], budget: Budget) -> None:
+    """Write the entry's bytes; NotRead where that cannot be done."""
+    if entry.unfit:
+        raise NotRead(entry.unfit)
+    budget.pay(size=entry.size)
+    with reading(), entry.open() as stream:
+        while chunk := stream.read(CHUNK):
+            budget.pay(size=len(chunk))
+            into.write(chunk)
+
+
+def unpacked(
+    entries: Iterable[Entry], budget: Budget, tell: Callable[[Names, str], None], depth: int = 0
+) -> Iterator[Entry]:
+    """The entries, and in place of archives what these hold; `tell(path, why)` of those that cannot be read.
+
+    Raises OverBudget.
+    """
+    for entry in entries:
+        unpack = None if entry.unfit else archive_kind(entry.path[-1])
+        if is_junk(entry.path) or (installed(entry.path) and entry.unfit != FOLDER):
+            continue
+        if unpack is None:
+            yield entry
+            continue
+        try:
+            if depth == budget.max_depth:
+                raise NotRead("it lies too deep, in archives within archives")
+            with tempfile.TemporaryFile() as file:
+                copy(entry, file, budget)
+                file.seek(0)
+                with reading():
+                    yield from unpacked(unpack(file, entry.path, budget), budget, tell, depth + 1)
+        except OverBudget:
+            raise
+        except NotRead as why:
+            tell(entry.path, str(why))
+
+
+def archive_kind(name: str) -> Callable[[IO[bytes], Names, Budget], Iterable[Entry]] | None:
+    """What lists the entries of an archive of this name: `list(file, within, budget)`."""
+    name = name.lower()
+    if name.endswith(".zip"):
+        return in_nested_zip
+    if name.endswith(".tar"):
+        return in_tar
+    if name.endswith((".tar.gz", ".tgz")):
+        return in_gzipped_tar
+    return None
+
+
+def in_folder(folder: Path, root: Path) -> Iterator[Entry]:
+    """Everything below a folder, with names from `root` on. Lazily: it may be without end."""
+    waiting = [folder]
+    while waiting:
+        at = waiting.pop()
+        try:
+            items = os.scandir(at)
+        except OSError as error:
+            yield Entry(at.relative_to(root).parts, f"it could not be read ({error.strerror})")
+            continue
+        with items:
+            for item in items:
+                if item.is_dir(follow_symlinks=False) and item.name not in INSTALLED:
+                    waiting.append(Path(item.path))
+                yield on_disk(Path(item.path), root)
+
+
+def on_disk(path: Path, root: Path) -> Entry:
+    """The entry of a path, with names from `root` on."""
+    names = path.relative_to(root).parts
+    try:
+        found = path.lstat()
+    except OSError as error:
+        return Entry(names, f"it could not be read ({error.strerror})")
+    if stat.S_ISDIR(found.st_mode):
+        return Entry(names, FOLDER)
+    if not stat.S_ISREG(found.st_mode):
+        return Entry(names, "it is a link or a device")
+    return Entry(names, size=found.st_size, open=lambda: path.open("rb"))
+
+
+class _Listing:
+    """A file whose bytes are paid for until `done`, while `zipfile` reads the list of names."""
+
+    def __init__(self, file: IO[bytes], budget: Budget) -> None:
+        self._file, self._budget = file, budget
+        self._size = file.seek(0, os.SEEK_END)
+        self.done = False
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        rest = max(0, self._size - self._file.tell())
+        size = rest if size < 0 else min(size, rest)
+        if not self.done:
+            self._budget.pay(listed=size)
+        return self._file.read(size)
+
+
+def in_zip(file: IO[bytes], budget: Budget, within: Names = ()) -> list[Entry]:
+    """The entries of a zip; only its list of names is paid for. Raises NotRead."""
+    with reading():
+        listing = _Listing(file, budget)
+        archive = zipfile.ZipFile(cast(Any, listing))
+        listing.done = True
+        return [_zipped(archive, info, within) for info in archive.infolist()]
+
+
+def _zipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo, within: Names) -> Entry:
+    unfit = ""
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        unfit = "it is a link or a device"
+    elif info.flag_bits & 1:
+        unfit = "it is encrypted"
+    elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        unfit = "it is compressed in an unusual way"
+    entry = named(info.filename, unfit, size=info.compress_size, open=partial(archive.open, info))
+    return Entry(within + entry.path, entry.unfit, entry.size, entry.open)
+
+
+def in_nested_zip(file: IO[bytes], within: Names, budget: Budget) -> list[Entry]:
+    entries = in_zip(file, budget, within)
+    budget.pay(files=len(entries))
+    return entries
+
+
+class _Gunzipped(io.RawIOBase):
+    """What comes out of a gzip file, forwards, paid for as it comes."""
+
+    def __init__(self, file: IO[bytes], budget: Budget) -> None:
+        self._file, self._budget = file, budget
+        self._inflate = zlib.decompressobj(wbits=31)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        out = b""
+        while not out and not self._inflate.eof:
+            data = self._inflate.unconsumed_tail or self._file.read(CHUNK)
+            out = self._inflate.decompress(data, len(buffer))
+            if not data and not out:
+                raise EOFError("it ends in the middle")
+        self._budget.pay(size=len(out))
+        buffer[: len(out)] = out
+        return len(out)
+
+
+class _Part(io.RawIOBase):
+    """The next `left` bytes of a stream."""
+
+    def __init__(self, stream: IO[bytes], left: int) -> None:
+        self._stream, self.left = stream, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = _exactly(self._stream, min(len(buffer), self.left))
+        buffer[: len(data)] = data
+        self.left -= len(data)
+        return len(data)
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError("it ends in the middle")
+    return data
+
+
+def in_gzipped_tar(file: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
+    return in_tar(cast(IO[bytes], io.BufferedReader(_Gunzipped(file, budget), CHUNK)), within, budget)
+
+
+def in_tar(stream: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
+    """The entries of a tar archive (POSIX.1-1988 and 2001, GNU), read forwards. Raises NotRead and what streams do.
+
+    What is not an ordinary file or folder is unfit, sparse files included.
+    """
+    said: dict[bytes, bytes] = {}  # what headers before that of a file say of it
+    while (header := stream.read(BLOCK)).strip(b"\0"):
+        budget.pay(files=1)
+        kind = header[156:157]
+        size = _checked_size(header)
+        if kind in b"LKxg":
+            if size > LONGEST_HEADER:
+                raise NotRead("it has a header that is too long")
+            body = _exactly(stream, size)
+            said |= _records(body) if kind == b"x" else {b"path": body.split(b"\0")[0]} if kind == b"L" else {}
+            _skip(stream, -size % BLOCK)
+            continue
+        size = 0 if kind in b"123456" else max(0, int(said.get(b"size", size)))
+        unfit = FOLDER if kind == b"5" else "" if kind in b"07\0" else "it is a link or a device"
+        if any(key.startswith(b"GNU.sparse") for key in said):
+            unfit = "it is a sparse file"
+        part = _Part(stream, size)
+        entry = named(said.get(b"path", _own_name(header)).decode(errors="replace"), unfit)
+        yield Entry(within + entry.path, entry.unfit, size, lambda part=part: cast(IO[bytes], part))  # type: ignore[misc]
+        _skip(stream, part.left + -size % BLOCK)
+        said = {}
+
+
+def _own_name(header: bytes) -> bytes:
+    name, folder = (field.split(b"\0")[0] for field in (header[:100], header[345:500]))
+    return folder + b"/" + name if folder and header[257:263] == b"ustar\0" else name
+
+
+def _checked_size(header: bytes) -> int:
+    """The size that a tar header gives, if its checksum is right."""
+    if len(header) < BLOCK:
+        raise NotRead("it ends in the middle")
+    if sum(header) - sum(header[148:156]) + 8 * 32 != int(header[148:156].strip(b"\0 "), 8):
+        raise NotRead("it is no tar archive, or damaged")
+    field = header[124:136]
+    return int.from_bytes(field[1:], "big") if field[0] == 0x80 else max(0, int(field.strip(b"\0 ") or b"0", 8))
+
+
+def _records(body: bytes) -> dict[bytes, bytes]:
+    """The records of an extended header, each `length key=value` and a newline."""
+    found, at = {}, 0
+    while at < len(body):
+        space = body.index(b" ", at, at + 12)
+        end = at + int(body[at:space])
+        if not space < end <= len(body):
+            raise NotRead("it has a damaged header")
+        key, _, value = body[space + 1 : end - 1].partition(b"=")
+        found[key] = value
+        at = end
+    return found
+
+
+def _skip(stream: IO[bytes], size: int) -> None:
+    while size > 0:
+        size -= len(_exactly(stream, min(size, CHUNK)))

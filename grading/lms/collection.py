@@ -1,0 +1,177 @@
+"""From what was handed in to `submitted/`: whose each submission is, which file counts, and what became of it.
+
+Both `grading collect` and `nbgrader zip_collect` come here; they differ in where the downloads are and in how what
+counts is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import IO
+
+from . import submitted_dir
+from .archives import NotRead
+from .downloads import Listing, some
+from .file_names import printable
+from .identities import FILE, SEVERAL, Whose
+from .platforms import LASTING, NOTEBOOKS, Owner
+from .roster import People, Told
+from .selection import Candidate, Chosen, SeveralPeople, Submission
+
+TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced by a newer one", "as before"
+SKIPPED, ASKED, LEFT = "skipped", "whose?", "left out"
+Put = Callable[[str, dict[str, IO[bytes]], str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a submission: of `whose` it is as the download says it, and of which `student`, "" if not told."""
+
+    what: str
+    whose: str
+    student: str = ""
+    when: str = ""
+    why: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.what in (SKIPPED, ASKED)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """notebooks: their names. due: when it was to be handed in. folder: of a student, in `submitted/`. put: writes
+    notebooks and a time there."""
+
+    notebooks: list[str]
+    due: datetime | None
+    folder: Callable[[str], Path]
+    put: Put
+
+
+class Collecting:
+    """One collection of one lesson. Whom the table asks about is in `whose`, to be saved by the caller."""
+
+    def __init__(self, lesson: Lesson, people: People, whose: Whose) -> None:
+        self._assignment, self._people, self._whose = lesson, people, whose
+
+    def outcomes(self, listing: Listing) -> Iterator[Outcome]:
+        """Collect all that was listed, one after the other."""
+        for download, names in listing.nobodys.items():
+            where = f"in {download}: " if download else ""
+            yield Outcome(LEFT, some(names), why=f"{where}it is nobody's by its name, and no notebook")
+        for download, why in listing.unread:
+            yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
+        submissions = [_told_by_content(one) for one in listing.submissions]
+        told = self._people.whose(one.owner for one in submissions)
+        of_student: dict[str, list[Submission]] = {}
+        for submission in submissions:
+            of = told[submission.owner]
+            if of.left_out:
+                yield Outcome(LEFT, str(submission), why=f"{FILE} says so")
+            elif not of.students:
+                yield Outcome(ASKED, str(submission), why=of.why)
+            for student in of.students * (not of.left_out):
+                of_student.setdefault(student, []).append(replace(submission, budget=replace(submission.budget)))
+        for student, several in of_student.items():
+            sure = [one for one in several if told[one.owner].sure] or several
+            for submission in several:
+                if submission not in sure:
+                    yield self._asked(submission, f"it is {printable(student)}'s name, and {sure[0]} is by an exact id")
+            owners = list(dict.fromkeys(one.owner for one in sure))
+            if len(owners) > 1 and not _is_one_person(owners, told):
+                yield from self._ask_of_two(student, sure)
+                continue
+            for owner in owners:
+                self._people.remember(owner, told[owner])
+            yield self._collected(student, sure, told[owners[0]])
+
+    def _ask_of_two(self, student: str, several: list[Submission]) -> Iterator[Outcome]:
+        for submission in several:
+            other = next(one for one in several if one is not submission)
+            yield self._asked(submission, f"it would be {printable(student)}'s, and so would {other}")
+
+    def _asked(self, submission: Submission, why: str) -> Outcome:
+        self._whose.ask(submission.owner, why)
+        return Outcome(ASKED, str(submission), why=why)
+
+    def _collected(self, student: str, several: list[Submission], told: Told) -> Outcome:
+        """Write what counts of one student's, if it is not there already."""
+        submission = several[0]
+        for other in several[1:]:
+            submission.join(other)
+        try:
+            if submission.refused:
+                raise NotRead(submission.refused)
+            known = told.sure or self._people.knows(student)
+            with closing(Chosen(submission, self._assignment.notebooks, is_one_persons=known)) as chosen:
+                if not chosen.contents:
+                    raise NotRead(
+                        some(chosen.trouble) or f"no notebook of this lesson in it: {some(chosen.passed_over)}"
+                    )
+                return self._put(student, submission, chosen)
+        except SeveralPeople as why:
+            return self._asked(
+                submission, f"{why}. A student's id if it is one person's, {SEVERAL} if it is several people's"
+            )
+        except (NotRead, OSError) as why:
+            return Outcome(SKIPPED, str(submission), student, why=str(why))
+
+    def _put(self, student: str, submission: Submission, chosen: Chosen) -> Outcome:
+        folder, counting = self._assignment.folder(student), list(chosen.best.values())
+        before, stamp = folder.exists() and any(folder.glob("*.ipynb")), submitted_dir.stamp(folder)
+        same, there = submitted_dir.holds(folder, chosen.contents), submitted_dir.time_of(stamp)
+        told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
+        if before and not same and told and there and told < there:
+            why = f"it is of {submitted_dir.text_of(told)}, older than what is there, of {submitted_dir.text_of(there)}"
+            return Outcome(SKIPPED, str(submission), student, submitted_dir.text_of(told), why)
+        when = told or self._late(counting, there)
+        time = stamp if stamp and (same or when is None) else submitted_dir.text_of(when) if when else ""
+        if not same or time != stamp:
+            self._assignment.put(student, chosen.contents, time)
+        repaired = any(candidate.form for candidate in counting)
+        what = SAME if same else REPLACED if before else REPAIRED if repaired else TAKEN
+        return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
+
+    def _late(self, counting: list[Candidate], there: datetime | None) -> datetime | None:
+        """The time of what is only marked as late: just after it was due, unless what is there was later already."""
+        due = self._assignment.due
+        if due is None or not any(candidate.top.late for candidate in counting):
+            return None
+        return None if there and there > due else due + timedelta(seconds=1)
+
+
+def _told_by_content(submission: Submission) -> Submission:
+    """A file of nobody's name is told from others of its name by what is in it, so that an answer is for it alone."""
+    if submission.owner.platform != "file":
+        return submission
+    return replace(submission, owner=replace(submission.owner, number=submission.digest()))
+
+
+def _is_one_person(owners: list[Owner], told: dict[Owner, Told]) -> bool:
+    """Whether owners who would be one student are: by an exact id or an answer, all of them, and not by two of one
+    platform's numbers."""
+    lasting = [owner.platform for owner in owners if owner.platform in LASTING]
+    return all(told[owner].sure for owner in owners) and len(set(lasting)) == len(lasting)
+
+
+def _notes(submission: Submission, chosen: Chosen) -> list[str]:
+    notes = []
+    for candidate in chosen.best.values():
+        if candidate.form:
+            notes.append(f"it was a file of type {NOTEBOOKS[-candidate.form]}")
+        if candidate.top.late:
+            notes.append("late" if candidate.top.when else "late; the download does not tell by how much")
+    if chosen.older:
+        notes.append(f"older or a copy: {some(chosen.older)}")
+    if chosen.trouble:
+        notes.append(f"but for {some(chosen.trouble)}")
+    if chosen.passed_over:
+        notes.append(f"passed over: {some(chosen.passed_over)}")
+    if submission.installed:
+        notes.append(f"not looked into: {', '.join(submission.installed)}")
+    return notes

@@ -1,0 +1,194 @@
+"""Lists what each person handed in, in archives and folders as platforms give them.
+
+A *download* is a zip, or a folder that one was unpacked to. At its top lie the names that the platform gave, but for
+two platforms that put a folder around them: Gradescope (`assignment_123_export/submission_456/`) and GitHub Classroom
+(`02-softmax-submissions/02-softmax-jsmith/`). Any other folder at the top is one person's, unless the teacher has said
+in the table that it holds several people's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from . import metadata
+from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, NotRead, in_folder, in_zip, is_junk, on_disk
+from .file_names import printable
+from .identities import Whose
+from .platforms import Outermost, Owner, outermost
+from .selection import Submission
+
+GRADESCOPE = re.compile(r"assignment_[0-9]+_export")
+GITHUB = re.compile(r"(?P<slug>.+)-submissions", re.S)
+SOME = 3  # names that are told of a longer list
+
+
+@dataclass
+class Listing:
+    """submissions: by download and owner. unread: what could not be listed, and why. nobodys: other files' names."""
+
+    submissions: list[Submission] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    nobodys: dict[str, list[str]] = field(default_factory=dict)  # by download
+
+
+class Lister:
+    """Lists downloads; each submission gets a budget of its own, made by `budget`."""
+
+    def __init__(self, budget: Callable[[], Budget], whose: Whose, opened: ExitStack) -> None:
+        self._budget, self._whose, self._opened = budget, whose, opened
+        self.found = Listing()
+
+    def path(self, path: Path) -> None:
+        """A download that a teacher names: a zip, a folder or one file."""
+        if path.is_dir():
+            name = path.resolve().name
+            self._sort(self._below(self._inside(path), path), printable(name), name)
+        elif path.suffix.lower() == ".zip":
+            self._zip(path)
+        else:
+            self._sort([on_disk(path, path.parent)], "")
+
+    def archive_folder(self, archive: Path) -> None:
+        """nbgrader's folder: every zip at its top is a download, and what else lies there is one together."""
+        items = [item for item in self._inside(archive) if not is_junk((item.name,))]
+        zips = [item for item in items if self._is_download(item)]
+        self._sort(self._below((item for item in items if item not in zips), archive), "")
+        for path in zips:
+            self._zip(path)
+
+    def _is_download(self, item: Path) -> bool:
+        top = outermost(item.name, folder=False)
+        named = top is not None and top.owner.platform != "file"
+        return item.suffix.lower() == ".zip" and not named and not on_disk(item, item.parent).unfit
+
+    def _below(self, items: Iterable[Path], root: Path) -> Iterator[Entry]:
+        """What lies in a folder; of each person's folder in it no more than a budget takes."""
+        for item in items:
+            entry = on_disk(item, root)
+            yield entry
+            if entry.unfit == FOLDER and self._holds_several(item.name):
+                yield from self._below(self._inside(item), root)
+            elif entry.unfit == FOLDER:
+                yield from islice(in_folder(item, root), self._budget().max_files + 1)
+
+    def _holds_several(self, folder: str) -> bool:
+        return self._whose.is_several(folder) or bool(GRADESCOPE.fullmatch(folder) or GITHUB.fullmatch(folder))
+
+    def _inside(self, folder: Path) -> list[Path]:
+        try:
+            return sorted(folder.iterdir())
+        except OSError as error:
+            self.found.unread.append((printable(folder.name), str(error.strerror)))
+            return []
+
+    def _zip(self, path: Path) -> None:
+        try:
+            entries = in_zip(self._opened.enter_context(path.open("rb")), Budget(max_listed=DOWNLOAD_LIST))
+        except (NotRead, OSError) as why:
+            self.found.unread.append((printable(path.name), printable(str(why))))
+            return
+        self._sort(entries, printable(path.name), path.stem)
+
+    def _sort(self, entries: Iterable[Entry], download: str, called: str = "") -> None:
+        """Give each entry to the submission of its owner. called: the download's name, which may tell the platform."""
+        kept = [entry for entry in entries if not is_junk(entry.path) and entry.path != (".",)]
+        try:
+            owners = Owners(kept, called or download)
+        except NotRead as why:
+            self.found.unread.append((download, str(why)))
+            return
+        by_owner: dict[Owner, Submission] = {}
+        inner: dict[str, list[Entry]] = {}
+        for entry, tops in owners.told():
+            if not tops:
+                self.found.nobodys.setdefault(download, []).append(printable(entry.path[0]))
+            for top in tops:
+                if top.owner.platform == "folder" and self._whose.is_several(top.owner.name):
+                    inner.setdefault(top.owner.name, []).extend([_without(entry, 1)] if len(entry.path) > 1 else [])
+                else:
+                    by_owner.setdefault(top.owner, Submission(top.owner, download, self._budget())).add(entry, top)
+        for submission in by_owner.values():
+            submission.alone = len(by_owner) == 1
+            self.found.submissions.append(submission)
+        for folder, below in inner.items():
+            self._sort(below, f"{download}/{printable(folder)}".lstrip("/"), folder)
+
+
+class Owners:
+    """Whose the entries of one download are: each, without a folder that the platform put around, and its owners."""
+
+    def __init__(self, entries: list[Entry], called: str) -> None:
+        self._entries, self._called = entries, called
+        self._tables: dict[str, list[Outermost]] | None = None
+        self._slug = ""
+        self._platforms_own: set[str] = set()
+        self._blackboard: dict[str, Owner] = {}
+        self._unwrap()
+        self._read_exports()
+
+    def _unwrap(self) -> None:
+        tops = {entry.path[0] for entry in self._entries}
+        folder = next(iter(tops)) if len(tops) == 1 else ""
+        github = GITHUB.fullmatch(folder)
+        inside = [_without(entry, 1) for entry in self._entries if len(entry.path) > 1]
+        if GRADESCOPE.fullmatch(folder) or (github and _all_begin(inside, f"{github['slug']}-")):
+            self._entries, self._called = inside, folder
+        if (github := GITHUB.fullmatch(self._called)) and _all_begin(self._entries, f"{github['slug']}-"):
+            self._slug = f"{github['slug']}-"
+
+    def _read_exports(self) -> None:
+        """What the platform wrote beside submissions."""
+        for entry in self._entries:
+            name = entry.path[0]
+            if entry.path == (metadata.METADATA,) and not entry.unfit:
+                self._tables = metadata.gradescope(entry)
+            elif len(entry.path) == 1 and (head := metadata.about(name)):
+                owner = metadata.blackboard(entry, head)
+                self._blackboard |= {head: owner} if owner else {}
+            else:
+                continue
+            self._platforms_own.add(name)
+
+    def told(self) -> Iterator[tuple[Entry, list[Outermost]]]:
+        for entry in self._entries:
+            if entry.path[0] not in self._platforms_own:
+                yield entry, self._of(entry)
+
+    def _of(self, entry: Entry) -> list[Outermost]:
+        name, folder = entry.path[0], len(entry.path) > 1 or entry.unfit == FOLDER
+        if self._tables is not None:
+            return self._tables.get(name) or [Outermost(Owner("file", name))] if folder else []
+        if self._slug and folder:
+            login = name.removeprefix(self._slug)
+            return [Outermost(Owner("github", login, login))]
+        top = outermost(name, folder)
+        if top and top.owner.platform == "file" and entry.unfit:
+            return []
+        if top and top.owner.name in self._blackboard and top.owner.platform == "blackboard":
+            top = Outermost(self._blackboard[top.owner.name], top.own, top.order, top.when, top.late)
+        return [top] if top else []
+
+
+def _all_begin(entries: list[Entry], beginning: str) -> bool:
+    """Whether all that lies at the top are folders whose names begin so."""
+    return bool(entries) and all(
+        entry.path[0].startswith(beginning)
+        and entry.path[0] != beginning
+        and (len(entry.path) > 1 or entry.unfit == FOLDER)
+        for entry in entries
+    )
+
+
+def _without(entry: Entry, names: int) -> Entry:
+    return Entry(entry.path[names:], entry.unfit, entry.size, entry.open)
+
+
+def some(texts: list[str]) -> str:
+    """The first few, and how many more."""
+    more = f" and {len(texts) - SOME:,} more" if len(texts) > SOME else ""
+    return "; ".join(texts[:SOME]) + more

@@ -1,0 +1,214 @@
+"""Which student an owner is: one whom the class list knows, one whom the table names, or a new one.
+
+An exact id beats a name; two ids are never one person; and what cannot be told is not guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from .file_names import letters, slug
+from .identities import BY_NAME, LEAVE, NEW, SEVERAL, Row, Whose
+from .platforms import LASTING, Owner
+
+RENUMBERED = ("moodle", "brightspace")  # where a person has another number in each lesson
+LONGEST_ID = 200  # bytes: an id is a folder's name, which has at most 255
+OF_A_GROUP = "-"  # between a group's name and a person's, in Moodle's downloads by group
+# What Moodle calls everybody where it grades without names. Its number is then the only name there is
+PARTICIPANT = {"participant", "teilnehmer", "teilnehmerin", "participante", "partecipante", "deelnemer", "uczestnik"}
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student of the class list; `number` is the platform's (nbgrader's `lms_user_id`), "" where it is not known."""
+
+    id: str
+    first: str = ""
+    last: str = ""
+    email: str = ""
+    number: str = ""
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether somebody wrote who this is; nbgrader also adds students when their work is graded, by id alone."""
+        return bool(self.first or self.last or self.email or self.number)
+
+
+@dataclass(frozen=True)
+class Told:
+    """The ids of an owner, several for a group; none where `why` says what is not told. sure: by an exact id or
+    an answer."""
+
+    students: tuple[str, ...] = ()
+    sure: bool = False
+    why: str = ""
+
+    @property
+    def left_out(self) -> bool:
+        return self.students == (LEAVE,)
+
+
+class People:
+    """The class list, by what a download may call its students, and the table of answers."""
+
+    def __init__(self, students: Iterable[Student], whose: Whose) -> None:
+        self._whose = whose
+        self._ids: dict[str, str] = {}
+        self._numbers: dict[str, str] = {}
+        self._emails: dict[str, str] = {}
+        self._names: dict[str, set[str]] = {}
+        self.listed = False
+        for student in students:
+            self.listed |= student.is_listed
+            self._ids[student.id] = student.id
+            self._numbers |= {student.number: student.id} if student.number else {}
+            self._emails |= {student.email.lower(): student.id} if student.email else {}
+            for name in (
+                student.id,
+                f"{student.first} {student.last}",
+                f"{student.last} {student.first}",
+                student.email,
+            ):
+                if key := letters(name):
+                    self._names.setdefault(key, set()).add(student.id)
+
+    def whose(self, owners: Iterable[Owner]) -> dict[Owner, Told]:
+        """Which student each is; what is not told is asked in the table."""
+        owners = list(dict.fromkeys(owners))
+        self._namesakes = Counter((owner.platform, letters(owner.name)) for owner in owners)
+        self._in_groups = _in_groups(owners)
+        found = {owner: told for owner in owners if (told := self._surely(owner))}
+        taken = {student for told in found.values() for student in told.students}
+        for owner in owners:
+            if owner not in found:
+                found[owner] = self._by_name(owner, taken)
+        for owner, told in found.items():
+            if not told.students:
+                self._whose.ask(owner, told.why)
+        return found
+
+    def remember(self, owner: Owner, told: Told) -> None:
+        """Keep in the table whom a name told, now that nothing speaks against it."""
+        known = any(row.students == told.students for row in self._whose.rows_of_name(owner))
+        if told.sure or owner.platform == "folder" or (owner.platform in RENUMBERED and known):
+            self._whose.forget(owner)
+        else:
+            self._whose.remember(owner, told.students, BY_NAME if self.knows(told.students[0]) else NEW)
+
+    def knows(self, student: str) -> bool:
+        return student in self._ids
+
+    def _surely(self, owner: Owner) -> Told | None:
+        """What an answer, an exact id, or what was found before tells, in this order."""
+        row, exact = self._row(owner), self._exactly(owner)
+        if row and row.is_answer:
+            return self._checked(owner, row.students)
+        if exact or row is None:
+            return exact
+        told = replace(self._checked(owner, row.students), sure=False)
+        return told if told.students else None
+
+    def _row(self, owner: Owner) -> Row | None:
+        """The owner's row in the table; where numbers change, the one of its name, if that is one person's."""
+        row = self._whose.row(owner)
+        if row is None and owner.platform in RENUMBERED and self._namesakes[owner.platform, letters(owner.name)] == 1:
+            rows = self._whose.rows_of_name(owner)
+            row = rows[0] if len(rows) == 1 else None
+        return row
+
+    def _checked(self, owner: Owner, answer: tuple[str, ...]) -> Told:
+        if answer == (SEVERAL,):
+            return Told(why=f"{SEVERAL} is an answer for folders only")
+        if self.listed and (strange := [one for one in answer if not self.knows(one) and one != LEAVE]):
+            return Told(why=f"the class list has no student {', '.join(strange)}: `nbgrader db student add` adds one")
+        others = {student: number for number, student in self._numbers.items() if number != owner.number}
+        if owner.platform == "canvas" and (other := next((one for one in answer if one in others), "")):
+            return Told(why=f"{other} has number {others[other]} in the class list")
+        return Told(answer, sure=True)
+
+    def _exactly(self, owner: Owner) -> Told | None:
+        match owner.platform:
+            case "canvas":
+                student = self._numbers.get(owner.number)
+            case "gradescope":
+                emailed = self._emails.get(owner.email.lower())
+                student = self._ids.get(owner.number) or self._numbers.get(owner.number) or emailed
+            case "blackboard" if not owner.number:
+                student = self._user_in(owner.name)
+            case "blackboard" | "github":
+                student = self._ids.get(owner.number)
+            case "folder":
+                student = self._ids.get(owner.name)
+            case _:
+                return None
+        return Told((student,), sure=True) if student else None
+
+    def _user_in(self, name: str) -> str | None:
+        """The one id in which a name of Blackboard's, an assignment and a user name, ends."""
+        fit = [student for student in self._ids if name.endswith(f"_{student}")]
+        return fit[0] if len(fit) == 1 else None
+
+    def _by_name(self, owner: Owner, taken: set[str]) -> Told:
+        """What a name tells, where no exact id has told it."""
+        if owner.platform == "file":
+            return Told(why="its name does not tell whose it is")
+        if owner.platform == "blackboard" and not owner.number:
+            return Told(why="the text that Blackboard puts beside it, with the user name, is missing")
+        if owner.platform == "anonymous" or (owner.platform == "moodle" and letters(owner.name) in PARTICIPANT):
+            return Told((f"{slug(owner.name)}_{owner.number}",), sure=True)
+        if not self.listed and owner.platform in ("blackboard", "gradescope", "github"):
+            return self._new(owner)
+        same = self._named(owner)
+        if len(same) == 1 and same <= taken:
+            (student,) = same
+            return Told(why=f"it is {student}'s name, and something else was handed in under {student}'s own id")
+        several = owner.platform in RENUMBERED and len(self._whose.rows_of_name(owner)) > 1
+        if several or self._namesakes[owner.platform, letters(owner.name)] > 1:
+            return Told(why="several people are called so, or several names are alike")
+        if len(same) > 1:
+            return Told(why=f"the class list has several students of that name ({', '.join(sorted(same))})")
+        if not same:
+            return self._new(owner)
+        (student,) = same
+        if self._has_other_number(student, owner):
+            return Told(why=f"it is {student}'s name, and {student} has another number there")
+        return Told((student,))
+
+    def _named(self, owner: Owner) -> set[str]:
+        if same := self._names.get(letters(owner.name), set()):
+            return same
+        if owner.platform == "moodle" and self._in_groups and self.listed:
+            parts = owner.name.split(OF_A_GROUP)
+            behind = (OF_A_GROUP.join(parts[at:]) for at in range(1, len(parts)))
+            return set().union(*(self._names.get(letters(name), set()) for name in behind))
+        return set()
+
+    def _has_other_number(self, student: str, owner: Owner) -> bool:
+        if owner.platform == "canvas" and student in self._numbers.values():
+            return True  # by which it would have been found
+        return owner.platform in LASTING and any(
+            row.platform == owner.platform and row.number != owner.number for row in self._whose.known_as(student)
+        )
+
+    def _new(self, owner: Owner) -> Told:
+        if self.listed:
+            return Told(why="nobody in the class list is called so")
+        if owner.platform == "moodle" and self._in_groups:
+            return Told(why="it begins with a group's name, it seems, and there is no class list to tell")
+        student = slug(owner.number if owner.platform in LASTING and owner.platform != "canvas" else owner.name)
+        if not student:
+            return Told(why="its name has no letter or digit")
+        if len(student.encode()) > LONGEST_ID:
+            return Told(why="its name is too long")
+        others = [row for row in self._whose.known_as(student) if row.platform == owner.platform]
+        if others and not any(row.name == owner.name and owner.platform not in LASTING for row in others):
+            return Told(why=f"{student} is {others[0].name} ({others[0].number}) already")
+        return Told((student,))
+
+
+def _in_groups(owners: list[Owner]) -> bool:
+    """Whether Moodle put a group's name before everybody's."""
+    names = [owner.name for owner in owners if owner.platform == "moodle"]
+    return len(names) > 1 and all(OF_A_GROUP in name for name in names)

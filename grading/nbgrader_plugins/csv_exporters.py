@@ -1,0 +1,235 @@
+"""CSV files of grades: every student and lesson as a row, every student, or every exercise with what was found.
+
+    nbgrader export
+    nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv
+    nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.ExercisesCsvExporter --to exercises.csv
+
+Points are the gradebook's, so a teacher's count; the rest is the judge's verdict that was kept with them. What was
+handed in and not graded has no points, and never reads as a zero.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
+from nbgrader.plugins import ExportPlugin
+
+from grading.grader.verdict import ExerciseVerdict
+from grading.notebooks.cells import exercise_named
+from grading.safe_csv import write_rows
+
+from ..gradebook.accommodations import leaves
+from ..gradebook.store import Kept, kept, submissions_of
+
+NOT_HANDED_IN = "not handed in"
+NOT_GRADED = "not graded yet"
+NEEDS_A_PERSON = "needs a person"
+NO_VERDICT = "verdict missing"
+EXCUSED = "excused"
+
+
+class ExportError(ValueError):
+    """What was asked for is not in the gradebook; the message says what is."""
+
+
+@dataclass
+class CsvRow:
+    """One exercise of one student. Empty: not known, or does not apply."""
+
+    student: str
+    last_name: str
+    first_name: str
+    lesson: str
+    exercise: str
+    points: float | str
+    max_points: float
+    judged_points: float | str = ""
+    status: str = NOT_HANDED_IN
+    mistake: str = ""
+    criteria: str = ""
+    followed_through: str = ""
+    not_allowed: str = ""
+    needs_a_person: str = ""
+    sandboxed: str = ""
+    seed: int | str = ""
+    handed_in: str = ""
+    reason: str = ""
+
+
+class _CsvExporter(ExportPlugin):
+    """`--assignment` and `--student` choose, as for nbgrader's own exporter."""
+
+    destination: str
+    row: type
+    excused: frozenset[tuple[str, str]] | set[tuple[str, str]] = frozenset()  # (student, lesson)
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the file. Where that cannot be done, says why and ends the command with the exit status 1."""
+        try:
+            self._write(gradebook)
+        except (ExportError, OSError) as error:
+            self.log.error("Nothing was exported: %s", error)
+            sys.exit(1)
+
+    def _write(self, gradebook: Gradebook) -> None:
+        assignments = _chosen(self.assignment, gradebook.assignments, "name", "assignment")
+        students = _chosen(self.student, gradebook.students, "id", "student")
+        destination = Path(self.to or self.destination)
+        rows = write_rows(destination, self._columns(assignments), self._all(gradebook, assignments, students))
+        self.log.info("%d rows written to %s", rows, destination)
+
+    def _columns(self, assignments: list[Assignment]) -> list[str]:
+        return [column.name for column in fields(self.row)]
+
+    def _all(
+        self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]
+    ) -> Iterator[dict[str, Any]]:
+        for row in self._each(gradebook, assignments, students):
+            yield asdict(row)
+
+    def _each(self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]) -> Iterator[Any]:
+        self.excused = {(one.student, one.lesson) for one in leaves(gradebook) if one.excused}
+        for assignment in assignments:
+            graded = {one.student: one for one in kept(gradebook, assignment.name)}
+            handed_in = submissions_of(gradebook, assignment.name)
+            for student in students:
+                yield from self._rows(assignment, student, handed_in.get(student.id), graded)
+
+    def _rows(
+        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+    ) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+@dataclass
+class GradeRow:
+    """One lesson of one student, under the names that nbgrader's own exporter gives. status: see the module."""
+
+    assignment: str
+    duedate: str
+    timestamp: str
+    student_id: str
+    last_name: str
+    first_name: str
+    email: str
+    raw_score: float | str
+    late_submission_penalty: float | str
+    score: float | str
+    max_score: float
+    status: str
+
+
+class GradesCsvExporter(_CsvExporter):
+    """What `nbgrader export` writes here, in the place of nbgrader's own, to which what is not graded is 0 points."""
+
+    destination, row = "grades.csv", GradeRow
+
+    def _rows(
+        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+    ) -> Iterator[GradeRow]:
+        points: tuple[float | str, float | str, float | str] = (0.0, 0.0, 0.0)
+        status, when = NOT_HANDED_IN, ""
+        if submission is not None:
+            when = str(submission.timestamp or "")
+            penalty = submission.late_submission_penalty
+            points = submission.score, penalty, max(0.0, submission.score - penalty)
+            grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+            status = NEEDS_A_PERSON if any(grade.needs_manual_grade for grade in grades) else "graded"
+            if student.id not in graded and not all(grade.manual_score is not None for grade in grades):
+                points, status = ("", "", ""), NOT_GRADED
+        if (student.id, assignment.name) in self.excused:
+            points, status = ("", "", ""), EXCUSED
+        who = (student.id, student.last_name or "", student.first_name or "", student.email or "")
+        yield GradeRow(
+            assignment.name, str(assignment.duedate or ""), when, *who, *points, assignment.max_score, status
+        )
+
+
+class WideCsvExporter(GradesCsvExporter):
+    """A row for each student and a column for each lesson: the points that count, `EX` for who is excused, and nothing
+    where a person is still to give points or nothing is graded. `total` is of `out_of`, of the lessons that count."""
+
+    destination = "class.csv"
+
+    def _columns(self, assignments: list[Assignment]) -> list[str]:
+        lessons = [assignment.name for assignment in assignments]
+        return ["student_id", "last_name", "first_name", "email", *lessons, "total", "out_of"]
+
+    def _all(
+        self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]
+    ) -> Iterator[dict[str, Any]]:
+        of_student: dict[str, list[GradeRow]] = {student.id: [] for student in students}
+        for row in self._each(gradebook, assignments, students):
+            of_student[row.student_id].append(row)
+        for rows in of_student.values():
+            if rows:
+                yield _wide(rows)
+
+
+def _wide(rows: list[GradeRow]) -> dict[str, Any]:
+    """One student's lessons in one row."""
+    named = {name: getattr(rows[0], name) for name in ("student_id", "last_name", "first_name", "email")}
+    shown = {row.assignment: {EXCUSED: "EX", NEEDS_A_PERSON: ""}.get(row.status, row.score) for row in rows}
+    total = float(sum(points for points in shown.values() if isinstance(points, float)))
+    most = float(sum(row.max_score for row in rows if row.status != EXCUSED))
+    return {**named, **shown, "total": total, "out_of": most}
+
+
+class ExercisesCsvExporter(_CsvExporter):
+    """Every exercise of every student (`CsvRow`)."""
+
+    destination, row = "exercises.csv", CsvRow
+
+    def _rows(
+        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+    ) -> Iterator[CsvRow]:
+        who = (student.id, student.last_name or "", student.first_name or "", assignment.name)
+        if submission is None:
+            for notebook in assignment.notebooks:
+                for cell in notebook.grade_cells:
+                    yield CsvRow(*who, exercise_named(cell.name), 0.0, cell.max_score)
+            return
+        when = submission.timestamp.isoformat(" ") if submission.timestamp else ""
+        verdicts = graded[student.id].verdicts if student.id in graded else None
+        for notebook in submission.notebooks:
+            for grade in sorted(notebook.grades, key=lambda grade: grade.cell.id):
+                row = CsvRow(*who, exercise_named(grade.name), grade.score, grade.max_score, handed_in=when)
+                _complete(row, grade, verdicts)
+                yield row
+
+
+def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] | None) -> None:
+    """What the verdict and a person's grade add to a row; verdicts: None where the submission was not graded."""
+    verdict = None if verdicts is None else verdicts.get(grade.name)
+    if verdict is None:
+        row.status = NOT_GRADED if verdicts is None else NO_VERDICT
+        row.points = "" if verdicts is None and grade.manual_score is None else grade.score
+    else:
+        row.judged_points, row.status, row.mistake = float(verdict.earned), verdict.status, verdict.named
+        row.criteria = "; ".join(f"{c.name}: {c.earned:g}/{c.points:g}" for c in verdict.criteria)
+        row.followed_through = ", ".join(verdict.followed_through)
+        row.not_allowed = ", ".join(verdict.not_allowed)
+        row.sandboxed = "yes" if verdict.sandboxed else "no"
+        row.seed = verdict.seed
+        row.reason = verdict.internal
+    if grade.manual_score is not None:
+        row.status = "graded by a person" if row.status in (NEEDS_A_PERSON, NOT_GRADED) else row.status
+        row.needs_a_person = "yes" if grade.needs_manual_grade else "no"
+    else:
+        row.needs_a_person = "yes" if grade.needs_manual_grade and row.status != NOT_GRADED else "no"
+        row.points = "" if row.status == NEEDS_A_PERSON else row.points
+
+
+def _chosen(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:
+    """Those of `known` that are named, or all. Raises ExportError for a name that is none of them."""
+    by_name = {str(getattr(item, key)): item for item in known}
+    wanted = [str(name) for name in names]
+    if unknown := [name for name in wanted if name not in by_name]:
+        there = ", ".join(by_name) or "none"
+        raise ExportError(f"the gradebook has no {what} {', '.join(unknown)}; it has: {there}")
+    return [by_name[name] for name in (wanted or by_name)]

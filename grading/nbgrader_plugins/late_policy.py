@@ -1,0 +1,47 @@
+"""What a late submission loses, by the name of a rule: `c.LatePolicy.policy` in nbgrader_config.py.
+
+Any other plugin for `c.AssignLatePenalties.plugin_class` works too; the feedback then states only the times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from nbgrader.plugins import LateSubmissionPlugin
+from traitlets import Enum, Float
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+POLICIES: dict[str, tuple[Callable[[float], float], str]] = {  # share of the points after so many seconds, and in words
+    "none": (lambda late: 0.0, "nothing is taken off"),
+    "zero": (lambda late: 1.0, "what comes late earns nothing"),
+    "half": (lambda late: 0.5, "half of the points are taken off"),
+    "10% a day": (lambda late: 0.1 * math.ceil(late / DAY), "10% of the points for each day begun"),
+    "20% a day": (lambda late: 0.2 * math.ceil(late / DAY), "20% of the points for each day begun"),
+    "2% an hour": (lambda late: 0.02 * math.ceil(late / HOUR), "2% of the points for each hour begun"),
+}
+
+
+class LatePolicy(LateSubmissionPlugin):
+    """One of a few common rules. With "none", nbgrader's own `c.LateSubmissionPlugin.penalty_method` holds."""
+
+    policy = Enum(tuple(POLICIES), "none", help=f"One of {', '.join(POLICIES)}.").tag(config=True)
+    grace_minutes = Float(0.0, help="Minutes after the due date that cost nothing, and do not count.").tag(config=True)
+    most = Float(1.0, help="The largest share of the points that is taken off: 0.5 is half of them.").tag(config=True)
+
+    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
+        """Points to take off; None: none."""
+        late = total_seconds_late - self.grace_minutes * MINUTE
+        if late <= 0:
+            return None
+        if self.policy == "none":
+            theirs: float | None = super().late_submission_penalty(student_id, score, total_seconds_late)
+            return theirs
+        return score * min(POLICIES[self.policy][0](late), self.most, 1.0)
+
+    def in_words(self) -> str:
+        if self.policy == "none":
+            return POLICIES["zero"][1] if self.penalty_method == "zero" else ""
+        grace = f" after {self.grace_minutes:g} minutes of grace" if self.grace_minutes else ""
+        most = f", {self.most:.0%} at most" if self.most < 1 and self.policy != "zero" else ""
+        return f"{POLICIES[self.policy][1]}{grace}{most}"

@@ -1,0 +1,101 @@
+"""The exporter of `nbgrader generate_assignment`: a release is made beside the one that there is, and then swapped in.
+
+nbgrader deletes a release before it makes another, and is left with none where it then refuses: above all where cells
+were added or removed while the gradebook has submissions. Here the old one stays, and what can be done is told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+
+from grading.notebooks.cells import grade_id
+
+UNFINISHED = ".releasing-"  # a folder in the course's directory, in which a release is made
+
+REMEDY = (
+    "{lesson} has {count} submission{s} in the gradebook, so no exercise of it can be added or removed ({changed}). "
+    "The release is as it was. Put the cells back as they were, or give the new exercise a lesson of its own. Or begin "
+    "the lesson anew: with a copy of the gradebook kept, `nbgrader db assignment remove {lesson} --force` deletes its "
+    "grades, points by hand and due date, and `grading release {lesson}` and `grading grade {lesson}` make grades from "
+    "what lies in submitted/."
+)
+
+
+class ReleaseExporter(NotebookExporter):
+    """As nbconvert's; its converter, which makes it right before it converts, then does so beside the release."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
+        if getattr(self.parent, "assignments", None):
+            convert: Callable[[], None] = self.parent.convert_notebooks  # type: ignore[union-attr]
+            self.parent.convert_notebooks = lambda: self._beside(convert)  # type: ignore[union-attr]
+
+    def _beside(self, convert: Callable[[], None]) -> None:
+        coursedir: CourseDirectory = self.parent.coursedir  # type: ignore[union-attr]
+        lessons = [os.path.basename(os.path.normpath(source)) for source in self.parent.assignments]  # type: ignore[union-attr]
+        with _made_beside(coursedir, lessons):
+            try:
+                convert()
+            except NbGraderException:
+                for why in filter(None, (_refused(coursedir, lesson) for lesson in lessons)):
+                    self.log.error("%s", why)
+                raise
+
+
+@contextmanager
+def _made_beside(coursedir: CourseDirectory, lessons: list[str]) -> Iterator[None]:
+    """What is written as a release goes beside it, to a copy, which takes its place unless an error is raised."""
+    root, release = Path(coursedir.root), coursedir.release_directory
+    for left in root.glob(f"{UNFINISHED}*"):  # by one that was killed
+        shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=root) as beside:
+        places = {
+            Path(coursedir.format_path(release, ".", lesson)): Path(coursedir.format_path(beside, ".", lesson))
+            for lesson in lessons
+        }
+        for old, new in places.items():
+            if old.is_dir():
+                shutil.copytree(old, new, symlinks=True)
+        coursedir.release_directory = os.path.basename(beside)
+        try:
+            yield
+        finally:
+            coursedir.release_directory = release
+        for old, new in places.items():
+            _swap(old, new, Path(beside) / "before")
+
+
+def _swap(old: Path, new: Path, aside: Path) -> None:
+    if new.is_dir():
+        old.parent.mkdir(parents=True, exist_ok=True)
+        if old.exists():
+            os.rename(old, aside)
+        os.rename(new, old)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _refused(coursedir: CourseDirectory, lesson: str) -> str:
+    """Why nbgrader refuses a lesson whose cells are others than those of its submissions; "" where they are not."""
+    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        try:
+            notebook = gradebook.find_notebook(lesson, lesson)
+        except MissingEntry:
+            return ""
+        there, count = {cell.name for cell in notebook.source_cells}, len(notebook.submissions)
+    path = Path(coursedir.format_path(coursedir.source_directory, ".", lesson)) / f"{lesson}.ipynb"
+    marked = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if grade_id(cell)]
+    changed = {"added": {grade_id(cell) for cell in marked} - there, "removed": there - {grade_id(c) for c in marked}}
+    told = "; ".join(f"{word}: {', '.join(sorted(names))}" for word, names in changed.items() if names)
+    return REMEDY.format(lesson=lesson, count=count, s="s" * (count != 1), changed=told) if told and count else ""

@@ -1,0 +1,98 @@
+"""The extractor and the collector of `nbgrader zip_collect`.
+
+nbgrader calls the extractor once, then asks the collector about every file that it finds in `extracted/`. Here the
+first decides everything, so that `extracted/<student>/<notebook>.ipynb` is all that the second sees, of those whose
+work has changed, and all that nbgrader writes to its log: no name of a student's is in it.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.plugins.zipcollect import ExtractorPlugin, FileNameCollectorPlugin
+from nbgrader.utils import find_all_notebooks
+from rich.console import Console
+from traitlets import Int
+
+from ..lms import submitted_dir
+from ..lms.archives import Budget
+from ..lms.collection import Collecting, Lesson, Outcome, Put
+from ..lms.downloads import Lister
+from ..lms.identities import FILE, Whose
+from ..lms.outcome_table import show
+from ..lms.roster import People, Student
+
+REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{notebook}.ipynb yourself."
+
+
+class TolerantExtractor(ExtractorPlugin):
+    """Finds what counts in everything that was downloaded, and copies it to `extracted/<student>/`.
+
+    outcomes: what became of each submission. times: student -> what is to stand in timestamp.txt.
+    """
+
+    max_bytes = Int(Budget.max_bytes, help="Bytes to read and unpack of one submission.").tag(config=True)
+    max_files = Int(Budget.max_files, help="Files and folders of one submission.").tag(config=True)
+    max_depth = Int(Budget.max_depth, help="Archives in archives of one submission.").tag(config=True)
+
+    def extract(self, archive_path: str, extracted_path: str) -> None:
+        course = self.parent.coursedir
+        self.times: dict[str, str] = {}
+
+        def put(student: str, contents: dict[str, IO[bytes]], time: str) -> None:
+            submitted_dir.write(Path(extracted_path) / student, contents, "")
+            self.times[student] = time if submitted_dir.time_of(time) else ""
+
+        whose = Whose(Path(course.root) / FILE)
+        lesson, people = about(course, whose, put)
+        with ExitStack() as opened:
+            lister = Lister(self.budget, whose, opened)
+            lister.archive_folder(Path(archive_path))
+            self.outcomes: list[Outcome] = list(Collecting(lesson, people, whose).outcomes(lister.found))
+        whose.save()
+        show(self.outcomes, Console(), FILE, REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]))
+
+    def budget(self) -> Budget:
+        return Budget(self.max_bytes, self.max_files, self.max_depth)
+
+
+class DownloadCollector(FileNameCollectorPlugin):
+    """Tells nbgrader whose a file in `extracted/<student>/<notebook>.ipynb` is, as `TolerantExtractor` decided it."""
+
+    def collect(self, submitted_file: str) -> dict[str, str]:
+        path = Path(submitted_file)
+        told = {"student_id": path.parent.name, "file_id": path.name}
+        time = self.parent.extractor_plugin_inst.times.get(path.parent.name, "")
+        return told | ({"timestamp": time} if time else {})
+
+
+def about(course: CourseDirectory, whose: Whose, put: Put | None = None) -> tuple[Lesson, People]:
+    """What the course knows of a lesson, its `assignment_id`, and of its students. put: where not into `submitted/`."""
+
+    def folder(student: str) -> Path:
+        return Path(course.format_path(course.submitted_directory, student, lesson))
+
+    def into_submitted(student: str, contents: dict[str, IO[bytes]], time: str) -> None:
+        submitted_dir.write(folder(student), contents, time)
+
+    lesson = course.assignment_id
+    names = find_all_notebooks(course.format_path(course.release_directory, ".", lesson)) or [lesson]
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        due = next((one.duedate for one in gradebook.assignments if one.name == lesson), None)
+        students = [
+            Student(one.id, one.first_name or "", one.last_name or "", one.email or "", str(one.lms_user_id or ""))
+            for one in gradebook.students
+        ]
+    return (
+        Lesson(
+            notebooks=[name.removesuffix(".ipynb") for name in names],
+            due=due and submitted_dir.utc(due),
+            folder=folder,
+            put=put or into_submitted,
+        ),
+        People(students, whose),
+    )

@@ -1,0 +1,208 @@
+"""Reads whatever was handed in under the name of a notebook, and never raises.
+
+What can be read is read: any encoding, nbformat 2 to 4, cells without ids, broken outputs (they are dropped unread,
+since grading clears them). What cannot be read becomes a notebook with one markdown cell that says what is wrong and
+what to do, and `nb.metadata["attention_course"]["unreadable"]` holds the reason, so that the exercises go to a person
+and the other submissions are graded. Nothing of the student's own `attention_course` metadata survives.
+
+Read in a judge's process. Where the file is, and whether it is one, is told by `place`; which cell belongs to which
+exercise by `repair`; what is harmless to open by `clean`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import chain, count
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+
+from course.harness.serialization import writable
+from grading.grader.cell_code import MAX_KEPT
+from grading.notebooks.cells import RECORD
+
+from .script_export import exported_cells
+from .submitted_file import AGAIN, WITHOUT_OUTPUTS, Unreadable, notebook_of, one_line, unreadable_notebook
+
+KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
+KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, beside its tags; Colab has an id there
+TAG = re.compile(r"[^,]+")
+MAX_CELLS = 5_000
+MAX_MARKS = 2_000_000  # commas and brackets, which part a file's values; one takes some sixty bytes of memory
+MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
+CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+CELL_TYPES = {"code": "code", "raw": "raw", "heading": "markdown", "html": "markdown"}
+CELL_TYPES |= {"markdown": "markdown", "plaintext": "markdown"}
+OTHER_FILES = (
+    (b"PK\x03\x04", "a zip archive (or an office document)"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"\x1f\x8b", "a compressed archive"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"<!doctype", "a web page"),
+    (b"<html", "a web page"),
+    (b"{\\rtf", "a text document"),
+)
+
+
+def read_submission(data: bytes) -> NotebookNode:
+    """The notebook in a file's bytes as valid nbformat 4.5, without outputs; its metadata holds the record."""
+    repairs: list[str] = []
+    try:
+        content = _parse(data, repairs)
+        cells = _cells_of(content, repairs)
+    except Unreadable as reason:
+        return unreadable_notebook(str(reason))
+    metadata = _as_dict(content.get("metadata"))
+    kept: dict[str, Any] = {key: plain(metadata[key], text=one_line) for key in KEPT if key in metadata}
+    return notebook_of(cells, {**kept, RECORD: {"repairs": repairs}})
+
+
+def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
+    if not data.strip(b"\0 \t\r\n"):
+        raise Unreadable(f"The file is empty. {AGAIN}")
+    if (marks := sum(map(data.count, (b",", b"[", b"{")))) > MAX_MARKS:
+        raise Unreadable(f"The file is very large: it holds {marks:,} values. {WITHOUT_OUTPUTS}")
+    text = _decode(data, repairs).strip("\0 \t\r\n")
+    if not text.startswith("{") and (exported := exported_cells(text)) is not None:
+        repairs.append(
+            "It was not the notebook but a Python file to which one was exported; its cells were taken from it."
+        )
+        return {"cells": exported}
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Unreadable(_why_not_json(data, text, error)) from error
+    except (RecursionError, ValueError) as error:
+        raise Unreadable(f"The file is no notebook: its content is nested or long beyond use. {AGAIN}") from error
+    if not isinstance(content, dict):
+        raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+    return content
+
+
+def _decode(data: bytes, repairs: list[str]) -> str:
+    encoding: str = json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        encoding, text = "Windows or Latin-1", data.decode("latin-1")
+    if not encoding.startswith("utf-8"):
+        repairs.append(
+            f"The file was not saved as UTF-8 but, it seems, as {encoding}; letters with accents may look wrong."
+        )
+    return text
+
+
+def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:16].lower()
+    for beginning, what in OTHER_FILES:
+        if start.startswith(beginning.lower()):
+            return f"The file is no notebook but {what}. Hand in the file that ends in .ipynb."
+    if not text.startswith("{"):
+        return f"The file is no notebook: a notebook is JSON and begins with a brace. {AGAIN}"
+    if re.search(r"^<{7} ", text, re.MULTILINE):
+        return (
+            "The file holds the marks of an unresolved merge (<<<<<<<), so it is no notebook any more. "
+            "Choose one of the two versions, check that it opens, and hand it in again."
+        )
+    rest = text[error.pos :]  # of a word or number that was cut in two, a few letters
+    if error.msg.startswith("Unterminated") or not rest or (len(rest) <= 6 and rest[-1] != "}"):
+        return f"The file is cut off: it ends in the middle, at line {text.count(chr(10)) + 1}. {AGAIN}"
+    return f"The file is damaged: it is not valid JSON from line {error.lineno} on. {AGAIN}"
+
+
+def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any]]:
+    """The cells, each with what grading needs and nothing that could be malformed."""
+    raw = content.get("cells")
+    if raw is None and isinstance(content.get("worksheets"), list):  # nbformat 2 and 3
+        raw = [
+            cell
+            for sheet in content["worksheets"]
+            if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
+            for cell in sheet["cells"]
+        ]
+        repairs.append("The notebook was saved in an old format; it was converted.")
+    if not isinstance(raw, list):
+        raise Unreadable(f"The file is no notebook: it is JSON, but has no cells. {AGAIN}")
+    if len(raw) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(raw):,} cells, which is more than can be graded. {AGAIN}")
+    found = [cell for cell in raw if isinstance(cell, dict)]
+    if len(found) < len(raw):
+        repairs.append(f"Entries that are no cells were left out: {len(raw) - len(found)}.")
+    taken: set[str] = set()
+    cells = [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
+    code = sum(len(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    if code > MAX_KEPT:  # what is kept is read once, however many exercises there are
+        raise Unreadable(
+            f"The notebook holds {code:,} characters of code, more than can be graded. "
+            "Take out what was pasted into it, such as data, and hand it in again."
+        )
+    return cells
+
+
+def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
+    stated = raw.get("cell_type")
+    kind = CELL_TYPES.get(stated if isinstance(stated, str) else "", "raw")
+    source = _text(raw.get("source", raw.get("input", "")))
+    if stated == "heading":
+        level = raw.get("level")
+        source = "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 1) + " " + source
+    cell = {
+        "cell_type": kind,
+        "id": _free_id(raw.get("id"), f"cell-{number}", taken),
+        "metadata": _metadata(_as_dict(raw.get("metadata"))),
+        "source": source,
+    }
+    if kind == "code":
+        return {**cell, "execution_count": None, "outputs": []}
+    attachments = _attachments(raw.get("attachments"))
+    return {**cell, "attachments": attachments} if attachments else cell
+
+
+def _metadata(raw: dict[str, Any]) -> dict[str, Any]:
+    """What grading looks at; of other keys the format prescribes what they hold, and they may hold something else."""
+    kept: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
+    if isinstance(tags := raw.get("tags"), list):
+        kept["tags"] = list(dict.fromkeys(one_line(tag) for tag in tags if isinstance(tag, str) and TAG.fullmatch(tag)))
+    return kept
+
+
+def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
+    valid = isinstance(wanted, str) and CELL_ID.fullmatch(wanted)
+    names = chain([wanted] if valid else [], [otherwise], (f"{otherwise}-{n}" for n in count(2)))
+    name: str = next(name for name in names if name not in taken)
+    taken.add(name)
+    return name
+
+
+def _attachments(raw: Any) -> dict[str, dict[str, str]]:
+    return {
+        writable(name): {writable(kind): _text(data) for kind, data in bundle.items()}
+        for name, bundle in _as_dict(raw).items()
+        if isinstance(bundle, dict) and bundle
+    }
+
+
+def _text(value: Any) -> str:
+    """A text, which a notebook may hold as a list of lines."""
+    lines = value if isinstance(value, list) else [value]
+    text = "".join(line for line in lines if isinstance(line, str))
+    return writable(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def plain(value: Any, depth: int = MAX_DEPTH, text: Callable[[str], str] = writable) -> Any:
+    """A copy of JSON data that can be copied, compared and written again, whatever it was. text: for its texts."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, dict):
+        return {text(k): plain(v, depth - 1, text) for k, v in value.items()} if depth else {}
+    if isinstance(value, list):
+        return [plain(item, depth - 1, text) for item in value] if depth else []
+    return value
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,369 @@
+"""Gives every cell of a submission the marks that the lesson gave it, whatever the student's editor made of them.
+
+A judge does this first. A cell belongs to an exercise by its grade_id, else by its cell id, else
+by its content; all that nbgrader goes by then comes from the gradebook and nothing from the student. Missing cells
+are put back, changed checks restored, copies resolved, checks moved below what they judge; the student's own cells
+stay where they were. Every repair is told in plain words in `nb.metadata["attention_course"]["repairs"]` and logged.
+
+A notebook in which no exercise of the lesson can be found (another lesson's, most often) is marked as unreadable,
+like a file that could not be read: a person decides, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import partial
+
+from nbformat.notebooknode import NotebookNode, from_dict
+
+from grading.grader.cell_code import bound_names, defines, parse, same_code
+from grading.notebooks.cells import RECORD, grade_id
+
+from .released import MarkedCell, PlainCell, ReleasedNotebook
+
+LANGUAGE = "python"  # that the lessons are written in
+LOG = logging.getLogger(__name__)
+SENTENCES = {
+    "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
+    "no check": "The check was missing and was put back: {}.",
+    "no text": "A cell of the lesson was missing and was put back: {}.",
+    "no answer": "The cell for the answer was missing; an empty one stands in its place: {}.",
+    "answer elsewhere": "The answer stood in another cell and is judged from there: {}.",
+    "changed": "The check had been changed; the original is used: {}.",
+    "kept": "Code that stood in a check was kept, in a cell of its own above it: {}.",
+    "moved": "The check stood above the answer and was moved below it: {}.",
+    "retyped": "The cell was no longer of its type (code or text); it is treated as what it was: {}.",
+    "answers": "There was more than one cell for the answer; the last one above its check counts: {}.",
+    "checks": "There was more than one check; one of them counts: {}.",
+    "tags": "Tags on locked cells were removed: {}.",
+    "strange": "Marks that belong to no exercise of this lesson were removed from cells: {}.",
+    "language": "The notebook asked for another language; it is graded with Python: {}.",
+}
+NOTHING_FOUND = (
+    "None of this lesson's exercises is in the notebook. Is it the right file? "
+    "Hand in the notebook of this lesson, under its own name."
+)
+FAILED = "The grader could not put this notebook's cells in order: an error of ours ({}), not of the student's."
+MISSING_ANSWER = "# The cell for {} was missing from the notebook that was handed in."
+ANSWER_ABOVE = "# The answer to {} stands in another cell, above; this one was as it was handed out."
+MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in another cell."
+
+
+def repair(nb: NotebookNode, released: ReleasedNotebook) -> None:
+    """Put a notebook that was read in order, in place; what was repaired is in its record."""
+    record = {"repairs": [], **nb.metadata.get(RECORD, {})}
+    notes, cells = Notes(), nb.cells
+    if "unreadable" in record:
+        nb.cells = [*cells, *_Repair([], released, Notes()).cells]
+    else:
+        try:
+            made = _Repair(cells, released, notes)
+            nb.cells = made.cells
+            if not made.found:
+                notes, record["unreadable"] = Notes(), NOTHING_FOUND
+        except Exception as error:  # a submission must never stop the batch: it goes to a person
+            LOG.exception("The repair itself failed")
+            record["unreadable"] = FAILED.format(type(error).__name__)
+            nb.cells = _Repair([], released, Notes()).cells
+    _ask_for_python(nb, notes)
+    record["repairs"] = [*record["repairs"], *notes.sentences()]
+    nb.metadata = from_dict({"kernelspec": released.kernelspec, "language_info": {"name": LANGUAGE}, RECORD: record})
+
+
+def _ask_for_python(nb: NotebookNode, notes: Notes) -> None:
+    spec = nb.metadata.get("kernelspec")
+    asked = spec.get("language") if isinstance(spec, dict) else None
+    if isinstance(asked, str) and asked and asked.lower() != LANGUAGE:
+        notes.add("language", asked[:40])
+
+
+class Notes:
+    """What was repaired, by kind; each kind makes one sentence, however many cells it befell."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, None]] = {}
+
+    def add(self, kind: str, what: str) -> None:
+        self._found.setdefault(kind, {})[what] = None
+
+    def sentences(self) -> list[str]:
+        return [SENTENCES[kind].format(", ".join(found)) for kind, found in self._found.items()]
+
+
+class _Repair:
+    """One pass over one notebook. `cells` is the result; `found`, whether any exercise of the lesson was in it."""
+
+    def __init__(self, cells: Iterable[NotebookNode], released: ReleasedNotebook, notes: Notes) -> None:
+        self.cells = list(cells)
+        self.released = released
+        self.notes = notes
+        self.owners: dict[str, list[NotebookNode]] = {name: [] for name in released.marked}
+        self._claim_by_marks()
+        self._claim_checks_by_content()
+        self._choose_checks()
+        self._claim_answers_by_content()
+        self.found = any(self.owners.values()) or any(
+            self._definitions(cell.name) for cell in released.marked.values() if cell.solution
+        )
+        self._choose_answers()
+        self._claim_answers_by_content()  # a cell that was not chosen may hold another exercise's answer
+        self._set_stubs_aside()
+        self._mark()
+        self._put_back_answers()
+        self._put_checks_in_place()
+        self._name_cells()
+
+    # Which cell is whose
+
+    def _claim_by_marks(self) -> None:
+        for cell in self.cells:
+            name = grade_id(cell)
+            if name not in self.released.marked:
+                if cell.metadata.get("nbgrader"):
+                    self.notes.add("strange", name[:40] or "without a name")
+                colab = cell.metadata.get("id")
+                ids = (i for i in (cell.get("id"), colab) if isinstance(i, str))
+                name = next((self.released.by_id[i] for i in ids if i in self.released.by_id), "")
+            if name:
+                self.owners[name].append(cell)
+
+    def _claim_checks_by_content(self) -> None:
+        for name, owners in self.owners.items():
+            marked = self.released.marked[name]
+            if not owners and marked.locked:
+                owners += [c for c in self._unclaimed() if same_code(c.source, marked.visible)]
+
+    def _claim_answers_by_content(self) -> None:
+        for name, owners in self.owners.items():
+            if not owners and self.released.marked[name].solution:
+                found = [cell for cell in self._unclaimed() if defines(cell.source, name)]
+                code = [cell for cell in found if cell.cell_type == "code"]
+                owners += code or found[-1:]
+
+    def _unclaimed(self) -> list[NotebookNode]:
+        claimed = {id(cell) for owners in self.owners.values() for cell in owners}
+        return [cell for cell in self.cells if id(cell) not in claimed]
+
+    # Copies
+
+    def _choose_checks(self) -> None:
+        """Of several checks the last one that stands right below an answer; code in a changed one is kept."""
+        for name, owners in self.owners.items():
+            marked = self.released.marked[name]
+            if not marked.locked or not owners:
+                continue
+            if len(owners) > 1:
+                self.notes.add("checks", marked.exercise)
+                answer = self.released.answer_of(marked)
+                below = [c for c in owners if answer is not None and self._owner_above(c, name) == answer]
+                owners[:] = (below or owners)[-1:]
+            cell = owners[0]
+            if not same_code(cell.source, marked.visible) and cell.source != marked.source:
+                self.notes.add("changed", marked.exercise)
+                self._keep_code_of(cell, marked)
+
+    def _owner_above(self, cell: NotebookNode, name: str) -> str | None:
+        """The name of the nearest marked cell above, other than copies of the cell itself."""
+        owner = {id(c): n for n, owners in self.owners.items() for c in owners}
+        above = (owner.get(id(c)) for c in reversed(self.cells[: self._at(cell)]))
+        return next((n for n in above if n is not None and n != name), None)
+
+    def _keep_code_of(self, cell: NotebookNode, marked: MarkedCell) -> None:
+        tree = parse(cell.source)
+        answers = (c.name for c in self.released.marked.values() if c.solution)
+        if (tree and bound_names(tree)) or any(defines(cell.source, name) for name in answers):
+            self.notes.add("kept", marked.exercise)
+            self.cells.insert(self._at(cell), _code_cell(cell.source))
+
+    def _choose_answers(self) -> None:
+        """Of several answers the last that defines what is asked for; the others stay as the student's own code.
+
+        An untouched copy of the release's cell has nothing of the student's: it goes, since it would undo the answer.
+        """
+        for name, owners in self.owners.items():
+            marked = self.released.marked[name]
+            if marked.locked or len(owners) < 2:
+                continue
+            self.notes.add("answers", name)
+            written = [c for c in owners if not same_code(c.source, marked.source)]
+            if written:
+                untouched = {id(c) for c in owners} - {id(c) for c in written}
+                self.cells = [cell for cell in self.cells if id(cell) not in untouched]
+
+            owners[:] = [max(written or owners, key=partial(self._worth, name))]
+
+    def _set_stubs_aside(self) -> None:
+        """Where an answer stands in a cell of the student's own, the release's cell as it was would undo it below."""
+        for name, owners in self.owners.items():
+            stub = self.released.marked[name].source
+            if self.released.marked[name].locked or not owners or not defines(stub, name):
+                continue
+            own = [c for c in self._unclaimed() if c.cell_type == "code" and _answers(c.source, name)]
+            stubs = {id(c) for c in own if same_code(c.source, stub)}
+            written = [c for c in own if id(c) not in stubs]
+            if same_code(owners[0].source, stub):
+                if not written or self._at(written[-1]) > self._at(owners[0]):
+                    continue
+                owners[0].source = ANSWER_ABOVE.format(name)
+                self.notes.add("answer elsewhere", name)
+            self.cells = [cell for cell in self.cells if id(cell) not in stubs]
+
+    def _worth(self, name: str, cell: NotebookNode) -> tuple[bool, bool, bool, int]:
+        """How likely a cell is the answer to `name`; the greatest is."""
+        place, check = self._at(cell), self._check_of(name)
+        above = check is None or place < self._at(check)
+        return defines(cell.source, name), cell.cell_type == "code", above, place
+
+    # What the chosen cells are
+
+    def _mark(self) -> None:
+        owner = {id(cell): name for name, owners in self.owners.items() for cell in owners}
+        for cell in self.cells:
+            if id(cell) in owner:
+                self._restore(cell, self.released.marked[owner[id(cell)]])
+            else:
+                tags = self.released.tags_of(cell.cell_type, cell.source)
+                cell.metadata = from_dict({"tags": list(tags)} if tags else {})
+
+    def _restore(self, cell: NotebookNode, marked: MarkedCell) -> None:
+        trusted, marks = marked.metadata(), cell.metadata.get("nbgrader")
+        told = {k: v for k, v in trusted["nbgrader"].items() if k not in ("checksum", "cell_type")}
+        if not isinstance(marks, dict) or any(marks.get(k, False) != v for k, v in told.items()):
+            self.notes.add("lost", marked.name)
+        tags = cell.metadata.get("tags")
+        if marked.locked and tags and tags != list(marked.tags):
+            self.notes.add("tags", marked.name)
+        if cell.cell_type != marked.cell_type:
+            self.notes.add("retyped", marked.name)
+        _retype(cell, marked.cell_type)
+        cell.metadata = from_dict(trusted)
+        if marked.locked:
+            cell.source = marked.source
+            cell.pop("attachments", None)
+
+    # What is missing, and what stands in the wrong place
+
+    def _put_back_answers(self) -> None:
+        for name, owners in self.owners.items():
+            marked = self.released.marked[name]
+            if owners or (marked.grade and not marked.solution):
+                continue
+            elsewhere, check = self._definitions(name), self._check_of(name)
+            if marked.locked:
+                self.notes.add("no text", name)
+                cell = _cell_of(marked, marked.source)
+            else:
+                self.notes.add("answer elsewhere" if elsewhere else "no answer", name)
+                text = MISSING_BUT_ELSEWHERE if elsewhere else MISSING_ANSWER
+                note = text.format(name)
+                cell = _cell_of(marked, note if marked.cell_type == "code" else note.lstrip("# "))
+            if elsewhere and check is None:
+                place = self._at(elsewhere[-1]) + 1
+            elif check is not None and not elsewhere:
+                place = self._at(check)
+            else:
+                place = self._place_of(marked)
+            self.cells.insert(place, cell)
+            owners.append(cell)
+
+    def _put_checks_in_place(self) -> None:
+        """Below the answer; where the answer was not touched but stands in another cell, below that one."""
+        for name, owners in self.owners.items():
+            marked = self.released.marked[name]
+            if not marked.grade or marked.solution:
+                continue
+            answer = self.released.answer_of(marked)
+            anchor = self._last_of_answer(answer) if answer else None
+            if not owners:
+                self.notes.add("no check", marked.exercise)
+                owners.append(_cell_of(marked, marked.source))
+                place = self._place_of(marked) if anchor is None else self._at(anchor) + 1
+                self.cells.insert(place, owners[0])
+            elif anchor is not None and self._at(anchor) > self._at(owners[0]):
+                self.notes.add("moved", marked.exercise)
+                self.cells.pop(self._at(owners[0]))
+                self.cells.insert(self._at(anchor) + 1, owners[0])
+
+    def _last_of_answer(self, name: str) -> NotebookNode:
+        answer = self.owners[name][0]
+        stub = self.released.marked[name].source.strip()
+        if defines(answer.source, name) and answer.source.strip() != stub:
+            return answer
+        return max([answer, *self._definitions(name)], key=self._at)
+
+    def _definitions(self, name: str) -> list[NotebookNode]:
+        return [c for c in self.cells if c.cell_type == "code" and defines(c.source, name)]
+
+    def _check_of(self, name: str) -> NotebookNode | None:
+        for grade in self.released.marked.values():
+            if grade.grade and not grade.solution and self.released.answer_of(grade) == name:
+                return next(iter(self.owners[grade.name]), None)
+        return None
+
+    def _place_of(self, marked: MarkedCell) -> int:
+        """Below the nearest cell of the lesson that stands above it and is here; else at the end."""
+        above = self.released.order[: self.released.order.index(marked)]
+        for cell in reversed(above):
+            here = self._standing_for(cell)
+            if here:
+                return self._at(here[-1]) + 1
+        return len(self.cells) if above else 0
+
+    def _standing_for(self, cell: MarkedCell | PlainCell) -> list[NotebookNode]:
+        if isinstance(cell, MarkedCell):
+            return self.owners[cell.name]
+        return [c for c in self.cells if _is(c, cell)]
+
+    def _at(self, cell: NotebookNode) -> int:
+        return next(i for i, other in enumerate(self.cells) if other is cell)
+
+    def _name_cells(self) -> None:
+        """Every cell an id of its own; cells that were made here take the lesson's id where it is free."""
+        taken: set[str] = set()
+        for cell in self.cells:
+            if cell.get("id") in taken:
+                cell.id = ""
+            taken.add(cell.get("id", ""))
+        for number, cell in enumerate(self.cells, 1):
+            if not cell.get("id"):
+                name = grade_id(cell)
+                wanted = [self.released.marked[name].cell_id or name] if name else []
+                numbered = (f"{name or 'kept'}-{n}" for n in range(number, number + len(taken) + 1))
+                cell.id = next(i for i in [*wanted, *numbered] if i not in taken)
+                taken.add(cell.id)
+
+
+def _answers(source: str, name: str) -> bool:
+    """Whether the code defines `name`, or would, could it be read; not where it only imports it."""
+    from grading.grader.source_analysis import Source  # it brings torch, which the coordinator leaves to judges
+
+    return defines(source, name) and (parse(source) is None or name in Source([source]).definitions)
+
+
+def _is(cell: NotebookNode, plain: PlainCell) -> bool:
+    same = bool(plain.source.strip()) and cell.source.strip() == plain.source.strip()
+    return "nbgrader" not in cell.metadata and (cell.get("id") == plain.cell_id != "" or same)
+
+
+def _code_cell(source: str) -> NotebookNode:
+    cell = {"cell_type": "code", "id": "", "metadata": {}, "source": source}
+    made: NotebookNode = from_dict({**cell, "execution_count": None, "outputs": []})
+    return made
+
+
+def _cell_of(marked: MarkedCell, source: str) -> NotebookNode:
+    cell = _code_cell(source)
+    cell.metadata = from_dict(marked.metadata())
+    _retype(cell, marked.cell_type)
+    return cell
+
+
+def _retype(cell: NotebookNode, cell_type: str) -> None:
+    cell.cell_type = cell_type
+    if cell_type == "code":
+        cell.pop("attachments", None)
+        cell.execution_count, cell.outputs = None, []
+    else:
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)

@@ -1,0 +1,79 @@
+"""What a submission is, by its name and its place alone: nothing of what a student wrote is opened here.
+
+The coordinator, which holds the gradebook, tells by this where the file is that a judge is to open, or why there is
+none to be opened, and makes the notebook that says so. What is in the file is read by a judge (`reading`).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from grading.notebooks.cells import RECORD
+
+UNREADABLE = "unreadable"  # the id of the cell that says so
+MAX_BYTES = 64 * 2**20
+AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved file again."
+WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
+
+
+class Unreadable(Exception):
+    """The file is no notebook that can be read; `args[0]` says why and what to do, in sentences."""
+
+
+def locate(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:
+    """The real place of the file that was handed in under this name. Raises Unreadable where it is not to be opened."""
+    path = os.fspath(path)
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            raise Unreadable(f"What was handed in under this name is a folder, not a file. {AGAIN}")
+        if os.path.islink(path) and not is_file_within(path, os.path.dirname(path)):
+            raise Unreadable(
+                "What was handed in is a link to a file somewhere else, not the file. Hand in the notebook itself."
+            )
+        about = os.stat(path)
+    except OSError as error:
+        raise unopened(error) from error
+    if not stat.S_ISREG(about.st_mode):
+        raise Unreadable(f"What was handed in is no ordinary file. {AGAIN}")
+    if about.st_size > max_bytes:
+        raise Unreadable(f"The file is very large: {about.st_size / 1e6:.0f} MB. {WITHOUT_OUTPUTS}")
+    return Path(os.path.realpath(path))
+
+
+def unopened(error: OSError) -> Unreadable:
+    """What is said of a file that the system does not open."""
+    return Unreadable(f"The file could not be opened ({error.strerror}). {AGAIN}")
+
+
+def is_file_within(path: str, folder: str) -> bool:
+    """Whether `path` is an ordinary file whose real place is in `folder`."""
+    real, home = os.path.realpath(path), os.path.realpath(folder)
+    return real.startswith(home + os.sep) and os.path.isfile(real)
+
+
+def notebook_of(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> NotebookNode:
+    """A notebook of format 4.5."""
+    version = {"nbformat": 4, "nbformat_minor": 5}
+    made: NotebookNode = nbformat.from_dict({**version, "metadata": metadata, "cells": cells})
+    return made
+
+
+def unreadable_notebook(reason: str) -> NotebookNode:
+    """A notebook that says why there is no other."""
+    text = (
+        "**This notebook could not be read, so nothing in it was graded.**\n\n"
+        f"{reason}\n\nA person will look at it. Until then its points are open: neither given nor lost."
+    )
+    cell = {"cell_type": "markdown", "id": UNREADABLE, "metadata": {}, "source": text}
+    return notebook_of([cell], {RECORD: {"repairs": [], "unreadable": reason}})
+
+
+def one_line(text: str) -> str:
+    """The text without what moves a terminal's cursor, ends a line of a log, or turns the direction of writing."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

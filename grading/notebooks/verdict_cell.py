@@ -1,0 +1,57 @@
+"""A grade cell's verdict, as an autograded notebook holds it: the report, and one finite plain float.
+
+The float is all that nbgrader reads. What a student's own cell shows may look like a verdict and is none (`is_judged`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from grading.notebooks.cells import grade_id
+
+from ..grader.verdict import MIME, ExerciseVerdict
+from ..grader.verdict_report import present
+
+
+def marks_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """nbgrader's metadata of a cell; empty where it has none."""
+    marks = cell["metadata"].get("nbgrader")
+    return marks if isinstance(marks, Mapping) else {}
+
+
+def is_judged(cell: NotebookNode) -> bool:
+    """Whether nbgrader takes this code cell's grade from its output."""
+    marks = marks_of(cell)
+    return cell.cell_type == "code" and bool(marks.get("grade")) and not marks.get("solution")
+
+
+def points_of(cell: NotebookNode) -> float:
+    return float(marks_of(cell)["points"])
+
+
+def has_verdict(cell: NotebookNode) -> bool:
+    return any(MIME in output.get("data", {}) for output in cell.outputs)
+
+
+def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
+    """The verdict in an autograded cell. Raises LookupError where there is none."""
+    for output in cell.outputs:
+        if MIME in output.get("data", {}):
+            return ExerciseVerdict.from_json(output["data"][MIME])
+    raise LookupError(f"no verdict in {grade_id(cell)}")
+
+
+def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
+    """Replace a grade cell's outputs by the report and one plain float."""
+    shown = present(verdict)
+    data: dict[str, Any] = {"text/html": shown.to_html(), "text/plain": shown.to_text(), MIME: verdict.to_json()}
+    score = repr(round(float(verdict.earned), 4))
+    cell.execution_count = 1
+    cell.outputs = [
+        new_output("display_data", data=data),
+        new_output("execute_result", data={"text/plain": score}, execution_count=1),
+    ]

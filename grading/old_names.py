@@ -1,0 +1,24 @@
+"""Names from version 0.1 that a course's `nbgrader_config.py` and `grader_tests/` use, importable until version 0.3."""
+
+from __future__ import annotations
+
+import sys
+
+from course.old_names import OldNames
+
+PLUGINS = "grading.nbgrader_plugins"
+#: Modules: old name -> where it is now
+MOVED = {
+    "grading.judge.exercise": "grading.exercises.exercise",
+    f"{PLUGINS}.collect": f"{PLUGINS}.zip_collect",
+    f"{PLUGINS}.export": f"{PLUGINS}.csv_exporters",
+    f"{PLUGINS}.exporter": f"{PLUGINS}.submission_exporter",
+    f"{PLUGINS}.feedback": f"{PLUGINS}.feedback_exporter",
+    f"{PLUGINS}.late": f"{PLUGINS}.late_policy",
+    f"{PLUGINS}.releasing": f"{PLUGINS}.release_exporter",
+}
+
+
+def install() -> None:
+    """Make the old names importable, once."""
+    sys.meta_path.append(OldNames(MOVED, {}))

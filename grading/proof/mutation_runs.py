@@ -1,0 +1,115 @@
+"""Tries mutants: which criteria each one loses, by the ordinary comparison of what comes out.
+
+A mutant is judged like an answer: what it raises, and that it does not end, costs what it costs a student. What the
+judge raises is an error of ours and is raised here.
+
+Does not cover: which mutants there are (`mutants.py`), which may survive (`equivalents.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.harness.runner import observe
+
+from ..exercises.exercise import Exercise
+from ..grader.references import Prepared, judge_case, prepare
+from .mutants import Mutant
+
+
+@dataclass
+class Trials:
+    """What became of an exercise's mutants.
+
+    caught     criterion -> how many mutants it was the first to catch
+    alone      criterion -> an answer that it alone catches, where one is known
+    lucky      mutants that lose nothing with some seed, and something with another
+    survivors  mutants that lose nothing with any seed
+    """
+
+    tried: int = 0
+    caught: dict[str, int] = field(default_factory=dict)
+    alone: dict[str, str] = field(default_factory=dict)
+    lucky: list[Mutant] = field(default_factory=list)
+    survivors: list[Mutant] = field(default_factory=list)
+
+
+def try_mutants(
+    exercise: Exercise,
+    mutants: Iterable[Mutant],
+    names: Callable[[str], Mapping[str, Any]],
+    seeds: tuple[int, ...],
+    alone: Mapping[str, str],
+) -> Trials:
+    """Try each mutant with one of the seeds, by its number, and with the others only where it loses nothing.
+
+    names  what a notebook defines whose answer is this text
+    alone  criterion -> an answer that it alone catches, as far as that is known
+    """
+    found = Trials(alone=dict(alone))
+    for mutant in mutants:
+        found.tried += 1
+        defined = names(mutant.code)
+        first = mutant.number % len(seeds)
+        for turn, seed in enumerate([*seeds[first:], *seeds[:first]]):
+            if _note(found, exercise, mutant, lost(exercise, defined, seed)):
+                found.lucky += [mutant] if turn else []
+                break
+        else:
+            found.survivors.append(mutant)
+    return found
+
+
+def _note(found: Trials, exercise: Exercise, mutant: Mutant, losing: Iterator[str]) -> bool:
+    """Whether a criterion is lost; whether another is as well is asked where nothing is known that it alone catches."""
+    first = next(losing, None)
+    if first is None:
+        return False
+    found.caught[first] = found.caught.get(first, 0) + 1
+    if first not in found.alone and next(losing, None) is None:
+        found.alone[first] = f"mutant of {mutant}"
+    return True
+
+
+def lost(
+    exercise: Exercise, names: Mapping[str, Any], seed: int, device: str = "cpu", *, lenient: bool = False
+) -> Iterator[str]:
+    """The criteria that the answer in `names` does not earn, one after the other, as they are asked for.
+
+    lenient  what is not allowed costs nothing here: known mistakes may be written with it
+    """
+    forbidden = () if lenient else exercise.forbidden
+    prepared = prepare(exercise, seed)
+    for index, criterion in enumerate(exercise.criteria):
+        if not all(_right(one, forbidden, names, device) for one in prepared if one.criterion == index):
+            yield criterion.name
+
+
+def _right(prepared: Prepared, forbidden: tuple[str, ...], names: Mapping[str, Any], device: str) -> bool:
+    program = prepared.program(forbidden, device)
+    try:
+        with _seconds(prepared.case.seconds):
+            seen = observe(program, names)
+    except TimeoutError:
+        return False
+    return not seen.used and judge_case(prepared, seen, device) is None
+
+
+@contextlib.contextmanager
+def _seconds(limit: float) -> Iterator[None]:
+    """A mutant may loop forever: an alarm ends it after so much processor time, however busy the machine is."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -1,0 +1,57 @@
+"""What `grading doctor` prints: what this machine grants to a sandbox, and whether a kernel starts in one."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+
+from .host_check import grants, require
+from .launch import server
+from .policy import Grant, Policy, SandboxUnavailable
+
+_COUNTED_BY_US = {
+    "memory": "by us, five times a second; shared memory that only a control group sees is refused",
+    "processes": "by the limit of the kernel's user",
+    "time": "by us, five times a second; no process may leave the end of another uncounted",
+}
+_TO_COUNT = (
+    "To have all of it counted by control groups (version 2): `systemd-run --user --scope -p Delegate=yes grading …`;\n"
+    "as root in a container, a writable /sys/fs/cgroup. Grades do not depend on it."
+)
+_ORDINARY = 65534  # nobody
+
+
+def doctor() -> str:
+    """What this machine grants, as text, ending in whether a sandboxed kernel starts here."""
+    root = sys.platform == "linux" and os.geteuid() == 0
+    lines = [f"Student code on {platform.system()} {platform.release()}, {platform.machine()}", ""]
+    lines += _table("as root, who runs this" if root else "as the present user", grants())
+    if root:
+        lines += ["", *_table("as an ordinary user", grants(_ORDINARY))]
+    return "\n".join([*lines, "", *_trial_run()])
+
+
+def _table(title: str, found: tuple[Grant, ...]) -> list[str]:
+    return [f"What the system grants {title}:"] + [
+        f"  {'yes' if g.granted else 'NO ' if g.required else 'no '}  {g.name:<15} {g.detail}".rstrip() for g in found
+    ]
+
+
+def _trial_run() -> list[str]:
+    try:
+        require()
+        running = server()
+        began = time.perf_counter()
+        kernel = running.launch(Policy(), "doctor", "hmac-sha256")
+        took = time.perf_counter() - began
+        kernel.close()
+    except SandboxUnavailable as problem:
+        return ["Nothing is graded here, unless `--unsandboxed` is said.", str(problem)]
+    lines = ["What all processes of a kernel use together is counted"]
+    for what, ourselves in _COUNTED_BY_US.items():
+        lines.append(f"  {what:<15} {'by a control group' if what in running.counted else ourselves}")
+    if running.counted != _COUNTED_BY_US.keys():
+        lines.append(_TO_COUNT)
+    return [*lines, "", f"A kernel was confined in {took:.2f} s. Grading is sandboxed on this machine."]

@@ -1,0 +1,197 @@
+"""One kernel, from the fork to the last instruction: confined first, then an ordinary IPython kernel.
+
+`become_kernel` runs in a child that the fork server has just made, as the first process of a new
+process namespace. Until it has confined itself it runs only the code below and the standard
+library's; then it says so to the grading process, closes that line too, and starts the kernel. From
+there on it holds five listening sockets (its Jupyter channels) and /dev/null, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from . import filesystem, linux, seccomp_landlock
+from .cgroups import Group
+from .policy import CHANNELS, Policy
+
+_QUIET = linux.NOSUID | linux.NODEV
+_EMPTY = "mode=000,size=4k"
+
+
+def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group | None = None) -> None:
+    """Confine this process, then serve as a kernel until it is shut down. Does not return.
+
+    `request` holds the `policy`; `descriptors` are the line to the grading process, the connection's
+    key, the listening sockets in the order of CHANNELS, and, where the kernel gets files, their
+    directory; `group` is the control group that was made for it, where there are any.
+    """
+    line, secret, *rest = descriptors
+    channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
+    try:
+        linux.name_process("kernel")
+        policy = Policy(**request["policy"])
+        for name in ("SIGINT", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGHUP"):
+            handler = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+            signal.signal(getattr(signal, name), handler)
+        with open(secret, "rb") as stream:
+            key = stream.read()
+        confine(policy, directories, keep=[line, *channels], group=group)
+        app = _kernel(policy, request["signature_scheme"], key, channels)
+        limit_memory(policy)
+    except BaseException as error:
+        with suppress(OSError):
+            os.write(line, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(70)
+    os.write(line, json.dumps({"confined": True}).encode())
+    os.close(line)
+    try:  # from here on nothing that this process does can be trusted
+        app.start()
+    finally:
+        os._exit(0)
+
+
+def confine(policy: Policy, directories: list[int], keep: list[int], group: Group | None = None) -> None:
+    """Leave this process nothing but what `policy` grants. Raises OSError at the first refusal."""
+    if group:
+        group.enter()
+    os.setsid()
+    linux.unshare(linux.APART)
+    socket.sethostname("kernel")
+    user = linux.spare_user()
+    _mount_own_places(policy)
+    for directory in directories:
+        copy_files(directory, filesystem.WORK)
+    if user is not None:
+        for place in (filesystem.WORK, filesystem.TEMPORARY, filesystem.SHARED):
+            _give(place, user)
+    filesystem.show_kept()
+    linux.mount("hidden", filesystem.KEPT, "tmpfs", _QUIET, _EMPTY)
+    close_all_but(keep)
+    with open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("1000")  # where the machine runs out of memory, this goes before the grader
+    if user is None:
+        linux.own_user_namespace()  # so that its processes are counted apart from the teacher's
+    limit(policy)
+    linux.drop_privileges(user)
+    devices = [
+        *filesystem.DEVICES,
+        filesystem.TERMINALS,
+        *(filesystem.nvidia_devices() if policy.device == "cuda" else []),
+    ]
+    seccomp_landlock.install_landlock((filesystem.WORK, filesystem.TEMPORARY, filesystem.SHARED), devices)
+    counted = group.counted if group else frozenset()
+    seccomp_landlock.install_seccomp("memory" in counted or policy.device == "cuda", "time" in counted)
+
+
+def _mount_own_places(policy: Policy) -> None:
+    """A working directory, /tmp and /dev/shm of this kernel's own, in one size-limited tmpfs, its own
+    /proc, and terminals of its own, which IPython runs `!` commands in.
+    """
+    if os.path.isdir(filesystem.WITH_GPU):
+        if policy.device == "cuda":
+            linux.bind(filesystem.WITH_GPU, "/dev")
+        linux.mount("hidden", filesystem.WITH_GPU, "tmpfs", _QUIET, _EMPTY)
+    linux.mount("box", filesystem.BOX, "tmpfs", _QUIET, f"mode=755,size={policy.disk},nr_inodes={policy.files}")
+    for place in (filesystem.WORK, filesystem.TEMPORARY, filesystem.SHARED):
+        inside = os.path.join(filesystem.BOX, os.path.basename(place))
+        os.mkdir(inside, 0o700)
+        linux.bind(inside, place)
+    linux.unmount(filesystem.BOX)
+    linux.mount("proc", "/proc", "proc", _QUIET | linux.NOEXEC)
+    linux.mount(
+        "terminals",
+        filesystem.TERMINALS,
+        "devpts",
+        linux.NOSUID | linux.NOEXEC,
+        "newinstance,ptmxmode=666,mode=600,max=16",
+    )
+
+
+def copy_files(directory: int, target: str) -> None:
+    """Copy what lies below the open `directory` to `target`: files and directories, never a link.
+
+    Student code may change these files, and so gets copies; a link is left out, because what it
+    stands for in here is not what it stood for out there.
+    """
+    for folder, _, names, inside in os.fwalk(".", dir_fd=directory, follow_symlinks=False):
+        os.makedirs(os.path.join(target, folder), exist_ok=True)
+        for name in names:
+            if not stat.S_ISREG(os.lstat(name, dir_fd=inside).st_mode):
+                continue
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=inside)
+            with open(descriptor, "rb") as source, open(os.path.join(target, folder, name), "wb") as copy:
+                shutil.copyfileobj(source, copy)
+
+
+def _give(place: str, user: int) -> None:
+    for folder, _, names in os.walk(place):
+        for path in (folder, *(os.path.join(folder, name) for name in names)):
+            os.chown(path, user, user)
+
+
+def close_all_but(keep: Iterable[int]) -> None:
+    """Close every descriptor but these, and turn the standard ones to /dev/null."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    previous = 2
+    for descriptor in (*sorted(keep), 2**31 - 2):
+        os.closerange(previous + 1, descriptor)
+        previous = descriptor
+
+
+def limit(policy: Policy) -> None:
+    """Set the resource limits of this process, and of all that it will start, but for memory."""
+    limits = {
+        "CORE": 0,
+        "CPU": policy.cpu_seconds,
+        "FSIZE": policy.file_size,
+        "MSGQUEUE": 0,
+        "NOFILE": policy.open_files,
+        "NPROC": policy.processes,
+    }
+    for name, value in limits.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def limit_memory(policy: Policy) -> None:
+    """Let this process, and each that it will start, take so much more memory than it has. What is reserved counts, so
+    that a kernel has its threads by then: with their stacks and heaps they reserve a hundred MiB."""
+    if policy.device == "cpu":  # CUDA reserves address space by the terabyte
+        with open("/proc/self/statm") as stream:
+            most = int(stream.read().split()[0]) * resource.getpagesize() + policy.memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _kernel(policy: Policy, scheme: str, key: bytes, channels: list[int]) -> Any:
+    """An IPython kernel that lacks only `start()`. Nothing of a student's runs before that."""
+    from . import kernel
+
+    os.environ.update(policy.environment)
+    reseed()
+    app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), key, scheme, policy.threads)
+    os.chdir(filesystem.WORK)  # only now: IPython must not read a configuration from there
+    for name in [name for name in sys.modules if name.split(".")[0] == __name__.split(".")[0]]:
+        del sys.modules[name]
+    return app
+
+
+def reseed() -> None:
+    """Give this child random numbers of its own: it inherited the state of all generators."""
+    import numpy as np
+    import torch
+
+    random.seed()
+    np.random.seed()
+    torch.seed()

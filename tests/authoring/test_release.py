@@ -1,0 +1,201 @@
+"""What students get is what the sources make, and holds nothing of the solutions or of the grader."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import platform
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+
+from course.check_data import parts
+from course.harness.serialization import Node, pack
+from grading.authoring.build import BuildError, build_examples, build_lesson, read_lesson
+from grading.authoring.check_data import same_examples
+from grading.exercises.lesson import load_lesson
+
+from ..conftest import LESSONS, ROOT
+from ..support.tiny_course import LESSONS as SMALL
+from ..support.tiny_course import make_course, write_lesson
+
+pytestmark = pytest.mark.slow
+
+X86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
+LONG = 30  # characters; a shorter piece of a statement tells nothing
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_committed_release_is_what_the_source_makes(classroom, lesson):
+    made = classroom(lesson) / "release" / lesson
+    committed = ROOT / "release" / lesson
+    names = {p.relative_to(made) for p in made.rglob("*") if p.is_file()}
+    assert names == {p.relative_to(committed) for p in committed.rglob("*") if p.is_file()}
+    for name in names:
+        assert (made / name).read_bytes() == (committed / name).read_bytes(), f"{lesson}: run `make release`"
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_committed_examples_are_what_grader_tests_make(lesson):
+    made = build_examples(ROOT / "grader_tests" / lesson)
+    folder = ROOT / "course" / "examples"
+    committed = [folder / f"{lesson}.examples", *(folder / lesson).iterdir()]
+    assert {path.relative_to(folder).as_posix() for path in committed} == made.keys()
+    for path in committed:
+        name = path.relative_to(folder).as_posix()
+        assert same_examples(made[name], path.read_bytes()), f"{name}: run `make build`"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not X86_64, reason="the kernels that every machine has are those of x86-64")
+@pytest.mark.parametrize("lesson", ["03_queries_keys_values", "07_rope"])
+def test_examples_are_the_same_bytes_whatever_the_machine_does_best(lesson, monkeypatch):
+    tests = ROOT / "grader_tests" / lesson
+    made = []
+    for threads, capability, branch in [("1", "default", "COMPATIBLE"), ("3", "avx512", "AUTO")]:
+        settings = {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, "PYTHONHASHSEED": threads}
+        for name, value in {**settings, "ATEN_CPU_CAPABILITY": capability, "MKL_CBWR": branch}.items():
+            monkeypatch.setenv(name, value)
+        made.append(build_examples(tests))
+    assert made[0] == made[1]
+
+
+def test_examples_of_another_kind_of_processor_say_the_same_and_other_numbers_do_not():
+    def examples(number, dtype):
+        return pack({"cases": [{"seen": Node("tensor", {"value": torch.tensor([number, 1.0], dtype=dtype)})}]})
+
+    for dtype, rounding, change in [(torch.float32, 5e-5, 1e-2), (torch.float64, 1e-7, 1e-4)]:
+        assert same_examples(examples(0.5, dtype), examples(0.5 + rounding, dtype))
+        assert not same_examples(examples(0.5, dtype), examples(0.5 + change, dtype))
+    assert not same_examples(examples(0.5, torch.float32), examples(0.5, torch.float64))
+
+
+def test_examples_that_cannot_be_made_stop_the_build_and_say_why(tmp_path):
+    write_lesson(tmp_path / "01_wrong", {"wrong": ("raise ValueError('a criterion too many')",)})
+    with pytest.raises(BuildError, match="the examples could not be made") as raised:
+        build_examples(tmp_path / "01_wrong")
+    assert "ValueError: a criterion too many" in str(raised.value)
+
+
+def test_a_demo_with_a_title_is_folded_in_jupyterlab_and_in_colab_and_nothing_else_may_be(tmp_path):
+    (tmp_path / "lesson.py").write_text('# %% tags=["demo"]\n# @title Three arrows\ndraw()\n\n# %%\ntaught = 1\n')
+    folded, seen = read_lesson(tmp_path / "lesson.py").cells
+    assert (folded.metadata.jupyter, folded.metadata.cellView) == ({"source_hidden": True}, "form")
+    assert not {"jupyter", "cellView"} & set(seen.metadata)
+    root = make_course(tmp_path / "course")
+    text = root / "source" / f"{SMALL[0]}.py"
+    text.write_text(text.read_text() + "\n\n# %%\n# @title Not for you\ntaught = 1\n")
+    with pytest.raises(BuildError, match="'# @title Not for you' is folded, and is no demo"):
+        build_lesson(root, SMALL[0])
+
+
+def test_building_twice_gives_the_same_bytes(classroom):
+    root = classroom(LESSONS[0])
+    path = root / "source" / LESSONS[0] / f"{LESSONS[0]}.ipynb"
+    before = path.read_bytes()
+    path.unlink()
+    build_lesson(root, LESSONS[0])
+    assert path.read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def shipped(wheels: dict[str, Path]) -> dict[str, set[str]]:
+    """Name -> lines of every file in release/ and in both wheels; a notebook's are its cells'.
+
+    The engine's wheel too: a student may install it, and it is to tell no answer.
+    """
+    files = {}
+    for file in wheels.values():
+        with zipfile.ZipFile(file) as wheel:
+            files |= {name: wheel.read(name).decode("utf-8", errors="replace") for name in wheel.namelist()}
+    for path in (ROOT / "release").rglob("*"):
+        if path.suffix == ".ipynb":
+            files[str(path.relative_to(ROOT))] = "\n".join(c.source for c in nbformat.read(path, as_version=4).cells)
+        elif path.is_file():
+            files[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8", errors="replace")
+    return {name: {line.strip() for line in text.splitlines()} for name, text in files.items()}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_line_of_a_solution_is_shipped(shipped, lesson):
+    secret = set(_solution_lines(lesson))
+    later = {f"release/{name}/{name}.ipynb" for name in LESSONS if name > lesson}  # they build on what was built before
+    assert not [(name, line) for name, lines in shipped.items() if name not in later for line in lines & secret]
+
+
+def test_no_mark_of_what_is_taken_out_is_left_in(shipped):
+    students = {name: lines for name, lines in shipped.items() if not name.startswith("grading/")}
+    assert len(students) > len(LESSONS)
+    for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "from grading.judge import grade"):
+        assert not [name for name, lines in students.items() if any(mark in line for line in lines)]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_line_of_the_grader_is_shipped_but_what_a_lesson_shows_on_purpose(shipped, lesson):
+    secret = set(_grader_lines(lesson)) - set().union(*map(_taught, LESSONS))
+    assert not [(name, line) for name, lines in shipped.items() for line in lines & secret]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_line_of_the_grader_is_in_the_examples_that_check_reads(lesson):
+    folder = ROOT / "course" / "examples"
+    files = [(folder / f"{lesson}.examples").read_bytes()]
+    files += [part for path in (folder / lesson).iterdir() for part in parts(path.read_bytes())]
+    secret = {json.dumps(line)[1:-1].encode() for line in (*_grader_lines(lesson), *_solution_lines(lesson))}
+    assert not [line for line in secret if any(line in file for file in files)]
+
+
+def _solution_lines(lesson: str) -> Iterator[str]:
+    for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells:
+        marks = cell.metadata.get("nbgrader", {})
+        inside = False
+        for line in cell.source.splitlines():
+            if "### END" in line:
+                inside = False
+            if inside and (marks.get("solution") or marks.get("grade")) and _tells(line):
+                yield line.strip()
+            if "### BEGIN" in line:
+                inside = True
+
+
+def _grader_lines(lesson: str) -> Iterator[str]:
+    """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
+    for exercise in load_lesson(ROOT / "grader_tests" / lesson).known.values():
+        code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
+        code += [answer.code for answer in (*exercise.alternatives, *exercise.bases, *exercise.mistakes)]
+        for line in "\n".join(code).splitlines():
+            if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
+                yield line.strip()
+
+
+def _taught(lesson: str) -> set[str]:
+    """Lines that the lesson itself shows on purpose: in examples, diffs, demonstrations and what an exercise gives."""
+    text = "\n".join(cell.source for cell in read_lesson(ROOT / "source" / f"{lesson}.py").cells)
+    shown = re.sub(r"### BEGIN (SOLUTION|HIDDEN TESTS).*?### END \1", "", text, flags=re.S)
+    return {line.strip() for line in shown.splitlines()}
+
+
+def _tells(line: str) -> bool:
+    """Whether a line says what only an answer would. A single call or operator is vocabulary, which lessons share."""
+    line = re.sub(r"\s+#.*$", "", line.strip())
+    if line.startswith(("#", "import ", "from ", "super().__init__")):
+        return False
+    try:
+        tree = ast.parse(f"{line} pass" if line.endswith(":") else line)
+    except SyntaxError:
+        return len(line) >= LONG
+    return sum(isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)) for node in ast.walk(tree)) >= 2
+
+
+def test_what_counts_as_telling_is_not_everything():
+    assert _tells("return e / e.sum(dim, keepdim=True)")
+    assert _tells("return x.exp() / total")
+    assert not _tells("return result")
+    assert not _tells("with torch.no_grad():")

@@ -1,0 +1,120 @@
+"""The students' repository: what is in it, what is not, and what publishing again does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grading.authoring.student_install import SET_UP, Delivery, origin
+from grading.authoring.student_repo import make_wheel, publish, released
+from grading.course_dir.paths import CourseError
+
+from ..conftest import LESSONS, ROOT
+
+pytestmark = pytest.mark.slow
+
+LESSON = LESSONS[0]
+GITHUB = "https://github.com/you/attention"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def wheel_name(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_wheel(tmp_path_factory.mktemp("wheel"), {}).name
+
+
+def test_it_holds_notebooks_wheel_page_and_licence_and_publishing_again_changes_nothing(
+    classroom, tmp_path, wheel_name
+):
+    root, into = classroom(LESSON), tmp_path / "students"
+    for expected in ("written", "same"):
+        done = publish(root, into, origin(Delivery()))
+        released = {path.stem + ".ipynb" for path in (root / "release").glob("*/*.ipynb")}
+        assert set(getattr(done, expected)) == set(contents(into)) == {*released, wheel_name, "README.md", "LICENSE"}
+        assert done.left == []
+    assert "colab.research" not in (into / "README.md").read_text()
+
+
+def test_with_the_repositorys_address_cells_install_by_url_and_badges_lead_there(classroom, tmp_path, wheel_name):
+    publish(classroom(LESSON), tmp_path, origin(Delivery(repository=f"{GITHUB}/tree/autumn")))
+    notebook = nbformat.read(tmp_path / f"{LESSON}.ipynb", as_version=4)
+    (cell,) = (cell for cell in notebook.cells if cell["id"] == SET_UP)
+    assert f'"{GITHUB}/raw/autumn/{wheel_name}"' in cell.source
+    link = f"https://colab.research.google.com/github/you/attention/blob/autumn/{LESSON}.ipynb"
+    assert link in notebook.cells[0].source
+    assert link in (tmp_path / "README.md").read_text()
+
+
+def test_a_package_from_elsewhere_is_not_shipped(classroom, tmp_path):
+    publish(classroom(LESSON), tmp_path, origin(Delivery(package="attention-course=={version}")))
+    assert not list(tmp_path.glob("*.whl"))
+    assert 'pip install "attention-course==' in (tmp_path / "README.md").read_text()
+
+
+def test_what_others_put_there_is_left_and_told(classroom, tmp_path):
+    (tmp_path / "README.md").write_text("My own words.\n")
+    (tmp_path / "attention_course-0.0.1-py3-none-any.whl").write_text("last week's")
+    done = publish(classroom(LESSON), tmp_path, origin(Delivery()))
+    assert done.left == ["README.md", "attention_course-0.0.1-py3-none-any.whl"]
+    assert (tmp_path / "README.md").read_text() == "My own words.\n"
+
+
+def test_a_courses_own_directory_is_no_place_for_it(classroom, tmp_path):
+    root = classroom(LESSON)
+    before = (root / "nbgrader_config.py").read_bytes()
+    for place in (root, root / "source" / "students"):
+        with pytest.raises(CourseError, match="publish into a folder of its own"):
+            publish(root, place, origin(Delivery()))
+    assert (root / "nbgrader_config.py").read_bytes() == before
+    with pytest.raises(CourseError, match="run `grading release` first"):
+        publish(tmp_path, tmp_path / "students", origin(Delivery()))
+
+
+def test_the_wheel_is_the_package_that_hatchling_makes_with_a_teachers_examples(wheels, tmp_path):
+    made = []
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+        made.append(
+            make_wheel(tmp_path / str(number), {"09_mine.examples": b"mine", "09_mine/twice.practice": b"mine"})
+        )
+    assert made[0].read_bytes() == made[1].read_bytes()
+    with zipfile.ZipFile(made[0]) as ours, zipfile.ZipFile(wheels["course"]) as theirs:
+        added = set(ours.namelist()) - set(theirs.namelist())
+        assert added == {"course/examples/09_mine.examples", "course/examples/09_mine/twice.practice"}
+        same = [name for name in theirs.namelist() if not name.endswith(("/RECORD", "/WHEEL", "/METADATA"))]
+        assert all(ours.read(name) == theirs.read(name) for name in same)
+        (metadata,) = (name for name in theirs.namelist() if name.endswith("/METADATA"))
+        # the README in it is that of the set-up, and may have changed since
+        one, other = (message_from_bytes(wheel.read(metadata)).items() for wheel in (ours, theirs))
+        assert one == other
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
+    subprocess.run([*pip, str(tmp_path / "installed"), str(made[0])], check=True, capture_output=True)
+    installed = tmp_path / "installed" / "course"
+    assert (installed / "report.py").read_bytes() == (ROOT / "course" / "report.py").read_bytes()
+
+
+def test_solutions_are_there_where_they_are_asked_for_and_published_again_they_are_added(classroom, tmp_path):
+    root, into, file = classroom(LESSON), tmp_path / "students", f"{LESSON}.solutions"
+    where = origin(Delivery())
+    publish(root, into, where)
+    assert not [name for name in contents(into) if name.endswith(".solutions")]
+    done = publish(root, into, where, solved=[LESSON])
+    assert file in done.written
+    (wheel,) = into.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        assert packed.read(f"course/examples/{file}") == (into / file).read_bytes()
+        assert [name for name in packed.namelist() if name.endswith(".solutions")] == [f"course/examples/{file}"]
+    publish(root, into, where, solved=["*"])
+    assert {f"{name}.solutions" for name in released(root)} <= set(contents(into))
+    assert publish(root, into, where, solved=["*"]).written == []
+    with pytest.raises(CourseError, match="99_none is not released"):
+        publish(root, into, where, solved=["99_none"])

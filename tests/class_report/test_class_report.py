@@ -1,0 +1,302 @@
+"""What a class did, told in a terminal, on a page and in tables: from five students to three hundred, and from none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+from rich.console import Console
+
+from grading.class_report.at_risk import concerns
+from grading.class_report.console import shortened, show_class
+from grading.class_report.csv_tables import write
+from grading.class_report.html_page import class_page
+from grading.class_report.item_analysis import items
+from grading.class_report.mistake_texts import Graders
+from grading.class_report.mistakes import named, unnamed
+from grading.class_report.model import Answer, Course, Submission
+from grading.class_report.similarity import pairs
+from grading.grader.verdict import CriterionVerdict, ExerciseVerdict, needs_a_person
+
+from ..support.tiny_course import make_course
+
+EIGHT = [f"{number:02}_lesson" for number in range(1, 9)]
+LONG = """
+def answer_{n}(queries, keys):
+    total = 0
+    for first in range(len(queries)):
+        for second in range(len(keys)):
+            total = total + queries[first] * keys[second] ** {n}
+            if total > 10 * first - {n}:
+                total = total % (second + {n})
+    while total < {n}:
+        total += sum(one * two for one, two in zip(queries, keys)) + {n}
+    return [total, {n}, max(queries), min(keys)]
+"""
+
+
+@pytest.fixture
+def graders(tmp_path: Path) -> Graders:
+    return Graders(make_course(tmp_path / "course"))
+
+
+def verdict(earned: float = 5, status: str = "", exercise: str = "double", **more: Any) -> ExerciseVerdict:
+    status = status or ("right" if earned == 5 else "wrong" if not earned else "partly right")
+    return ExerciseVerdict(exercise, 5, earned, status, **more)
+
+
+def answer(student: str, found: ExerciseVerdict, lesson: str = "01_double", **more: Any) -> Answer:
+    open_ = found.status == "needs a person"
+    return Answer(student, lesson, None if open_ else found.earned, found, open_, **more)
+
+
+def course(*answers: Answer, ungraded: Any = ()) -> Course:
+    """The submissions that hold these answers."""
+    whose = dict.fromkeys((a.student, a.lesson) for a in answers)
+    submissions = []
+    for student, lesson in whose:
+        own = [a for a in answers if (a.student, a.lesson) == (student, lesson)]
+        points, most = sum(a.points or 0 for a in own), sum(a.verdict.points for a in own)
+        waits = any(a.points is None for a in own)
+        submissions.append(Submission(student, lesson, points, most, datetime(2026, 10, 1, tzinfo=UTC), waits))
+    return Course(answers, submissions, ungraded)
+
+
+def in_terminal(of: Course, graders: Graders, *, width: int = 80, students: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    show_class(of, graders, console, students=students)
+    return console.file.getvalue()
+
+
+def test_without_grades_it_says_what_to_do(graders):
+    assert "grading grade" in in_terminal(course(), graders)
+
+
+def test_eight_lessons_and_long_names_fit_into_eighty_columns(graders):
+    names = ["ada", "a_very_long_name_from_moodle_1234567", "a_very_long_name_from_moodle_7654321"]
+    of = course(*(answer(name, verdict(3.5), lesson) for name in names for lesson in EIGHT))
+    lines = in_terminal(of, graders, students=True).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[1:] for line in lines if line.startswith("student")] == [[lesson[:2] for lesson in EIGHT]]
+    rows = [line for line in lines if "3.5/5" in line]
+    assert [row.split()[1:] for row in rows] == [["3.5/5"] * 8] * 3
+    assert len({row.split()[0] for row in rows}) == 3  # what tells the two long names apart is still there
+
+
+def test_lessons_that_do_not_fit_stand_below_and_nothing_is_cut(graders):
+    lessons = [f"{number:02}_lesson" for number in range(13)]
+    of = course(*(answer(name, verdict(3.25), lesson) for name in ("sample-dara", "sample-emil") for lesson in lessons))
+    lines = in_terminal(of, graders, students=True).splitlines()
+    assert max(map(len, lines)) <= 80
+    heads = [line.split()[1:] for line in lines if line.startswith("student")]
+    assert len(heads) > 1 and [*chain(*heads)] == [lesson[:2] for lesson in lessons]
+    for name in ("sample-dara", "sample-emil"):
+        rows = [line.split()[1:] for line in lines if line.startswith(f"{name} ")]
+        assert [*chain(*rows)] == ["3.25/5"] * 13
+
+
+def test_lessons_of_one_number_keep_their_names_and_what_is_missing_is_no_zero(graders):
+    of = course(
+        answer("ada", verdict(), "01_one"), answer("ada", verdict(0), "01_other"), answer("bob", verdict(), "02_two")
+    )
+    lines = in_terminal(of, graders, students=True).splitlines()
+    assert next(line for line in lines if line.startswith("student")).split() == ["student", "01_one", "01_other", "02"]
+    assert [line.split() for line in lines if "/5" in line] == [["ada", "5/5", "0/5", "–"], ["bob", "–", "–", "5/5"]]
+
+
+def test_everyones_points_are_shown_on_request_and_never_flood_what_comes_first(graders):
+    of = course(*(answer(f"student-{n:03}", needs_a_person("double", 5, "cut off")) for n in range(200)))
+    text = in_terminal(of, graders)
+    assert len(text.splitlines()) < 40
+    assert "and 190 more" in text
+    assert "grading report --students" in text
+    assert in_terminal(of, graders, students=True).count("0/5*") == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "short"), [("ada", "ada"), ("x" * 16, "x" * 16), ("jane_smith_of_the_long_name_2041", "jane_smith…_2041")]
+)
+def test_a_long_name_keeps_both_ends(name, short):
+    assert shortened(name, 16) == short
+
+
+def test_the_three_most_frequent_mistakes_are_told_with_their_text(graders):
+    squares = {"mistake": "squares", "see": "To double"}
+    of = course(
+        *(answer(name, verdict(0, **squares)) for name in ("ada", "bob", "dan")),
+        answer("cem", verdict(3, mistake="loses_the_gradient")),
+        answer("eve", verdict()),
+        answer("fay", verdict(0, exercise="halve", mistake="squares"), "02_halve"),
+        answer("gil", verdict(0, mistake="a_fourth_one")),
+    )
+    assert [(one.count, one.exercise, one.name) for one in named(of.answers)] == [
+        (3, "double", "squares"),
+        (1, "double", "a_fourth_one"),
+        (1, "double", "loses_the_gradient"),
+        (1, "halve", "squares"),
+    ]
+    text = in_terminal(of, graders)
+    assert "3 × squares in double (01_double; see “To double”)\n    That is the *square*." in text
+    assert "1 × loses the gradient in double" in text
+    assert text.count(" × ") == 3
+
+
+def test_of_two_mistakes_at_once_both_count_and_what_is_only_likely_is_told_apart():
+    two = verdict(0, mistake="squares", see="To double", also="loses_the_gradient", also_see="Gradients")
+    likely = verdict(0, mistake="squares", sure=False)
+    found = named(
+        [
+            answer("ada", two, source="long answer"),
+            answer("bob", likely),
+            answer("cem", verdict(0, mistake="squares"), source="x"),
+        ]
+    )
+    assert [(one.name, one.count, one.likely, one.example) for one in found] == [
+        ("squares", 2, 1, "x"),
+        ("loses_the_gradient", 1, 0, ""),
+    ]
+    assert {one.name: one.see for one in found}["loses_the_gradient"] == "Gradients"
+
+
+def test_wrong_answers_without_a_name_are_grouped_by_what_they_do_alike():
+    def lost(criterion: str, rung: str, finding: str) -> ExerciseVerdict:
+        wrong = CriterionVerdict(criterion, 3, 0, "wrong", rung=rung, finding=finding)
+        return verdict(2, criteria=[wrong, CriterionVerdict("other", 2, 2, "right")])
+
+    found = unnamed(
+        [
+            answer(
+                "ada", lost("values", "values", "12 of 15 values differ"), source="def double(x):\n    return x + 1"
+            ),
+            answer("bob", lost("values", "values", "3 of 15 values differ"), source="x"),
+            answer("cem", lost("values", "shape", "the shape is (3,)")),
+            answer("dan", verdict()),
+        ]
+    )
+    assert [(one.count, one.criteria, one.finding, one.example) for one in found] == [
+        (2, ("values",), "12 of 15 values differ", "x")
+    ]
+
+
+def test_what_needs_a_person_is_told_with_why_and_is_in_no_mean(graders):
+    of = course(
+        answer("ada", needs_a_person("double", 5, "The file is cut off.")),
+        answer("bob", verdict()),
+        ungraded=[("eve", "01_double"), ("eve", "02_halve")],
+    )
+    text = in_terminal(of, graders, students=True)
+    assert "    ada, 01_double: double" in text
+    assert "    eve: 01_double, 02_halve" in text
+    assert "100–100 %" in text
+    assert re.search(r"ada +0/5\*", text)
+    page = class_page(of, "Class", graders)
+    assert "ada, 01_double: The file is cut off." in page
+    assert "0*" in page
+    assert [one.answers for one in items(of)] == [1]
+
+
+def test_grades_made_without_the_sandbox_are_counted(graders):
+    loose = [answer("ada", verdict(sandboxed=False)), answer("ada", verdict(exercise="halve", sandboxed=False))]
+    text = in_terminal(course(*loose, answer("bob", verdict())), graders)
+    assert "1 of these submissions was graded without the sandbox." in text
+
+
+def test_easiness_is_of_who_began_and_discrimination_tells_who_does_well_elsewhere():
+    def both(student: str, one: float, other: float, status: str = "") -> list[Answer]:
+        return [answer(student, verdict(one, status, "double")), answer(student, verdict(other, exercise="halve"))]
+
+    good = [a for n in range(6) for a in both(f"good-{n}", 5, 5)]
+    poor = [a for n in range(6) for a in both(f"poor-{n}", 0, 0)]
+    absent = [a for n in range(4) for a in both(f"absent-{n}", 0, 5, "not started")]
+    found = {one.exercise: one for one in items(course(*good, *poor, *absent))}
+    assert found["double"].easiness == pytest.approx(0.5)
+    assert found["double"].begun == pytest.approx(0.75)
+    assert found["double"].discrimination == pytest.approx(1)
+    few = {one.exercise: one for one in items(course(*good[:8]))}
+    assert few["double"].discrimination is None
+    same = {one.exercise: one for one in items(course(*good, *(a for n in range(9) for a in both(f"g-{n}", 5, 5))))}
+    assert same["double"].discrimination is None
+
+
+def test_who_may_need_help_is_told_with_the_reason():
+    fine = [answer(f"s-{n}", verdict(), lesson) for n in range(5) for lesson in EIGHT[:3]]
+    falling = [answer("ada", verdict(5 if lesson == EIGHT[0] else 1), lesson) for lesson in EIGHT[:3]]
+    missing = [answer("bob", verdict(), lesson) for lesson in EIGHT[:2]]
+    assert [(one.student, one.why) for one in concerns(course(*fine, *falling, *missing))] == [
+        ("ada", (f"under half of the points in {EIGHT[1]} and {EIGHT[2]}",)),
+        ("bob", (f"has not handed in {EIGHT[2]}",)),
+    ]
+
+
+def test_who_is_excused_misses_nothing_and_counts_as_no_one_who_could_have_handed_in():
+    both = [answer(name, verdict(), lesson) for name in ("ada", "bob") for lesson in EIGHT[:2]]
+    few = [answer(name, verdict(), EIGHT[1]) for name in ("cem", "dan", "eve")]
+    free = [("cem", EIGHT[0]), ("dan", EIGHT[0])]
+    assert concerns(course(*both, *few)) == []  # two of five handed it in
+    assert [one.student for one in concerns(replace(course(*both, *few), excused=free))] == ["eve"]  # two of three
+
+
+def test_a_copy_with_other_names_and_comments_is_alike_and_what_is_common_is_not():
+    copied = LONG.format(n=7)
+    renamed = "# all my own work\n" + copied.replace("queries", "q").replace("total", "acc").replace("first", "i")
+    others = [
+        answer(f"own-{n}", verdict(), source=LONG.format(n=n).replace("while", f"print({n})\n    while")[n * 12 :])
+        for n in range(2)
+    ]
+    short = [answer(f"short-{n}", verdict(), source="def double(x):\n    return 2 * x") for n in range(2)]
+    both = [answer("ada", verdict(), source=copied), answer("bob", verdict(), source=renamed)]
+    found = pairs([*both, *others, *short], lambda lesson, exercise: [])
+    assert [(one.students, one.exercises) for one in found] == [(("ada", "bob"), ("double",))]
+    assert found[0].share > 0.9
+    assert not pairs(both, lambda lesson, exercise: [copied])  # the graders know it as an answer
+    many = [answer(f"all-{n}", verdict(), source=copied) for n in range(5)]
+    assert not pairs(many, lambda lesson, exercise: [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 1, 5, 300])
+def test_the_page_is_sound_html_that_asks_for_nothing_from_elsewhere(graders, number):
+    evil = "<script>alert(1)</script>"
+    answers = [
+        answer(f"student-{n:03}", verdict(5 if n % 3 else 0, mistake="" if n % 3 else "squares"), lesson, source=evil)
+        for n in range(number)
+        for lesson in EIGHT
+    ]
+    page = class_page(course(*answers, ungraded=[(evil, "01_double")]), "A class", graders)
+    html5lib.HTMLParser(strict=True).parse(page)
+    assert "<script" not in page
+    assert not re.search(r"""(?:src|href)=["'](?!#)""", page.replace("xlink:", ""))
+    assert len(page) < 1_000_000
+    assert page.count("student-000") >= (number > 0)
+
+
+def test_anonymous_names_keep_people_apart_and_tell_nobody(graders):
+    of = course(*(answer(name, verdict(points), source="x") for name, points in (("ada", 5), ("bob", 0), ("cem", 3))))
+    hidden = of.anonymous("a secret")
+    assert len(hidden.students) == 3
+    shown = class_page(hidden, "A class", graders) + in_terminal(hidden, graders, students=True)
+    assert not re.search(r"\b(ada|bob|cem)\b", shown)
+    assert sorted(s.points for s in hidden.submissions) == [0, 3, 5]
+    orders = {tuple(s.student for s in of.anonymous(str(n)).submissions) for n in range(20)}
+    assert len(orders) > 1
+
+
+def test_the_tables_hold_what_the_page_shows_and_no_formula(graders, tmp_path):
+    of = course(answer("=ada", verdict(0, mistake="squares", see="To double"), source="x"), answer("bob", verdict()))
+    files = {path.name: path for path in write(of, graders, tmp_path / "tables")}
+    rows = {name: list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig")))) for name, path in files.items()}
+    assert [(row["count"], row["name"], row["text"]) for row in rows["mistakes.csv"]] == [
+        ("1", "squares", "That is the *square*.")
+    ]
+    assert [row["student"] for row in rows["students.csv"]] == ["'=ada", "bob"]
+    assert rows["criteria.csv"][0]["easiness"] == "0.5"
+    assert rows["points.csv"] == [{"student": "'=ada", "01_double": "0"}, {"student": "bob", "01_double": "5"}]
+    assert rows["without-a-name.csv"] == []

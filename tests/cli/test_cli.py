@@ -1,0 +1,233 @@
+"""The `grading` command: its verbs, its exit status, and what it does where no sandbox is to be had."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from grading.cli import main
+from grading.coordinator.classroom import release_lessons
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import grades, scores
+from grading.course_dir.paths import NoCourseError, course_root
+from grading.exercises.lesson import load_lesson
+from grading.grader.local import find_exercise
+from grading.sandbox import grants
+
+from ..support.tiny_course import LESSONS, ROOT, make_course
+
+pytestmark = pytest.mark.slow
+
+ONE = LESSONS[0]
+Grading = Callable[..., tuple[int, str, str]]
+# What a container's runtime usually forbids is forbidden here in earnest, for this process and all that it starts
+FILTERED = """
+from grading.sandbox import linux, seccomp_landlock
+linux.no_new_privileges()
+seccomp_landlock.install_seccomp()
+from grading.cli import main
+for verb in {verbs!r}:
+    print(verb, "ends with", main.main(verb.split()), flush=True)
+"""
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="made to lack what only Linux has")
+
+
+@pytest.fixture
+def grading(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Grading:
+    """grading(directory, *arguments), in that directory: the exit status, and what was said on stdout and stderr."""
+
+    def run(directory: Path, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(directory)
+        status = main.main(list(arguments))
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def without_sandbox(root: Path, *verbs: str) -> subprocess.CompletedProcess[str]:
+    """Run verbs one after the other in a process that the system refuses what a sandbox takes."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+    command = [sys.executable, "-c", FILTERED.format(verbs=verbs)]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = make_course(tmp_path_factory.mktemp("class") / "course")
+    release_lessons(root, [ONE], Console(quiet=True))
+    release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
+    hand_in(root, ONE, "ada", write_answers(release, right(load_lesson(root / "grader_tests" / ONE), 0)))
+    return root
+
+
+@pytest.fixture
+def course(handed_in: Path, tmp_path: Path) -> Path:
+    """A course with the first lesson released and one right submission."""
+    return shutil.copytree(handed_in, tmp_path / "course")
+
+
+def test_every_verb_is_told_by_help():
+    done = subprocess.run([sys.executable, "-m", "grading", "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0
+    for verb in (
+        "build",
+        "release",
+        "grade",
+        "feedback",
+        "check",
+        "demo",
+        "report",
+        "doctor",
+        "init",
+        "new-lesson",
+        "publish",
+    ):
+        assert f"\n    {verb} " in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "check"])
+def test_an_unknown_lesson_is_told_with_those_there_are(tmp_path, grading, verb):
+    status, out, err = grading(make_course(tmp_path / "course"), verb, "09_none", ONE)
+    assert status == 1
+    assert err == "grading: no lesson 09_none; there are 01_double, 02_halve\n"
+    assert out == ""
+
+
+@pytest.mark.parametrize("verb", ["build", "release", "grade", "feedback", "check", "demo", "report"])
+def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
+    status, out, err = grading(tmp_path, verb)
+    assert status == 1
+    assert err.startswith(
+        f"grading: no course here: neither {tmp_path} nor a directory above it has an nbgrader_config"
+    )
+    assert "Go to your course's directory" in err
+    assert out == ""
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.long
+def test_the_course_is_found_from_below_and_the_nearest_counts(course, tmp_path, grading):
+    below = course / "submitted" / "ada"
+    assert course_root(below) == course
+    assert grading(below, "grade", ONE)[0] == 0
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    inner = make_course(below / "another")
+    assert course_root(inner / "source") == inner
+
+
+def test_the_judge_in_a_notebook_finds_the_grader_tests_above_it(course, monkeypatch):
+    monkeypatch.chdir(course / "source" / ONE)
+    assert find_exercise("double")[1].points == 5
+    monkeypatch.chdir(course.parent)
+    with pytest.raises(NoCourseError, match="Go to your course's directory"):
+        find_exercise("double")
+
+
+def test_a_course_below_pythons_own_files_is_hidden_from_its_students(handed_in, grading):
+    with tempfile.TemporaryDirectory(dir=sys.prefix, prefix="of-a-test-") as folder:
+        course = Path(shutil.copytree(handed_in, f"{folder}/course"))
+        os.chmod(folder, 0o755)
+        path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        looks = (
+            f"import os\nprint(os.path.exists({sys.prefix!r}), *os.listdir({sys.prefix!r}), *os.walk({str(course)!r}))"
+        )
+        notebook.cells.append(nbformat.v4.new_code_cell(looks, id="looks"))
+        nbformat.write(notebook, path)
+        assert grading(course, "grade", ONE)[0] == 0
+        graded = nbformat.read(course / "autograded" / "ada" / ONE / f"{ONE}.ipynb", as_version=4)
+        (told,) = (cell.outputs[0].text for cell in graded.cells if cell.source == looks)
+    assert told.startswith("True ")
+    assert "grader_tests" not in told
+    assert "source" not in told
+
+
+def test_report_needs_no_gradebook_and_no_activated_environment(tmp_path, grading, monkeypatch):
+    monkeypatch.setenv("PATH", os.defpath)
+    status, told, _ = grading(make_course(tmp_path / "course"), "report")
+    assert status == 0
+    assert "Nothing is graded yet" in told
+
+
+@pytest.mark.long
+def test_the_road_by_verbs(course, grading):
+    assert grading(course, "grade", ONE)[0] == 0
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert grading(course, "feedback")[0] == 0
+    assert (course / "feedback" / "ada" / ONE / f"{ONE}.html").exists()
+    status, told, _ = grading(course, "report", "--students")
+    assert status == 0
+    assert any(line.split() == ["ada", "5/5"] for line in told.splitlines())
+    export = course / "canvas.csv"
+    export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",ada,\n')
+    assert grading(course, "fill", str(export), ONE)[0] == 0
+    assert (course / "canvas-filled.csv").read_text().splitlines()[-1] == '"A, Ada",ada,5'
+    page, tables = course / "class.html", course / "tables"
+    assert grading(course, "report", "--html", str(page), "--csv", str(tables), "--anonymous")[0] == 0
+    assert "student 1" in page.read_text()
+    assert not re.search(r"\bada\b", page.read_text())
+    assert "student 1,01_double,5,5,False" in (tables / "students.csv").read_text()
+
+
+@pytest.mark.long
+def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
+    (course / "submitted" / "bob" / ONE).mkdir(parents=True)
+    status, told, _ = grading(course, "grade")
+    assert status == 1
+    assert f"{ONE}, bob: no {ONE}.ipynb was handed in" in " ".join(told.split())
+    assert scores(course)["ada", ONE] == (5, 5)
+
+
+def test_doctor_tells_by_its_exit_status_whether_grading_is_sandboxed_here(course, grading):
+    status, told, _ = grading(course, "doctor")
+    enough = all(grant.granted for grant in grants() if grant.required)
+    assert status == (0 if enough else 1)
+    assert "What the system grants" in told
+
+
+@pytest.mark.long
+@linux_only
+def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
+    done = without_sandbox(course, "doctor", "grade", "demo")
+    assert done.returncode == 0, done.stderr
+    for verb in ("doctor", "grade", "demo"):
+        assert f"{verb} ends with 1" in done.stdout
+    assert "Nothing is graded here" in done.stdout
+    message = "grading: nothing was graded. This machine does not let student code be confined. Missing: "
+    assert done.stderr.count(message) == 2
+    assert done.stderr.count("--unsandboxed") == 2
+    assert "Traceback" not in done.stderr
+    assert not (course / "autograded").exists()
+    assert scores(course) == {}
+
+
+@pytest.mark.long
+@linux_only
+def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
+    done = without_sandbox(course, "grade --unsandboxed")
+    assert "grade --unsandboxed ends with 0" in done.stdout, done.stderr
+    assert "Without the sandbox" in done.stdout
+    assert scores(course) == {("ada", ONE): (5, 5)}
+    assert [found.verdict.sandboxed for found in grades(course)] == [False]
+    grading(course, "feedback")
+    page = (course / "feedback" / "ada" / ONE / f"{ONE}.html").read_text()
+    assert "Graded without the sandbox." in page
+    assert "1 of these submissions was graded without the sandbox." in grading(course, "report")[1]
+
+
+@pytest.mark.long
+def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
+    assert grading(course, "grade", "--unsandboxed")[0] == 0
+    assert [found.verdict.sandboxed for found in grades(course)] == [False]
+    assert grading(course, "grade", "--again")[0] == 0
+    assert [found.verdict.sandboxed for found in grades(course)] == [True]

@@ -1,0 +1,139 @@
+"""`grading collect`: from downloads as they are to `submitted/`, and on to grades."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbconvert import PythonExporter
+from rich.console import Console
+
+from grading.cli import main
+from grading.coordinator.classroom import grade_class
+from grading.coordinator.demo_class import right, write_answers
+from grading.coordinator.nbgrader_api import scores
+from grading.exercises.lesson import load_lesson
+from grading.gradebook.lock import alone
+
+from ..lms.conftest import moodle, notebook, zipped
+from ..support.tiny_course import LESSONS, ROOT
+
+pytestmark = pytest.mark.slow
+
+ONE, TWO = LESSONS
+Collect = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def collect(course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Collect:
+    """collect(*arguments), below the course directory: the exit status, and what was said on stdout and stderr."""
+    monkeypatch.chdir(course / "source")
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def run(*arguments: Path | str) -> tuple[int, str, str]:
+        status = main.main(["collect", *map(str, arguments)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def submitted(root: Path, lesson: str = ONE) -> dict[str, str]:
+    found = (root / "submitted").glob(f"*/{lesson}/{lesson}.ipynb")
+    return {path.parts[-3]: json.loads(path.read_text())["cells"][0]["source"] for path in found}
+
+
+def download(folder: Path, files: dict[str, bytes], name: str = "submissions.zip") -> Path:
+    path = folder / name
+    path.write_bytes(zipped(files))
+    return path
+
+
+def test_a_download_is_collected_as_it_is_and_again(collect: Collect, course: Path, tmp_path: Path) -> None:
+    files = {f"jane_7_600_{ONE}.ipynb": notebook("jane"), f"bo_8_601_{ONE}.ipynb": notebook("bo")}
+    archive = download(tmp_path, files)
+    status, said, _ = collect(archive)
+    assert status == 0 and "2 taken" in said
+    assert submitted(course) == {"jane": "jane", "bo": "bo"}
+    assert not (course / "downloaded").exists()
+    before = {path: path.stat().st_mtime_ns for path in (course / "submitted").rglob("*.ipynb")}
+    status, said, _ = collect(archive)
+    assert status == 0 and said.strip() == "2 as before"
+    assert before == {path: path.stat().st_mtime_ns for path in (course / "submitted").rglob("*.ipynb")}
+
+
+def test_folders_and_several_downloads_are_collected_together(collect: Collect, course: Path, tmp_path: Path) -> None:
+    unpacked = tmp_path / "submissions"
+    unpacked.mkdir()
+    (unpacked / f"jane_7_600_{ONE}.ipynb").write_bytes(notebook("first"))
+    (unpacked / "hand-in.zip").write_bytes(zipped({f"bo_8_1_{ONE}.ipynb": notebook("forged")}))
+    status, said, _ = collect(unpacked, download(tmp_path, {f"jane_7_601_{ONE}-1.ipynb": notebook("later")}))
+    assert submitted(course) == {"jane": "later"}
+    assert status == 1 and "1 taken, 1 whose?" in said, "an archive in a folder is somebody's hand-in, not a download"
+
+
+def test_what_is_asked_stands_in_the_course_and_is_taken_up(collect: Collect, course: Path, tmp_path: Path) -> None:
+    archive = download(tmp_path, {f"mine {ONE}.ipynb": notebook("jane")})
+    status, said, _ = collect(archive)
+    assert status == 1 and str(course / "whose.csv") in said
+    table = (course / "whose.csv").read_text(encoding="utf-8-sig")
+    (course / "whose.csv").write_text(table.replace("\n,file", "\njane,file"), encoding="utf-8")
+    assert collect(archive)[0] == 0
+    assert submitted(course) == {"jane": "jane"}
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"jane_7_600_mine.ipynb": b""}, f"the names in it tell of no lesson. Say which one it is: --lesson {ONE}"),
+        ({f"jane_7_600_{ONE}.ipynb": b"", f"bo_8_601_{TWO}.ipynb": b""}, f"several lessons ({ONE}, {TWO})"),
+    ],
+)
+def test_a_lesson_that_names_do_not_tell_is_asked_for(
+    collect: Collect, course: Path, tmp_path: Path, files: dict[str, bytes], why: str
+) -> None:
+    archive = download(tmp_path, dict.fromkeys(files, notebook("x")))
+    status, _, said = collect(archive)
+    assert status == 1 and why in said
+    assert submitted(course) == {}
+    collect(archive, "--lesson", TWO)
+    assert submitted(course, TWO)
+
+
+def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path) -> None:
+    assert f"{tmp_path / 'nowhere.zip'} is not there" in collect(tmp_path / "nowhere.zip")[2]
+    archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
+    assert "no lesson 9" in collect(archive, "--lesson", "9")[2]
+    (tmp_path / "damaged.zip").write_bytes(b"PK")
+    status, said, _ = collect(tmp_path / "damaged.zip", "--lesson", ONE)
+    assert status == 1 and "the download cannot be read" in said
+    (course / "whose.csv").write_text("nonsense\n")
+    assert "has no column" in collect(archive)[2]
+    assert submitted(course) == {}
+
+
+@pytest.mark.long
+def test_an_exported_python_file_is_collected_and_graded(collect: Collect, course: Path, tmp_path: Path) -> None:
+    release = nbformat.read(course / "release" / ONE / f"{ONE}.ipynb", as_version=4)
+    solved = write_answers(release, right(load_lesson(course / "grader_tests" / ONE), 0))
+    text = PythonExporter().from_notebook_node(solved)[0]
+    status, said, _ = collect(download(tmp_path, {moodle("Jane", 1, f"{ONE}.py"): text.encode()}))
+    assert status == 0 and "1 repaired" in said
+    grade_class(course, [ONE], Console(file=io.StringIO()), unsandboxed=True)
+    assert scores(course)["jane", ONE] == (5.0, 5.0)
+
+
+def test_nothing_is_collected_while_the_course_is_graded(course: Path, tmp_path: Path) -> None:
+    archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
+    command = [sys.executable, "-m", "grading", "collect", str(archive)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with alone(course):
+        done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "is being graded already" in done.stderr
+    assert submitted(course) == {}

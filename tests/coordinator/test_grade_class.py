@@ -1,0 +1,332 @@
+"""Steps over a class: what is done again and what is not, and that one broken submission stops nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grading.cli import main
+from grading.coordinator.classroom import demonstrate, grade_class, release_lessons, write_feedback
+from grading.coordinator.demo_class import hand_in
+from grading.coordinator.nbgrader_api import autograde, grades, scores, waiting, why_not
+from grading.course_dir.paths import CourseError
+from grading.course_dir.seeds import name_of
+
+from ..support.class_helpers import Heard, everything, files_of, solved, start, with_deadline
+from ..support.tiny_course import LESSONS, make_course
+
+pytestmark = pytest.mark.slow
+
+ONE, TWO = LESSONS
+
+
+def test_release_makes_what_is_missing_or_old_and_says_which(course):
+    console = Heard()
+    release_lessons(course, [], console)
+    assert console.text.splitlines() == [f"{lesson}: release is up to date" for lesson in LESSONS]
+
+    text = course / "source" / f"{TWO}.py"
+    text.write_text(text.read_text().replace("# # To halve", "# # To halve\n#\n# Newly told."))
+    shutil.rmtree(course / "release" / ONE)
+    console = Heard()
+    release_lessons(course, [TWO], console)
+    assert console.text == f"{TWO}: released to release/{TWO}/{TWO}.ipynb\n"
+    assert "Newly told." in (course / "release" / TWO / f"{TWO}.ipynb").read_text()
+    assert not (course / "release" / ONE).exists()
+
+
+def test_a_lesson_that_is_released_but_not_in_the_gradebook_is_released_again(course):
+    (course / "gradebook.db").unlink()
+    console = Heard()
+    release_lessons(course, [ONE], console)
+    assert "released to" in console.text
+
+
+@pytest.mark.long
+def test_lessons_built_side_by_side_are_those_built_in_turn(tmp_path):
+    roots = [make_course(tmp_path / str(workers)) for workers in (1, 2)]
+    for workers, root in enumerate(roots, 1):
+        release_lessons(root, [], Heard(), workers=workers)
+    one, other = (files_of(root / "release") for root in roots)
+    assert one == other and len(one) == len(LESSONS)
+
+
+@pytest.mark.parametrize("act", [release_lessons, grade_class, write_feedback])
+def test_an_unknown_lesson_is_told_with_those_there_are(course, act):
+    with pytest.raises(CourseError, match=r"no lesson 09_none; there are 01_double, 02_halve"):
+        act(course, ["09_none"], Heard())
+
+
+def test_a_class_is_graded_once_and_again_when_something_newer_is_handed_in(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    hand_in(course, ONE, "bob", solved(course, ONE, double="def double(x):\n    return x * x"))
+    console = Heard()
+    assert not grade_class(course, [ONE], console).failed
+    assert "01_double: 2 graded" in console.text
+    assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (0, 5)}
+
+    graded = course / "autograded" / "bob" / ONE / f"{ONE}.ipynb"
+    before = graded.read_bytes()
+    console = Heard()
+    assert not grade_class(course, [], console).failed
+    assert "01_double: 2 graded before, and not changed since" in console.text
+    assert graded.read_bytes() == before
+
+    hand_in(course, ONE, "bob", solved(course, ONE))
+    console = Heard()
+    assert not grade_class(course, [], console).failed
+    assert "01_double: 1 graded before, and not changed since" in console.text
+    assert scores(course)["bob", ONE] == (5, 5)
+
+
+@pytest.mark.long
+def test_what_is_newer_without_a_timestamp_is_graded_again(course):
+    path = course / "submitted" / "ada" / ONE / f"{ONE}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(nbformat.writes(solved(course, ONE, double="def double(x):\n    return x * x")))
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert scores(course)["ada", ONE] == (0, 5)
+    path.write_text(nbformat.writes(solved(course, ONE)))
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert scores(course)["ada", ONE] == (5, 5)
+
+
+def of_files(root: Path) -> dict[Path, int]:
+    """When each graded notebook was written."""
+    return {path: path.stat().st_mtime_ns for path in (root / "autograded").rglob("*.ipynb")}
+
+
+def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_does(course):
+    for student in ("ada", "bob"):
+        hand_in(course, ONE, student, solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    before = of_files(course)
+    for path in (course / "submitted").rglob("*.ipynb"):  # collected once more, with the same content
+        path.write_bytes(path.read_bytes())
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert of_files(course) == before
+    assert not grade_class(course, [ONE], Heard(), again=True).failed
+    assert not set(of_files(course).items()) & set(before.items())
+
+    before = of_files(course)
+    config = course / "nbgrader_config.py"
+    config.write_text(config.read_text() + "\nc.JudgedExecute.seed = 7\n")
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert {found.verdict.seed for found in grades(course)} == {name_of("7")}
+    assert not set(of_files(course).items()) & set(before.items())
+
+
+@pytest.mark.long
+def test_a_changed_grader_is_noticed(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    contract = course / "grader_tests" / ONE / "double" / "contract.py"
+    contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
+    assert why_not(course, ONE, "ada") == ["the graders changed"]
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert scores(course)["ada", ONE][0] < 5
+
+
+def test_a_course_whose_folders_were_made_again_between_two_runs_is_graded_by_what_is_there(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    for name in ("grader_tests", "source", "release"):
+        (course / name).rename(course / "before")
+        shutil.copytree(course / "before", course / name)  # with the times of before
+        shutil.rmtree(course / "before")
+    assert not grade_class(course, [ONE], Heard(), again=True).failed
+    assert scores(course) == {("ada", ONE): (5, 5)}
+
+
+@pytest.mark.long
+def test_a_graded_notebook_that_was_lost_or_changed_is_made_again(course):
+    hand_in(course, ONE, "ada", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    graded = course / "autograded" / "ada" / ONE / f"{ONE}.ipynb"
+    whole = graded.read_bytes()
+    graded.chmod(0o644)
+    graded.write_bytes(whole[:-10])
+    assert write_feedback(course, [ONE], Heard()) == 1
+    assert not grade_class(course, [ONE], Heard()).failed
+    assert graded.read_bytes() != whole[:-10]
+    assert write_feedback(course, [ONE], Heard()) == 0
+
+
+def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(course):
+    for student in ("ada", "zoe"):
+        hand_in(course, ONE, student, solved(course, ONE))
+    for student, name in {"ben": "notes [draft].txt", "cem": "homework.ipynb"}.items():
+        folder = course / "submitted" / student / ONE
+        folder.mkdir(parents=True)
+        (folder / name).write_text("{}")
+    (course / "submitted" / "dan" / ONE).mkdir(parents=True)
+    truncated = course / "submitted" / "eve" / ONE / f"{ONE}.ipynb"
+    truncated.parent.mkdir(parents=True)
+    truncated.write_text(json.dumps(solved(course, ONE))[:-300])
+    console = Heard()
+    assert len(grade_class(course, [ONE], console).failed) == 3
+    told = [line for line in console.text.splitlines() if line.startswith("✗")]
+    assert told == [
+        f"✗ {ONE}, ben: no {ONE}.ipynb was handed in, but notes [draft].txt",
+        f"✗ {ONE}, cem: no {ONE}.ipynb was handed in, but homework.ipynb",
+        f"✗ {ONE}, dan: no {ONE}.ipynb was handed in, but nothing",
+    ]
+    assert [line.split() for line in console.text.splitlines() if line.split()[:1] == [ONE]] == [
+        [ONE, "3", "0", "1", "3"]
+    ]
+    assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
+    assert {g.verdict.status for g in grades(course) if g.student == "eve"} == {"needs a person"}
+    assert waiting(course) == {("eve", ONE, "double")}
+
+
+@pytest.mark.long
+def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course, tmp_path):
+    answers = {
+        "right": {},
+        "wrong": {"double": "def double(x):\n    return x * x"},
+        "broken": {"double": "def double(x):\n    return ("},
+        "loud": {"double": "print('\\n'.join(map(str, range(2000))))\ndef double(x):\n    return 2 * x"},
+    }
+    for student, given in answers.items():
+        folder = course / "submitted" / student / ONE
+        hand_in(course, ONE, student, solved(course, ONE, **given))
+        (folder / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
+        (folder / "notes.txt").write_text("mine")
+        (folder / "page.html").write_text("<script>alert(1)</script>")
+    truncated = course / "submitted" / "cut" / ONE / f"{ONE}.ipynb"
+    truncated.parent.mkdir(parents=True)
+    truncated.write_text(json.dumps(solved(course, ONE))[:-300])
+    with_deadline(course, "2026-02-28")
+    other = shutil.copytree(course, tmp_path / "other")
+
+    assert not grade_class(course, [ONE], Heard(), workers=2).failed
+    for student in (*answers, "cut"):
+        assert autograde(other, ONE, student)
+    assert everything(course) == everything(other)
+    assert scores(course)["right", ONE] == (0, 5)  # late
+    assert not why_not(other, ONE, "right")
+
+
+@pytest.mark.long
+def test_pages_made_side_by_side_are_those_of_nbgraders_own_command(course, tmp_path):
+    for number, answer in enumerate(("2 * x", "x * x", "x + x", "(")):
+        student = f"student-{number}"
+        hand_in(course, ONE, student, solved(course, ONE, double=f"def double(x):\n    return {answer}"))
+        (course / "submitted" / student / ONE / "notes.txt").write_text(f"of {student}")
+    assert not grade_class(course, [ONE], Heard()).failed
+    other = shutil.copytree(course, tmp_path / "other")
+    console = Heard()
+    assert write_feedback(course, [ONE], console, workers=3) == 0
+    assert f"{ONE}: 4 feedback" in console.text
+    process = start(other, "nbgrader", "generate_feedback", ONE)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    pages = files_of(course / "feedback")
+    assert pages == files_of(other / "feedback")
+    assert len(pages) == 12  # a page, the time and the notes of each
+
+
+@pytest.mark.long
+def test_pages_that_cannot_be_made_are_told_in_the_order_of_students_and_the_others_are_made(course):
+    for number in range(5):
+        hand_in(course, ONE, f"student-{number}", solved(course, ONE))
+    assert not grade_class(course, [ONE], Heard()).failed
+    for number in (3, 1):
+        graded = course / "autograded" / f"student-{number}" / ONE / f"{ONE}.ipynb"
+        graded.chmod(0o644)
+        graded.write_text("{}")
+    console = Heard()
+    assert write_feedback(course, [ONE], console, workers=2) == 2
+    told = [line for line in console.text.splitlines() if line.startswith("✗")]
+    assert [line.split(":")[0] for line in told] == [f"✗ {ONE}, student-{number}" for number in (1, 3)]
+    assert all("grade it again" in line for line in told)
+    assert len(list((course / "feedback").glob("*/*/*.html"))) == 3
+
+
+@pytest.mark.long
+def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
+    for student in ("ada", "bob"):
+        hand_in(course, ONE, student, solved(course, ONE))
+    grade_class(course, [ONE], Heard(), students=["ada"])
+    assert set(scores(course)) == {("ada", ONE)}
+    hand_in(course, ONE, "ada", solved(course, ONE, double="def double(x):\n    return x"))
+    console, before, told = Heard(), everything(course), []
+    grade_class(course, [ONE], console, dry=True, tell=told.append)
+    assert [(one["student"], one["outcome"]) for one in told] == [("ada", "to be graded"), ("bob", "to be graded")]
+    assert told[1]["why"] == "it was not graded yet"
+    assert console.text.strip().splitlines() == [
+        f"{ONE}, ada: to be graded, since what was handed in changed and when it was handed in changed",
+        f"{ONE}, bob: to be graded, since it was not graded yet",
+        f"{ONE}: 2 to be graded, 0 graded and not changed since",
+    ]
+    assert everything(course) == before
+
+
+def test_what_becomes_of_each_is_a_line_of_json_and_the_rest_is_kept_apart(course_of_three, capfd):
+    hand_in(course_of_three, ONE, "bob", solved(course_of_three, ONE))
+    assert main.main(["grade", "--json"]) == 0
+    told = capfd.readouterr()
+    lines = [json.loads(line) for line in told.out.splitlines()]
+    assert [(line["student"], line["outcome"]) for line in lines] == [
+        ("bob", "to be graded"),
+        ("ada", "graded before"),
+        ("cem", "graded before"),
+        ("bob", "graded"),
+    ]
+    assert {line["lesson"] for line in lines} == {ONE}
+    assert "what was handed in changed" in lines[-1]["why"]
+    assert "1 graded" in told.err
+
+
+@pytest.mark.long
+def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(tmp_path):
+    root = make_course(tmp_path / "course")
+    release_lessons(root, [TWO], Heard())
+    for student in ("ada", "bob"):
+        hand_in(root, TWO, student, solved(root, TWO))
+        hand_in(root, ONE, student, solved(root, TWO))
+    console = Heard()
+    told = []
+    assert len(grade_class(root, [], console, tell=told.append).failed) == 1
+    assert console.text.count("run `grading release`") == 1
+    outcomes = [(one["lesson"], one["student"], one["outcome"]) for one in told]
+    assert outcomes[0] == (ONE, "", "not graded")
+    assert sorted(outcomes[1:3]) == [(TWO, student, "to be graded") for student in ("ada", "bob")]
+    assert sorted(outcomes[3:]) == [(TWO, student, "graded") for student in ("ada", "bob")]
+    assert f"{ONE} is not released yet" in console.text
+    assert scores(root) == {("ada", TWO): (5, 5), ("bob", TWO): (5, 5)}
+
+
+@pytest.mark.long
+def test_the_demonstration_goes_the_whole_road_and_reuses_it_the_second_time(tmp_path, monkeypatch, capsys):
+    root = make_course(tmp_path / "course")
+    console = Heard()
+    assert demonstrate(root, console) == 0
+    assert console.text.count("9 sample submissions handed in") == 2
+    points = scores(root)
+    assert len(points) == 18
+    assert points["sample-ada", ONE] == points["sample-ivo-colab", TWO] == (5, 5)
+    assert points["sample-dara-untouched", ONE] == (0, 5)
+    assert points["sample-fatou", ONE][0] < 5
+    for student, lesson in points:
+        page = (root / "feedback" / student / lesson / f"{lesson}.html").read_text()
+        assert "BEGIN HIDDEN" not in page
+
+    graded = {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")}
+    console = Heard()
+    assert demonstrate(root, console) == 0
+    for lesson in LESSONS:
+        assert f"{lesson}: release is up to date" in console.text
+        assert f"{lesson}: sample class reused" in console.text
+        assert f"{lesson}: 9 graded before, and not changed since" in console.text
+    assert {path: path.read_bytes() for path in (root / "autograded").rglob("*.ipynb")} == graded
+    assert scores(root) == points
+
+    monkeypatch.chdir(root)
+    assert main.main(["demo"]) == 0
+    told = capsys.readouterr().out
+    assert "sample-fatou" in told and "Look next at" in told

@@ -1,0 +1,66 @@
+"""What it costs to write a grade does not grow with the class, in gradebooks that were made without our indexes too."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from grading.coordinator.classroom import grade_class
+from grading.coordinator.demo_class import hand_in
+from grading.coordinator.nbgrader_api import autograde
+
+from ..support.class_helpers import Heard, solved
+from ..support.tiny_course import LESSONS
+
+pytestmark = pytest.mark.slow
+
+ONE, CLASS = LESSONS[0], ("ada", "bob", "cem", "dan")
+OF_A_CLASS = re.compile(r"SCAN (grade|comment|submitted_assignment|submitted_notebook)\b")
+
+
+@pytest.fixture
+def asked(course: Path) -> Iterator[Counter[str]]:
+    """How often each statement is given to a database; four have handed in, and the gradebook has no index of ours."""
+    with sqlite3.connect(course / "gradebook.db") as gradebook:
+        for (name,) in list(
+            gradebook.execute("select name from sqlite_master where type = 'index' and sql is not null")
+        ):
+            gradebook.execute(f"drop index {name}")
+    for student in CLASS:
+        hand_in(course, ONE, student, solved(course, ONE))
+    counted = Counter[str]()
+
+    def count(_: Any, __: Any, statement: str, *___: Any) -> None:
+        counted[statement] += 1
+
+    event.listen(Engine, "before_cursor_execute", count)
+    yield counted
+    event.remove(Engine, "before_cursor_execute", count)
+
+
+def plan(course: Path, statement: str) -> str:
+    with sqlite3.connect(course / "gradebook.db") as gradebook:
+        steps = gradebook.execute(f"explain query plan {statement}", ["x"] * statement.count("?"))
+        return "\n".join(step[3] for step in steps)
+
+
+def by_nbgrader(course: Path) -> None:
+    for student in CLASS:
+        assert autograde(course, ONE, student)
+
+
+@pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], Heard()), by_nbgrader])
+def test_no_statement_that_each_submission_takes_reads_the_rows_of_all(course, asked, graded):
+    graded(course)
+    often = [one for one, times in asked.items() if times >= len(CLASS) and one.startswith(("SELECT", "UPDATE"))]
+    assert any("FROM grade" in one for one in often) and any("FROM comment" in one for one in often)
+    plans = {one: plan(course, one) for one in often}
+    assert not {one: steps for one, steps in plans.items() if OF_A_CLASS.search(steps)}

@@ -1,0 +1,134 @@
+"""Grades made anew after a change: the table first, then written, with what was kept, and points by hand left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from grading.cli import main
+from grading.coordinator.classroom import grade_class
+from grading.coordinator.nbgrader_api import scores
+from grading.course_dir.seeds import FILE
+
+from ..support.tiny_course import LESSONS
+
+pytestmark = pytest.mark.slow
+
+ONE = LESSONS[0]
+
+
+def now_squares(root: Path) -> None:
+    """The grader changes its mind: what is asked for is the square."""
+    contract = root / "grader_tests" / ONE / "double" / "contract.py"
+    contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
+
+
+def by_hand(root: Path, student: str, points: float) -> None:
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+        gradebook.find_grade("check_double", ONE, ONE, student).manual_score = points
+        gradebook.db.commit()
+
+
+def points(root: Path) -> dict[str, float]:
+    return {student: earned for (student, _), (earned, _) in scores(root).items()}
+
+
+def row_of(told: str, student: str) -> str:
+    return next(" ".join(line.split()) for line in told.splitlines() if f" {student} " in line)
+
+
+def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_three, capsys):
+    course = course_of_three
+    now_squares(course)
+    by_hand(course, "cem", 4.0)
+    before = points(course)
+    assert main.main(["regrade", ONE, "--now"]) == 0
+    told = capsys.readouterr().out
+    assert row_of(told, "ada").startswith(f"{ONE} ada 5 0 -5 double: 5 of 5, right before, 0 of 5, wrong")
+    assert row_of(told, "bob").startswith(f"{ONE} bob 0 5 +5")
+    assert row_of(told, "cem").startswith(f"{ONE} cem 4 4 double: ")
+    assert "by hand, and as it was: double" in told
+    assert "since the graders changed" in told
+    assert "3 grades do not stand as things are now: 1 gain, 1 lose, 1 keep their points." in told
+    assert "Nothing is done yet" in told
+    assert points(course) == before
+
+    assert main.main(["regrade", ONE, "--yes"]) == 0
+    assert "3 grades written" in capsys.readouterr().out
+    assert points(course) == {"ada": 0, "bob": 5, "cem": 4}
+    assert not grade_class(course, [ONE], Console(quiet=True)).graded  # they stand
+
+    assert main.main(["regrade", ONE, "--yes"]) == 0
+    assert "Every grade stands." in capsys.readouterr().out
+    assert main.main(["history", ONE]) == 0
+    told = capsys.readouterr().out
+    assert "double 5 right" in told
+    assert "double 0 wrong squares" in told
+    assert "double 4 by hand" in told
+    assert "the graders changed" in told
+    assert main.main(["history", "--students", "bob"]) == 0
+    told = capsys.readouterr().out
+    assert "bob" in told and "ada" not in told
+
+
+@pytest.mark.long
+def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, capsys):
+    course = course_of_three
+    (course / FILE).rename(course / f"{FILE}-spring")
+    (course / FILE).write_text("0" * 32)
+    assert main.main(["regrade", "--now", "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert "3 grades do not stand as things are now: 0 gain, 0 lose, 3 keep their points." in told
+    assert points(course) == {"ada": 5, "bob": 0, "cem": 3}
+    assert main.main(["history"]) == 0
+    assert "No grade has taken another's place." in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, capsys):
+    course = course_of_three
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_assignment(ONE, duedate="2026-11-20 23:59:00 UTC")
+    for student in ("ada", "cem"):
+        (course / "submitted" / student / ONE / "timestamp.txt").write_text("2026-11-21 08:00:00 UTC")
+    with (course / "nbgrader_config.py").open("a") as config:
+        config.write('c.LatePolicy.policy = "20% a day"\n')
+    assert main.main(["extend", ONE, "cem", "--days", "2", "--why", "ill"]) == 0
+    assert f"cem, {ONE}: 2 days more, until 2026-11-22 23:59 UTC" in capsys.readouterr().out
+    assert main.main(["regrade", "--now"]) == 0
+    told = capsys.readouterr().out
+    assert row_of(told, "ada").startswith(f"{ONE} ada 5 4 -1 taken off for being late: 0 before, 1 now")
+    assert "cem" not in told
+    assert main.main(["regrade", "--yes"]) == 0
+    assert points(course) == {"ada": 4, "bob": 0, "cem": 3}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["extend", ONE, "ada", "--days", "1"], f"{ONE} has no due date"),
+        (["extend", ONE, "nobody", "--days", "1"], "the gradebook has no student nobody"),
+        (["excuse", "09_none", "ada"], "the gradebook has no lesson 09_none"),
+        (["regrade", "--now", "--seed", "00000000"], "leave out --seed"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, arguments, why):
+    assert main.main(arguments) == 1
+    assert why in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_what_cannot_be_graded_is_told_and_stays_as_it_was(course_of_three, capsys):
+    now_squares(course_of_three)
+    (course_of_three / "submitted" / "ada" / ONE / f"{ONE}.ipynb").unlink()
+    (course_of_three / "submitted" / "cem" / ONE / "timestamp.txt").write_text("yesterday evening, I think")
+    assert main.main(["regrade", ONE, "--yes"]) == 1
+    told = capsys.readouterr().out
+    assert f"no {ONE}.ipynb was handed in" in told
+    assert "timestamp.txt holds no time: yesterday evening" in told
+    assert "2 could not be graded and stay as they are" in told
+    assert points(course_of_three) == {"ada": 5, "bob": 5, "cem": 3}

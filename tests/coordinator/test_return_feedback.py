@@ -1,0 +1,215 @@
+"""Grades and feedback on their way back: zips named as an LMS takes them, points by Canvas's API, wide tables."""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import ExportApp
+
+from grading.cli import main
+from grading.coordinator.nbgrader_api import configuration
+
+from ..support.canvas_server import TOKEN, FakeCanvas, canvas
+from ..support.html_pages import Elements
+from ..support.tiny_course import LESSONS
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore:Canvas may respond unexpectedly:UserWarning"
+    ),  # to HTTP, which is this machine's
+]
+
+ONE = LESSONS[0]
+USERS = [
+    {"id": 501, "name": "Lovelace, Ada", "login_id": "alovelace"},
+    {"id": 502, "name": "Bob", "login_id": "bob.b"},
+    {"id": 503, "name": "Ünal, Cem", "login_id": "cem"},
+    {"id": 504, "name": "New, Zoe", "login_id": "zoe"},
+    {"id": 505, "name": "Excused, Eve", "login_id": "eve"},
+]
+ASSIGNMENTS = [{"id": 91, "name": "01 Double", "points_possible": 5.0}, {"id": 92, "name": "02 Halve"}]
+
+
+@pytest.fixture
+def course(course_of_three: Path) -> Path:
+    """The class with Canvas's numbers, and eve, who is excused and has handed in nothing."""
+    with Gradebook(f"sqlite:///{course_of_three}/gradebook.db", "attention") as gradebook:
+        for number, student in enumerate(("ada", "bob", "cem", "dan", "eve"), 501):
+            gradebook.update_or_create_student(student, lms_user_id=str(number if student != "dan" else 599))
+    assert main.main(["excuse", ONE, "eve", "--why", "ill"]) == 0
+    return course_of_three
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCanvas]:
+    monkeypatch.setenv("CANVAS_API_TOKEN", TOKEN)
+    with canvas(USERS, ASSIGNMENTS) as made:
+        yield made
+
+
+def push(there: FakeCanvas, *more: str) -> int:
+    return main.main(["push", "canvas", ONE, "--url", there.url, "--canvas-course", "7", *more])
+
+
+@pytest.mark.long
+def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, capsys):
+    there.scores = {502: 0.0, 503: 1.0}
+    assert push(there) == 0
+    told = capsys.readouterr().out
+    assert "01 Double, by id: 3 to send, 1 there as they are" in told
+    assert [line.split() for line in told.splitlines() if "(50" in line] == [
+        ["ada", "Lovelace,", "Ada", "(501)", "–", "5"],
+        ["cem", "Ünal,", "Cem", "(503)", "1", "3"],
+        ["eve", "Excused,", "Eve", "(505)", "–", "excused"],
+    ]
+    assert "without points, so left as they are: New, Zoe" in told
+    assert "Nothing is done yet" in told
+    assert there.posted == []
+
+    assert push(there, "--yes") == 0
+    assert "3 sent, and read back as they were sent" in capsys.readouterr().out
+    assert there.posted == [
+        {"grade_data[501][posted_grade]": "5", "grade_data[503][posted_grade]": "3", "grade_data[505][excuse]": "true"}
+    ]
+    assert there.scores == {501: 5.0, 502: 0.0, 503: 3.0}
+    assert push(there, "--yes") == 0
+    assert "0 to send, 4 there as they are" in capsys.readouterr().out
+    assert len(there.posted) == 1
+
+
+def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
+    there.takes_off = 1.0
+    assert push(there, "--yes") == 1
+    told = capsys.readouterr().out
+    assert "ada: sent 5, and Canvas has 4: its own late policy may take points off" in told
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--assignment", "17"], "Canvas: "),
+        (["--assignment", "91", "--canvas-course", "8"], "Canvas: "),
+        (["--url", "http://canvas.example.edu"], "to an address that begins with https:// only"),
+        (["--by", "email"], ""),
+    ],
+)
+def test_what_canvas_does_not_have_is_told_and_nothing_is_sent(course, there, capsys, more, why):
+    assert push(there, *more, "--yes") == (1 if why else 0)
+    said = capsys.readouterr()
+    assert why in said.err
+    assert "Traceback" not in said.err
+    assert there.posted == []
+
+
+def test_no_token_and_a_wrong_one_are_told(course, there, capsys, monkeypatch):
+    monkeypatch.setenv("CANVAS_API_TOKEN", "another")
+    assert push(there, "--yes") == 1
+    assert "Canvas: " in capsys.readouterr().err
+    monkeypatch.delenv("CANVAS_API_TOKEN")
+    assert push(there, "--yes") == 1
+    assert "set CANVAS_API_TOKEN to it" in capsys.readouterr().err
+
+
+def test_another_maximum_in_canvas_is_told(course, there, capsys):
+    there.assignments = [{"id": 91, "name": "01 Double", "points_possible": 100.0}]
+    assert push(there, "--yes") == 1
+    assert "Canvas gives up to 100 points for '01 Double', and the lesson has 5" in capsys.readouterr().err
+    assert there.posted == []
+
+
+def download(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, "{}")
+    return path
+
+
+def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, capsys):
+    came = download(
+        tmp_path / "submissions.zip",
+        f"lovelaceada_501_9001_{ONE}.ipynb",
+        f"bob_LATE_502_9002_{ONE}-1.ipynb",
+        f"bob_LATE_502_9007_{ONE}-2.ipynb",
+        f"dand_599_9003_{ONE}.ipynb",
+        f"stranger_777_9004_{ONE}.ipynb",
+    )
+    out = tmp_path / "back.zip"
+    assert main.main(["handback", ONE, str(came), "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == [f"bob_LATE_502_9007_{ONE}.html", f"lovelaceada_501_9001_{ONE}.html"]
+        assert b"0 of 5" in archive.read(f"bob_LATE_502_9007_{ONE}.html").replace(b"</b>", b"")
+    assert "left out: dan has no feedback: it is not graded" in told
+    assert f"nobody is known by stranger_777_9004_{ONE}.ipynb" in told
+    assert "not in the download: cem" in told
+    assert not (course / "whose.csv").exists()
+
+
+@pytest.mark.parametrize("shape", ["folder", "folder without its last line", "flat"])
+def test_feedback_goes_back_under_the_names_that_moodle_gave(course, tmp_path, capsys, shape):
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
+    own = {"folder": f"_/{ONE}.ipynb", "folder without its last line": f"_/x/{ONE}.ipynb", "flat": f"_{ONE}.ipynb"}
+    came = download(tmp_path / "moodle.zip", f"Ada Lovelace_88231_assignsubmission_file{own[shape]}")
+    out = tmp_path / "back.zip"
+    assert main.main(["handback", ONE, str(came), "--out", str(out)]) == 0
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == [f"Ada Lovelace_88231_assignsubmission_file_{ONE}.html"]
+
+
+def test_a_download_that_no_platform_takes_back_is_told(course, tmp_path, capsys):
+    came = download(tmp_path / "folders.zip", f"ada/{ONE}.ipynb")
+    assert main.main(["handback", ONE, str(came)]) == 1
+    assert "nothing in it is named as Canvas or Moodle" in capsys.readouterr().err
+
+
+def test_a_wide_table_has_a_row_for_each_student_and_tells_who_is_excused(course, tmp_path):
+    out = tmp_path / "class.csv"
+    app = ExportApp.instance(config=configuration(course))
+    try:
+        app.initialize([f"--to={out}", "--exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter"])
+        app.start()
+    finally:
+        ExportApp.clear_instance()
+    with out.open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert [rows[student][ONE] for student in ("ada", "bob", "cem", "dan", "eve")] == ["5", "0", "3", "0", "EX"]
+    assert (rows["ada"]["total"], rows["ada"]["out_of"]) == ("5", "10")
+    assert (rows["eve"]["total"], rows["eve"]["out_of"]) == ("0", "5")
+
+
+def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_reports(course, capsys):
+    assert main.main(["excuse", ONE, "bob"]) == 0  # who is graded
+    export = course / "canvas.csv"
+    export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"B",502,0\n"E, Eve",505,\n')
+    assert main.main(["fill", str(export), ONE]) == 0
+    filled = ['"A, Ada",501,5', "B,502,EX", '"E, Eve",505,EX']
+    assert (course / "canvas-filled.csv").read_text().splitlines()[-3:] == filled
+
+    capsys.readouterr()
+    assert main.main(["report", "--students", "--html", "class.html", "--csv", "tables"]) == 0
+    assert main.main(["report", "--students"]) == 0
+    told = capsys.readouterr().out
+    assert f"Excused, and in no mean:\n    bob: {ONE}\n    eve: {ONE}" in told
+    assert "squares" not in told and "70–90 %" in told  # of ada's 5 and cem's 3 points
+    assert [line.split() for line in told.splitlines() if re.match("(ada|bob|eve) ", line)] == [
+        ["ada", "5/5"],
+        ["bob", "excused"],
+        ["eve", "excused"],
+    ]
+    page = Elements((course / "class.html").read_text()).text
+    assert "median 80 %" in page and re.search(r"eve\s+excused", page) and "squares" not in page
+    with (course / "tables" / "points.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert {row["student"]: row[ONE] for row in csv.DictReader(file)}["bob"] == "excused"
+    with (course / "tables" / "students.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [row["student"] for row in csv.DictReader(file) if row["excused"]] == ["bob", "eve"]
+    assert main.main(["excuse", ONE, "bob", "--none"]) == 0
+    assert main.main(["report", "--students"]) == 0
+    assert re.search(r"bob +0/5", capsys.readouterr().out)

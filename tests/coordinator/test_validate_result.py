@@ -1,0 +1,188 @@
+"""What a worker hands back is written only where it is this submission's grade, whatever else it may be."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.coursedir import CourseDirectory
+from rich.console import Console
+
+from grading.coordinator import validate_result
+from grading.coordinator.classroom import release_lessons
+from grading.coordinator.demo_class import hand_in
+from grading.coordinator.gradebook_writer import Writer
+from grading.coordinator.nbgrader_api import configuration, grades, scores
+from grading.coordinator.submission import Graded, Task, not_read
+from grading.course_dir.seeds import name_of
+from grading.judge.client import NotGraded
+from grading.nbgrader_plugins.execute import lesson_freshness
+from grading.notebooks.submitted_file import MAX_BYTES
+from grading.notebooks.verdict_cell import verdict_of, write_verdict
+
+from ..support.tiny_course import LESSONS, make_course
+
+pytestmark = pytest.mark.slow
+
+LESSON, CHECK = LESSONS[0], "check_double"
+Notebook = nbformat.NotebookNode
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """A task, its honest result, and what is needed to write it."""
+    root = make_course(tmp_path_factory.mktemp("checked") / "course")
+    release_lessons(root, [LESSON], Console(quiet=True))
+    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    hand_in(root, LESSON, "ada", release)
+    config = configuration(root)
+    standing = lesson_freshness(CourseDirectory(config=config), config, LESSON)
+    file = root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
+    seed = name_of(standing.execute.secret)
+    task = Task("ada", str(file), standing.work(), MAX_BYTES, seed, config, standing.made_of("ada"))
+    made = nbformat.reads(not_read(task, "It could not be read.").text, as_version=4)
+    made.metadata.attention_course.pop("unreadable")
+    cell = named(made, CHECK)
+    verdict = verdict_of(cell)
+    verdict.status, verdict.earned, verdict.internal, verdict.seed = "partly right", 3.0, "", seed
+    write_verdict(cell, verdict)
+    return SimpleNamespace(root=root, task=task, standing=standing, config=config, notebook=made)
+
+
+def named(nb: Notebook, name: str) -> Notebook:
+    (cell,) = (cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == name)
+    return cell
+
+
+def graded(nb: Notebook) -> Graded:
+    return Graded("ada", nbformat.writes(nb), frozenset({"double"}))
+
+
+def test_an_honest_result_is_taken_as_it_is(course):
+    honest = graded(course.notebook)
+    assert validate_result.from_elsewhere(honest, course.task) == honest
+    assert (
+        validate_result.from_elsewhere(replace(honest, diagnosed=frozenset({"double", "<b>"})), course.task) == honest
+    )
+    unread = not_read(course.task, "It could not be read.")
+    assert validate_result.from_elsewhere(unread, course.task) == unread
+
+
+def with_verdict(**changed: Any) -> Callable[[Notebook], None]:
+    def change(nb: Notebook) -> None:
+        cell = named(nb, CHECK)
+        verdict = verdict_of(cell)
+        for name, value in changed.items():
+            setattr(verdict, name, value)
+        write_verdict(cell, verdict)
+
+    return change
+
+
+def without_the_check(nb: Notebook) -> None:
+    nb.cells.remove(named(nb, CHECK))
+
+
+def with_the_check_twice(nb: Notebook) -> None:
+    nb.cells.append(copy.deepcopy(named(nb, CHECK)))
+
+
+def with_another_cell(nb: Notebook) -> None:
+    nb.cells.append(copy.deepcopy(named(nb, CHECK)))
+    nb.cells[-1].metadata.nbgrader.grade_id = "check_other"
+
+
+def worth_more(nb: Notebook) -> None:
+    named(nb, CHECK).metadata.nbgrader.points = 100
+
+
+def with_other_marks(nb: Notebook) -> None:
+    named(nb, CHECK).metadata.nbgrader = 1
+
+
+def without_a_verdict(nb: Notebook) -> None:
+    named(nb, CHECK).outputs = []
+
+
+def with_another_score(nb: Notebook) -> None:
+    named(nb, CHECK).outputs[1].data["text/plain"] = "5.0"
+
+
+def with_another_report(nb: Notebook) -> None:
+    named(nb, CHECK).outputs[0].data["text/html"] = "<script>alert(1)</script>"
+
+
+def with_one_more_output(nb: Notebook) -> None:
+    named(nb, CHECK).outputs.append(copy.deepcopy(named(nb, CHECK).outputs[1]))
+
+
+def without_a_record(nb: Notebook) -> None:
+    nb.metadata.pop("attention_course")
+
+
+FORGED = [
+    with_verdict(earned=5.5),
+    with_verdict(earned=-1.0),
+    with_verdict(earned=math.nan),
+    with_verdict(exercise="halve"),
+    with_verdict(seed="another"),
+    with_verdict(sandboxed=False),
+    without_the_check,
+    with_the_check_twice,
+    with_another_cell,
+    worth_more,
+    with_other_marks,
+    without_a_verdict,
+    with_another_score,
+    with_another_report,
+    with_one_more_output,
+    without_a_record,
+]
+
+
+@pytest.mark.parametrize("forge", FORGED)
+def test_a_result_that_is_not_this_lesson_graded_within_its_points_is_refused(course, forge):
+    nb = copy.deepcopy(course.notebook)
+    forge(nb)
+    with pytest.raises(NotGraded, match="handed back"):
+        validate_result.from_elsewhere(graded(nb), course.task)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[" * 100_000, '{"cells": 1, "metadata": {}}', '{"cells": [1], "metadata": {}}', "\x00", 5, None]
+)
+def test_what_is_no_notebook_is_refused(course, text):
+    with pytest.raises(NotGraded, match="handed back"):
+        validate_result.from_elsewhere(Graded("ada", text, frozenset()), course.task)
+
+
+def test_what_is_somebody_elses_or_too_large_or_no_grade_at_all_is_refused(course, monkeypatch):
+    honest = graded(course.notebook)
+    for other in (replace(honest, student="bob"), honest.text, None, replace(honest, diagnosed=5)):
+        with pytest.raises(NotGraded, match="handed back"):
+            validate_result.from_elsewhere(other, course.task)
+    large = replace(honest, text=honest.text + " " * validate_result.MAX_TEXT)
+    with pytest.raises(NotGraded, match="too large: 50 MB"):
+        validate_result.from_elsewhere(large, course.task)
+
+
+def test_a_judge_of_this_machine_decides_neither_which_cells_count_nor_for_how_much(course):
+    with Writer(course.standing.coursedir, course.config, course.standing) as writer:
+        for forge in (worth_more, without_the_check, with_another_cell):
+            nb = copy.deepcopy(course.notebook)
+            forge(nb)
+            with pytest.raises(NotGraded, match="marked cells"):
+                writer.write(graded(nb), course.task.made_of)
+            assert not scores(course.root)
+        writer.write(graded(course.notebook), course.task.made_of)
+    assert scores(course.root) == {("ada", LESSON): (3, 5)}
+    assert json.loads(json.dumps([one.verdict.earned for one in grades(course.root)])) == [3]
+    assert (Path(course.root) / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").is_file()

@@ -1,0 +1,52 @@
+"""The page to keep: what it tells, that it stands alone, and where it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import html5lib
+import pytest
+
+from course import figures, keepsake
+from course.figures.keepsake import FILE
+from course.notebook import checking
+from course.notebook.saved_progress import Known
+
+
+@pytest.fixture
+def learner(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATTENTION_MEMORY", str(tmp_path / "progress.json"))
+    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    return checking.notebook.memory
+
+
+def drawn() -> None:
+    keepsake(figures.bars([1.0, 2.0]), alt="Two bars.", caption="Drawn by your softmax.")
+
+
+def test_it_tells_what_was_built_and_needs_nothing_from_elsewhere(learner, capsys):
+    learner.note("02_softmax", "softmax", Known("passes", 7.0, True))
+    learner.note("02_softmax", "entropy", Known("wrong", 1.0, True))
+    learner.note("03_queries_keys_values", "embed", Known("wrong", 1.0))
+    drawn()
+    out = capsys.readouterr().out
+    total = sum(len(checking.exercises_of(lesson)) for lesson in checking.lessons())
+    assert f"2 of {total} functions" in out
+    assert FILE in out
+    page = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(Path(FILE).read_text())
+    assert [one.text for one in page.iter("code")] == ["softmax", "entropy"], "what passed once was built"
+    (image,) = page.iter("img")
+    assert image.get("alt") == "Two bars."
+    assert image.get("src").startswith("data:image/png;base64,")
+    assert "softmax( Q K⊤ ∕ √dk ) V" in "".join(page.find(".//p").itertext())
+
+
+def test_nothing_is_written_before_anything_was_built_or_where_nothing_is_remembered(learner, monkeypatch):
+    drawn()
+    assert not Path(FILE).exists()
+    monkeypatch.setenv("ATTENTION_MEMORY", "off")
+    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    checking.notebook.memory.note("02_softmax", "softmax", Known("passes", 7.0, True))
+    drawn()
+    assert not Path(FILE).exists()

@@ -1,0 +1,20 @@
+"""Which messages name an argument and tell its value or shape."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course.harness.errors import names_argument
+
+MATRIX = torch.zeros(2, 3)
+
+
+@pytest.mark.parametrize("shape", ["(2, 3)", "[2, 3]", "2x3", "2 × 3", "2×3", "2 by 3"])
+def test_a_shape_counts_in_any_notation(shape):
+    assert names_argument(f"b is {shape}, and no vector", "b", MATRIX)
+
+
+@pytest.mark.parametrize("message", ["b is 3x2", "b is 4x2 or 23", "b is 2 or 5", "a is 2x3", "no vector"])
+def test_another_shape_or_argument_does_not(message):
+    assert not names_argument(message, "b", MATRIX)

@@ -1,0 +1,139 @@
+"""Which forbidden functions are seen while a program runs, and in which spellings."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course.harness.bytecode import seal
+from course.harness.forbidden_calls import Watch, as_written, is_forbidden
+from course.harness.program import Program
+from course.harness.runner import observe
+from course.harness.serialization import Node
+
+FORBIDDEN = ["log_?softmax", "softmax", "matmul"]
+
+
+SCRIPTED = torch.jit.CompilationUnit("def f(x):\n    return torch.softmax(x, -1)\n")
+
+
+class Hidden(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.softmax(x, -1)
+
+
+def without_functions(x):
+    with torch._C.DisableTorchFunction():
+        return torch.softmax(x, -1)
+
+
+def used_by(function):
+    """The forbidden functions that a call of `function` used."""
+    steps = [("out", Node("student", {"name": "f"}), [Node("ref", {"name": "x", "path": []})], {})]
+    return observe(Program({"x": torch.randn(3, 3)}, steps, ["out"], forbidden=FORBIDDEN), {"f": function}).used
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        lambda x: torch.softmax(x, -1),
+        lambda x: F.softmax(x, -1),
+        lambda x: x.softmax(-1),
+        lambda x: torch.nn.Softmax(-1)(x),
+        lambda x: torch.nn.LogSoftmax(-1)(x).exp(),
+        lambda x: getattr(torch, "soft" + "max")(x, -1),
+        lambda x: torch.special.softmax(x, -1),
+        lambda x: torch.ops.aten._softmax(x, -1, False),
+        lambda x: torch.ops.aten.softmax.int(x, -1),
+        lambda x: x @ x.mT,
+        lambda x: torch.Tensor.matmul(x, x.mT),
+        lambda x: torch.func.vmap(lambda r: torch.softmax(r, -1))(x),
+        lambda x: torch.jit.trace(lambda r: torch.softmax(r, -1), x)(x),
+        lambda x: SCRIPTED.f(x),
+        lambda x: torch.ops.aten._log_softmax(x, -1, False).exp(),
+        lambda x: torch._C._nn.log_sigmoid(x) @ x,
+        lambda x: F.scaled_dot_product_attention(x[None], torch.eye(3)[None], torch.eye(3)[None], scale=1.0),
+        lambda x: F.multi_head_attention_forward(x, x, x, 3, 1, torch.eye(9, 3), *[None] * 3, False, 0.0, x, None),
+        lambda x: F.cross_entropy(x, x.exp()),
+        lambda x: F.softmin(-x, -1),
+        lambda x: F.gumbel_softmax(x),
+        lambda x: torch.sparse.softmax(x.to_sparse(), -1),
+        lambda x: torch.distributions.Categorical(logits=x).probs,
+        lambda x: torch.compile(lambda r: torch.softmax(r, -1), backend="eager")(x),
+        lambda x: Hidden.apply(x),
+        lambda x: list(map(torch.softmax, [x], [-1])),
+        lambda x: without_functions(x),
+    ],
+)
+def test_a_forbidden_function_is_seen_in_any_spelling(used):
+    assert used_by(used)
+
+
+def test_what_is_not_forbidden_is_not_noted():
+    assert not used_by(lambda x: x.exp() / x.exp().sum(-1, keepdim=True))
+
+
+def test_an_operator_that_is_made_of_others_is_seen_where_only_torchscript_names_it():
+    """At the dispatcher cosine similarity is a product, two norms and a quotient."""
+    unit = torch.jit.CompilationUnit("def f(x):\n    return torch.cosine_similarity(x, x, -1)\n")
+    steps = [("out", Node("student", {"name": "f"}), [Node("ref", {"name": "x", "path": []})], {})]
+    seen = observe(Program({"x": torch.randn(3)[None]}, steps, ["out"], forbidden=["cosine_similarity"]), {"f": unit.f})
+    assert seen.used == ["torch.ops.aten.cosine_similarity"]
+
+
+def test_torchscript_may_do_what_is_not_forbidden():
+    unit = torch.jit.CompilationUnit("def f(x):\n    e = torch.exp(x)\n    return e / torch.sum(e, -1, True)\n")
+    assert not used_by(unit.f)
+
+
+def test_a_module_of_torch_can_be_forbidden_however_it_was_come_by():
+    entropy = torch.distributions.Categorical(probs=torch.ones(3)).entropy
+    steps = [("out", Node("student", {"name": "f"}), [], {})]
+    seen = observe(Program({}, steps, ["out"], forbidden=["distributions"]), {"f": entropy})
+    assert seen.used == ["distributions"]
+
+
+def test_what_a_stand_in_uses_is_not_noted_and_what_comes_after_it_is():
+    names: dict[str, object] = {"torch": torch}
+    exec("def f(x): return other(x).relu()\ndef g(x): return torch.log_softmax(other(x), -1)", names)
+    for name, noted in (("f", []), ("g", ["torch.log_softmax"])):
+        steps = [("out", Node("student", {"name": name}), [Node("ref", {"name": "x", "path": []})], {})]
+        program = Program({"x": torch.randn(3, 3)}, steps, ["out"], forbidden=FORBIDDEN)
+        program.stand_ins = {"other": seal("def other(x):\n    return torch.softmax(x, -1)")}
+        assert observe(program, names).used == noted
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("log_softmax", True),
+        ("LogSoftmax", True),
+        ("_log_softmax", True),
+        ("softmax", True),
+        ("softmax_", True),
+        ("hardsoftmaxish", False),
+        ("exp", False),
+    ],
+)
+def test_names_are_compared_without_underscores_and_case(name, found):
+    assert is_forbidden(name, FORBIDDEN) == found
+
+
+def test_without_the_dispatchers_notes_calls_from_python_are_seen_still(monkeypatch):
+    """A learner's torch may be another than the one that was tested."""
+    monkeypatch.delattr(torch._C._autograd, "_enable_profiler_legacy")
+    assert used_by(lambda x: torch.softmax(x, -1))
+    assert not used_by(lambda x: x.exp())
+
+
+def test_operators_are_told_only_where_nothing_else_was_noted():
+    with Watch(["scaleddotproduct.*"]) as watch:
+        x = torch.randn(1, 3, 4)
+        F.scaled_dot_product_attention(x, x, x)
+    assert len(watch.used) > 1
+    assert as_written(watch.used) == [watch.used[0]]
+    assert watch.used[0].endswith("scaled_dot_product_attention")
+    only = [name for name in watch.used if name.startswith("torch.ops.")]
+    assert as_written(only) == only

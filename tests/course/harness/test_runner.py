@@ -1,0 +1,194 @@
+"""What is observed of a call: results, gradients, changes, errors."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+
+from course.harness.bytecode import seal
+from course.harness.program import Observation, Program
+from course.harness.runner import answer, observe, settled
+from course.harness.serialization import Node, PackingError
+from grading.grader import codec
+
+SUBJECT = Node("student", {"name": "f"})
+
+
+def ref(name, *path):
+    return Node("ref", {"name": name, "path": list(path)})
+
+
+def call(function, *inputs, **options):
+    named = {f"x{i}": value for i, value in enumerate(inputs)}
+    program = Program(named, [("out", SUBJECT, [ref(name) for name in named], {})], ["out"], **options)
+    return observe(program, {"f": function})
+
+
+def test_every_input_gets_its_gradient_for_the_given_cotangent():
+    a, b, cotangent = torch.randn(3, 4), torch.randn(4), torch.randn(3)
+    seen = call(lambda a, b: (a * b).sum(-1), a, b, cotangents=[cotangent])
+    assert torch.allclose(seen.gradients["x0"], cotangent[:, None] * b)
+    assert torch.allclose(seen.gradients["x1"], (cotangent[:, None] * a).sum(0))
+
+
+def test_a_detached_result_is_told():
+    seen = call(lambda x: x.detach() * 2, torch.randn(3), cotangents=[torch.ones(3)])
+    assert seen.detached == [0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.add_(1),
+        lambda x: x.data.zero_(),
+        lambda x: x.numpy().fill(3),
+        lambda x: x.__setitem__(0, 9),
+    ],
+)
+def test_a_change_in_place_is_seen_however_it_is_made(change):
+    assert "x0" in call(change, torch.randn(4)).changed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.nan_to_num_(nan=torch.nan, neginf=torch.finfo(x.dtype).min),
+        lambda x: x.nan_to_num_(nan=torch.nan, posinf=torch.finfo(x.dtype).max),
+        lambda x: x.nan_to_num_(nan=0.0, neginf=-torch.inf, posinf=torch.inf),
+    ],
+)
+def test_minus_infinity_is_not_the_lowest_number_and_nan_is_not_0(change):
+    assert "x0" in call(change, torch.tensor([1.0, torch.nan, -torch.inf, torch.inf])).changed
+
+
+def test_arguments_are_sent_back_and_compared_by_whoever_asked(monkeypatch):
+    """What compares in the learner's process may be replaced: it is not asked."""
+    program = Program({"x": torch.randn(4), "y": torch.randn(3)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
+    monkeypatch.setattr(torch, "equal", lambda a, b: True)
+    text = answer(codec.request([program]), {"f": lambda x: x.add_(1)})
+    monkeypatch.undo()
+    (seen,) = codec.read(repr(text), 1)
+    assert seen.changed.keys() == {"x", "y"}
+    assert settled(seen, program).changed.keys() == {"x"}
+    assert settled(settled(seen, program), program).changed.keys() == {"x"}
+
+
+@pytest.mark.parametrize("sent", [torch.zeros(1), torch.zeros(4, dtype=torch.float64), None, "as it was", 0])
+def test_an_argument_that_comes_back_as_something_else_was_changed(sent):
+    program = Program({"x": torch.zeros(4)}, [], [])
+    assert settled(Observation(changed={"x": sent}), program).changed.keys() == {"x"}
+    assert settled(Observation(changed={"z": sent}), program).changed.keys() == {"z"}
+
+
+def test_an_untouched_argument_is_not_reported():
+    assert not call(lambda x: x + 1, torch.tensor([1.0, torch.nan, -torch.inf])).changed
+
+
+@pytest.mark.parametrize(
+    ("raising", "kind"),
+    [
+        (lambda x: x / "a", "TypeError"),
+        (lambda x: sys.exit(3), "SystemExit"),
+        (lambda x: exec("raise 3"), "TypeError"),
+        (lambda x: (_ for _ in ()).throw(KeyboardInterrupt), "KeyboardInterrupt"),
+    ],
+)
+def test_whatever_is_raised_is_an_observation(raising, kind):
+    assert call(raising, torch.randn(2)).raised["type"] == kind
+
+
+def test_an_error_whose_text_cannot_be_had_is_an_observation_all_the_same():
+    class Hostile(ValueError):
+        def __str__(self):
+            raise RuntimeError("no")
+
+    def f(x):
+        raise Hostile
+
+    assert "ValueError" in call(f, torch.randn(2)).raised["bases"]
+
+
+def test_what_the_call_prints_and_warns_is_not_shown(capsys, recwarn):
+    def f(x):
+        import warnings
+
+        warnings.warn("loud", stacklevel=1)
+        print("loud")
+        return x
+
+    call(f, torch.randn(2))
+    assert capsys.readouterr() == ("", "")
+    assert not recwarn.list
+
+
+def test_state_that_a_call_leaves_behind_does_not_reach_the_next():
+    def f(x):
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        return x
+
+    call(f, torch.randn(2))
+    seen = call(lambda x: x * torch.ones(2), torch.randn(2), cotangents=[torch.ones(2)])
+    assert seen.raised is None
+    assert seen.values["out"].dtype == torch.float32
+    assert not seen.detached
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_the_same_program_draws_the_same_random_numbers():
+    first, second = (call(lambda x: torch.rand(3), torch.ones(1), seed=5).values["out"] for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_a_foreign_object_is_told_by_its_type_only():
+    class Hostile:
+        def __repr__(self):
+            raise RuntimeError
+
+        __eq__ = __reduce__ = __repr__
+
+    seen = call(lambda x: Hostile(), torch.ones(1))
+    assert isinstance(seen.values["out"], Node)
+    assert seen.values["out"].fields["type"] == "Hostile"
+
+
+def test_a_tensor_subclass_does_not_count_as_a_tensor():
+    class Lying(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return True
+
+    seen = call(lambda x: x.as_subclass(Lying), torch.ones(2))
+    assert type(seen.values["out"]) in (torch.Tensor, Node)
+
+
+def test_a_stand_in_takes_the_place_of_another_of_the_learners_functions():
+    def helper(x):
+        return x * 0
+
+    names = {"helper": helper}
+    exec("def f(x):\n    return helper(x) + 1", names)
+    program = Program({"x": torch.ones(2)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
+    program.stand_ins = {"helper": seal("def helper(x):\n    return x * 10")}
+    assert observe(program, names).values["out"].tolist() == [11, 11]
+    assert names["helper"] is helper
+
+
+def test_a_kind_of_device_is_told_once_however_many_results_lie_there():
+    seen = call(lambda x: [x + i for i in range(2000)], torch.zeros(1))
+    assert seen.devices == ["cpu"]
+    assert len(seen.values["out"]) == 2000
+
+
+def test_results_too_large_to_be_sent_cost_their_own_call_only():
+    def f(x):
+        return torch.zeros(2500, 2500) if x == 0 else x
+
+    programs = [Program({"x": torch.tensor(float(i))}, [("out", SUBJECT, [ref("x")], {})], ["out"]) for i in (0, 1)]
+    with pytest.raises(PackingError):
+        answer(codec.request(programs), {"f": f})
+    large, small = (codec.read(repr(answer(codec.request([one]), {"f": f})), 1)[0] for one in programs)
+    assert large.raised["type"] == "PackingError"
+    assert small.values["out"] == 1

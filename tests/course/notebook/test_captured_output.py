@@ -1,0 +1,83 @@
+"""What an answer prints while it is checked is shown, in part, with the call that printed it; the rest is kept."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from course import printed
+from course.notebook import checking
+from course.notebook.captured_output import CALLS, KEPT, LINES, WIDTH, Kept, Prints
+
+SOFTMAX = """
+import sys, torch
+def softmax(x, dim=-1):
+    {printing}
+    e = (x - x.amax({dim}, keepdim=True)).exp()
+    return e / e.sum({dim}, keepdim=True)
+"""
+
+
+@pytest.fixture
+def checked(monkeypatch, capsys):
+    """checked(printing, dim) is the report on a softmax that prints, and the function itself."""
+    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson="02_softmax"))
+
+    def check(printing: str, dim: str = "dim") -> tuple[str, Any]:
+        names: dict[str, Any] = {}
+        exec(SOFTMAX.format(printing=printing, dim=dim), names)
+        checking.check(names["softmax"])
+        return capsys.readouterr().out, names["softmax"]
+
+    return check
+
+
+def test_what_an_answer_prints_is_shown_with_the_call_that_printed_it(checked):
+    text, _ = checked("print('the shape is', tuple(x.shape)); print('and', x.dtype, file=sys.stderr)")
+    assert text.startswith("☑ passes: softmax")
+    assert (
+        "\n  Printed by `softmax(torch.tensor([0.0, 0.6931472, 1.609438]))`:\n"
+        "      the shape is (3,)\n      and torch.float32\n" in text
+    )
+    assert text.count("Printed by") == CALLS
+
+
+def test_of_many_calls_those_that_failed_are_shown(checked):
+    text, _ = checked("print('sizes', tuple(x.shape), dim)", dim="0")
+    assert text.startswith("◐ partly right")
+    failed = text.index("✗")
+    call = text[failed:].splitlines()[1].strip()
+    assert text.index(f"Printed by `{call[:20]}") < text.rindex("Printed by")
+
+
+def test_what_is_not_shown_can_be_had(checked, capsys):
+    text, softmax = checked("print(*range(100), sep='\\n')")
+    assert text.count("… 92 more lines") == CALLS
+    calls = int(re.search(r"All that was printed \((\d+) calls\): course.printed\(softmax\)", text)[1])
+    assert calls > CALLS
+    printed(softmax)
+    told = capsys.readouterr().out
+    assert sum(line.startswith("--- ") for line in told.splitlines()) == calls
+    assert told.count("\n99\n") >= calls  # what is asked may call it twice
+    assert told.startswith("--- softmax(torch.tensor([0.0")
+
+
+def test_who_printed_nothing_is_told_nothing(checked, capsys):
+    text, softmax = checked("print(); print(end='')")
+    assert "Printed" not in text
+    printed(softmax)
+    assert capsys.readouterr().out == "softmax printed nothing in its last check.\n"
+
+
+def test_floods_are_cut():
+    kept = Kept()
+    for _ in range(1000):
+        print("x" * 1000, file=kept)
+    assert len(kept.text) < KEPT + 100
+    assert kept.text.endswith(f"… and {1_001_000 - KEPT} characters more, which were not kept")
+    prints = Prints()
+    prints.add("softmax(x)", kept.text)
+    (aside,) = prints.asides("softmax", [])
+    assert len(aside.text) < (LINES + 3) * (WIDTH + 10)

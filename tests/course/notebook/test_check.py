@@ -1,0 +1,314 @@
+"""What `check` says, state by state and mistake by mistake, and what it leaves alone."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from course import sample_models
+from course.notebook import checking
+from course.notebook.checking import lessons
+from course.report import MARKS
+from grading.authoring.check_data import practice_cases
+from grading.exercises.lesson import load_lesson
+
+from ...support.learner import RIGHT, ROOT, head
+
+
+def states(run: Callable[[str], str]) -> dict[str, str]:
+    """The report on one exercise in each state."""
+    answers = {
+        "not started": "",
+        "wrong": "def softmax(x, dim=-1): return x.sum()",
+        "partly right": "def softmax(x, dim=-1):\n    e = (x - x.max()).exp()\n    return e / e.sum(-1, keepdim=True)",
+        "not allowed": "def softmax(x, dim=-1): return torch.nn.Softmax(dim)(x)",
+        "passes": RIGHT,
+    }
+    return {status: run(f"{code}\ncheck(softmax)") for status, code in answers.items()}
+
+
+def test_in_a_plain_process_every_state_is_told_by_a_mark_and_a_word(softmax_lesson):
+    for status, text in states(softmax_lesson.run).items():
+        assert text.startswith(head(status) + "softmax, ")
+        assert not re.search(r"[<>]|\x1b", text.splitlines()[0])
+
+
+def test_in_a_notebook_every_state_is_html_and_told_without_colour(kernel):
+    for status, html in states(lambda code: kernel.run(code).html).items():
+        mark, word, _ = MARKS[status]
+        plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>|&nbsp;", " ", html)).strip()
+        assert plain.startswith(f"{mark} {word} softmax")
+
+
+def test_a_right_answer_earns_all_points_and_is_told_what_it_passes(softmax_lesson):
+    text = softmax_lesson.run(f"{RIGHT}\npoints = check(softmax)")
+    exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
+    practised = len(practice_cases(exercise))
+    assert practised > len(exercise.criteria)
+    assert text.startswith(
+        f"☑ passes: softmax, 7 of 7 points\n  It passes the examples and {practised} practice cases.\n"
+    )
+    assert text.rstrip().endswith("The grade draws other numbers.")
+    assert text.count("  ✓ ") == len(exercise.examples) + len(exercise.criteria)
+    for criterion in exercise.criteria:
+        assert f"  ✓ {criterion.name} ({criterion.points:g} of {criterion.points:g})\n" in text
+    assert softmax_lesson.names["points"] == 7.0
+
+
+def test_an_untouched_exercise_is_told_where_to_write_and_shows_no_error(softmax_lesson):
+    text = softmax_lesson.run("points = check(softmax)")
+    assert "Write it in the cell above" in text
+    assert "Error" not in text
+    assert softmax_lesson.names["points"] == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stub", ["raise NotImplementedError()", "raise NotImplementedError", ""])
+def test_a_stub_is_not_started_and_a_gap_in_torch_is_an_error(kernel, stub):
+    shown = kernel.run(f"def softmax(x, dim=-1):\n    {stub or 'return (x > 0).softmax(dim)'}\n\ncheck(softmax)")
+    assert (MARKS["not started"][1] in shown.html) == bool(stub)
+    if not stub:  # the other NotImplementedError: a dtype that torch's function does not take
+        assert "not implemented for" in shown.html
+
+
+def test_what_is_not_allowed_is_named_in_any_spelling(softmax_lesson):
+    for spelling in ("torch.softmax(x, dim)", "x.softmax(dim)", "torch.nn.functional.softmax(x, dim)"):
+        text = softmax_lesson.run(f"def softmax(x, dim=-1): return {spelling}\npoints = check(softmax)")
+        assert text.startswith(head("not allowed"))
+        assert re.search(r"Not allowed in this exercise: .*softmax\. Write it yourself\.", text)
+        assert softmax_lesson.names["points"] == 0.0
+
+
+E = "e = (x - x.amax(dim, keepdim=True)).exp()\n    p = e / e.sum(dim, keepdim=True)\n    return "
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("x.exp()", r"the result is None, and must be a tensor; is the `return` missing\?"),
+        (E + "p.tolist()", r"the result is a list of 3, and must be a tensor"),
+        (E + "(p, p)", r"the result is a tuple of 2, and must be a tensor"),
+        (E + "p.sum(dim, keepdim=True)", r"the result has shape \(1,\), and must have \(3,\)"),
+        (E + "p.double()", r"the result has dtype float64, and must have float32"),
+        (E + "p / 0 * 0", r"the result: 3 / 3 \(100\.0%\) are NaN, first at \(0,\)"),
+        (
+            E + "p + 0.25",
+            r"mismatched elements 3 / 3 \(100\.0%\); greatest difference 0\.25 at \(\d,\) \(allowed \d(\.\d)?e-0\d\)",
+        ),
+        (E + "p.detach()", r"no gradient flows through the result: it was detached"),
+        (E + "p[7]", r"it raised IndexError: index 7 is out of bounds .*, at the line `return p\[7\]`"),
+        # several rungs missed: the first is told
+        (E + "p.double()[..., :1] + 1", r"the result has shape"),
+        (E + "p.double() + 1", r"mismatched elements"),  # the dtype is told in the example that is about it
+        (E + "p.detach() + 1", r"mismatched elements"),
+    ],
+)
+def test_a_wrong_answer_is_told_by_the_first_rung_that_it_misses(kernel, body, told):
+    shown = kernel.run(f"def softmax(x, dim=-1):\n    {body}\n\ncheck(softmax)")
+    details = re.findall(r"<pre[^>]*>(.*?)</pre>", shown.html, re.S)
+    assert re.search(told, details[0].replace("&#x27;", "'"))
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (
+            "def softmax(x): return x",
+            "The signature of `softmax` is another than the text's: got an unexpected keyword",
+        ),
+        ("def softmax(): return 1", "The signature of `softmax` is another than the text's: takes 0 positional"),
+        ("def softmax(x, dim=-1): return exponentials / 2", "`exponentials` is used and has no value yet"),
+        ("def softmax(x, dim=-1): return x.detach().exp().numpy()", "You answer with a NumPy array"),
+    ],
+)
+def test_a_slip_that_any_exercise_knows_is_told_once_above_all_rows(softmax_lesson, code, told):
+    text = softmax_lesson.run(f"{code}\ncheck(softmax)")
+    assert text.splitlines()[1].strip().startswith(told)
+    assert text.count(told) == 1
+
+
+def test_a_module_that_does_not_begin_with_its_parents_init_is_told_so(learner):
+    learner.run("begin('04_scaling')")
+    text = learner.run("""
+        class ScaledDotProductAttention(torch.nn.Module):
+            def __init__(self, dropout=0.0):
+                self.dropout = torch.nn.Dropout(dropout)
+        check(ScaledDotProductAttention)
+    """)
+    assert "`__init__`?" in text.splitlines()[1]
+    learner.run("begin('02_softmax')")
+    learner.run("class softmax(torch.nn.Module):\n    def __init__(self, x, dim=-1): self.x = torch.nn.Linear(1, 1)")
+    assert "`__init__` has to begin with `super().__init__()`" in learner.run("check(softmax)").splitlines()[1]
+
+
+def test_a_slip_that_its_headline_tells_is_not_told_again_beside_its_lines(kernel):
+    code = "class softmax(torch.nn.Module):\n    def __init__(self, x, dim=-1): self.x = torch.nn.Linear(1, 1)"
+    html = kernel.run(f"{code}\n\ncheck(softmax)").html
+    assert html.count("super().__init__()") == 1
+    assert html.index("super().__init__()") < html.index("Where it was raised:") < html.rindex("torch.nn.Linear(1, 1)")
+
+
+def test_the_parts_of_a_result_have_the_names_that_the_contract_gives_them(learner):
+    learner.run("begin('03_queries_keys_values')")
+    right = load_lesson(ROOT / "grader_tests" / "03_queries_keys_values").exercises["attention"].answer
+    wrong = {
+        "`weights`: mismatched elements": lambda *given: (right(*given)[0], 2 * right(*given)[1]),
+        "`output` has shape": lambda *given: (right(*given)[0][..., :1], right(*given)[1]),
+        "`output` is None, and must be a tensor": lambda *given: (None, None),
+        "must be a tuple of 2: `output`, `weights`": lambda *given: right(*given)[0],
+        "must have 2: `output`, `weights`": lambda *given: (*right(*given), 0),
+    }
+    for told, answer in wrong.items():
+        text = learner.check("attention", answer)
+        assert told in text
+        assert "result[" not in text
+
+
+def test_examples_of_one_name_are_one_row(learner):
+    learner.run("begin('08_training')")
+    text = learner.check("learning_rate", lambda step, warmup, total, peak, floor=0.0: 7.0)
+    exercise = load_lesson(ROOT / "grader_tests" / "08_training").exercises["learning_rate"]
+    names = [example.name for example in exercise.examples]
+    assert len(names) < len(list(exercise.visible()))
+    assert [text.count(f"  ✗ {name}") for name in names] == [1] * len(names)
+
+
+def test_small_numbers_are_shown_beside_what_was_expected(softmax_lesson):
+    text = softmax_lesson.run("def softmax(x, dim=-1): return torch.ones_like(x) / x.shape[dim]\ncheck(softmax)")
+    assert "      softmax(torch.tensor([0.0, 0.6931472, 1.609438]))\n" in text
+    assert "      expected [0.125, 0.25, 0.625]\n           got [0.3333, 0.3333, 0.3333]\n" in text
+
+
+def test_the_same_words_are_said_once(softmax_lesson):
+    text = softmax_lesson.run("def softmax(x, dim=-1): return 'x' * 100_000\ncheck(softmax)")
+    assert text.count("the result is a str, and must be a tensor") == 1
+    assert text.count("as above") >= text.count("  ✗ ") - 2 > 8
+    assert len(text) < 3_000
+
+
+def test_a_call_in_a_report_can_be_typed():
+    """As a learner would, with torch and the course's specimens at hand; sizes stand for what is too large to type."""
+    typed = 0
+    for lesson in lessons():
+        for name, data in checking.exercises_of(lesson).items():
+            for case in data["cases"]:
+                inputs = list(case["program"]["inputs"].values())
+                plain = all(isinstance(value, torch.Tensor) for value in inputs)
+                if len(case["program"]["steps"]) > 1 or not plain or not re.match(rf"{name}\([^<]*$", case["text"]):
+                    continue
+                given: list[Any] = []
+                names = {name: lambda *args, given=given, **named: given.extend([*args, *named.values()])}
+                exec(case["text"], {**names, "torch": torch, "specimens": sample_models})
+                made = [value for value in given if isinstance(value, torch.Tensor)]
+                torch.testing.assert_close(made, inputs, rtol=1e-6, atol=0)
+                typed += 1
+    assert typed > 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", lessons())
+def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner, lesson):
+    """Of the mistakes one of each exercise, drawn for each run of the tests: tests/proof/test_graders.py has all."""
+    learner.run(f"begin({lesson!r})")
+    for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
+        for alternative in exercise.alternatives:
+            report = learner.check(exercise.name, alternative.made())
+            assert report.startswith(head("passes") + exercise.name), report
+        mistake = random.choice(exercise.mistakes)
+        report = learner.check(exercise.name, mistake.made())
+        assert "Not allowed" in report or f"\n  {mistake.text}\n" in report, f"{mistake.name}: {report}"
+
+
+def test_a_criterion_that_fails_costs_its_points_and_tells_what_is_wrong_in_it(softmax_lesson):
+    """All examples pass: what is wrong shows on numbers of another size only."""
+    text = softmax_lesson.run(f"""{RIGHT}
+small = softmax
+def softmax(x, dim=-1): return small(x, dim) if x.numel() < 24 else x
+points = check(softmax)""")
+    first, later = text.split("  ✗ ", 1)
+    exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
+    assert first.count("  ✓ ") == len(exercise.examples)
+    assert 0 < softmax_lesson.names["points"] < 7
+    assert re.match(r"positive .* \(0 of 1\.5\)\n      softmax\(\(.*\n      .*mismatched elements", later)
+
+
+def test_a_practice_case_shows_no_expected_value(learner):
+    """Nor that of any other, since some of the grade's are the same."""
+    learner.run("begin('04_scaling')")
+    text = learner.check("score_std", lambda query, key: torch.ones(()))
+    examples, practice = text.split("  ✗ one set of queries and keys (0 of 1)\n")
+    assert "expected " in examples
+    assert "expected " not in practice
+    assert "the result is far too large" in practice
+
+
+def test_missing_practice_is_told_of(softmax_lesson, monkeypatch, tmp_path):
+    whole = (checking.EXAMPLES / "02_softmax" / "softmax.practice").read_bytes()
+    (tmp_path / "02_softmax.examples").write_bytes((checking.EXAMPLES / "02_softmax.examples").read_bytes())
+    monkeypatch.setattr(checking, "EXAMPLES", tmp_path)
+    (tmp_path / "02_softmax").mkdir()
+    for damage in (None, b"", b"damaged", whole[:-20], whole[: len(whole) // 3], whole + b"more"):
+        if damage is not None:
+            (tmp_path / "02_softmax" / "softmax.practice").write_bytes(damage)
+        text = softmax_lesson.run(f"{RIGHT}\npoints = check(softmax)")
+        assert "softmax.practice cannot be read" in text
+        assert "install the course again" in text
+
+
+def test_a_mistake_that_explains_most_is_named_where_none_explains_all(softmax_lesson):
+    """An answer with a known mistake, and another of its own in one example."""
+    text = softmax_lesson.run("""
+        def softmax(x, dim=-1):
+            if x.dtype == torch.float64:
+                return x.float()
+            e = (x - x.amax(0, keepdim=True)).exp()
+            return e / e.sum(0, keepdim=True)
+        check(softmax)
+    """)
+    exercise = load_lesson(ROOT / "grader_tests" / "02_softmax").exercises["softmax"]
+    known = next(m for m in exercise.mistakes if m.name == "normalises_the_first_dimension")
+    assert f"\n  {known.text}\n" in text
+    assert "dtype" in text
+
+
+def test_check_leaves_the_learners_world_as_it_was(softmax_lesson):
+    softmax_lesson.run("""
+        import sys
+        calls = []
+        def softmax(x, dim=-1):
+            print("loud", file=sys.stderr)
+            print("loud")
+            calls.append((x.dtype, torch.is_grad_enabled(), torch.rand(3)))
+            torch.set_default_dtype(torch.float16)
+            torch.set_grad_enabled(False)
+            return x
+        torch.manual_seed(123)
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+    """)
+    try:
+        before, state = dict(softmax_lesson.names), torch.get_rng_state()
+        for call in ("check(softmax)", "use(softmax, torch.softmax)", "hint(softmax)", "progress()"):
+            assert ("loud" in softmax_lesson.run(call)) == call.startswith("check"), "which shows what was printed"
+            assert torch.equal(torch.get_rng_state(), state)
+            assert torch.get_default_dtype() == torch.float64
+            assert not torch.is_grad_enabled()
+        assert softmax_lesson.names.keys() == before.keys()
+        assert all(softmax_lesson.names[name] is value for name, value in before.items())
+        dtype, grad, _ = softmax_lesson.names["calls"][0]
+        assert (dtype, grad) == (torch.float32, True)
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+
+
+def test_an_answer_that_changes_its_argument_spoils_no_later_check(softmax_lesson):
+    spoil = "def softmax(x, dim=-1): return x.fill_(7.0)\ncheck(softmax)"
+    first = softmax_lesson.run(spoil)
+    assert softmax_lesson.run(spoil) == first
+    assert softmax_lesson.run(f"{RIGHT}\ncheck(softmax)").startswith("☑ passes")

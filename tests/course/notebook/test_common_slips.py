@@ -1,0 +1,197 @@
+"""What a learner does by mistake in a notebook is told: what happened, and what to do. In a real kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+
+from course.notebook.checking import exercises_of, lessons
+from course.notebook.ipython_history import speaks_of
+
+from ...conftest import ROOT
+from ...support.learner_kernel import Kernel, a_running_kernel
+
+pytestmark = pytest.mark.slow
+
+BEGIN = "import course\nfrom course import begin, check, figures, hint, interactive, progress, use\nbegin('02_softmax')"
+RIGHT = """
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+"""
+WRONG = RIGHT.replace("amax(dim", "amax(0").replace("sum(dim", "sum(0")
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    with a_running_kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        yield kernel
+
+
+@pytest.fixture
+def kernel(started: Kernel) -> Kernel:
+    """A kernel as after a restart and the first cell of lesson 02."""
+    started.run("""
+        import torch, course.notebook.checking
+        course.notebook.checking.notebook = course.notebook.checking.Notebook()
+        for name in "softmax log_softmax softmax_with_temperature entropy sofmax Softmax".split():
+            globals().pop(name, None)
+    """)
+    started.run(f"get_ipython().history_manager.input_hist_raw[:] = ['']\n{BEGIN}")
+    return started
+
+
+def said(kernel: Kernel, code: str) -> str:
+    """The words of the report that a cell shows."""
+    shown = kernel.run(code)
+    assert shown.error is None
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", "", shown.html + shown.markdown)))
+
+
+# ------------------------------------------------------------------------------------------- what ran, and what did not
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (RIGHT.replace("-1):", "-1)"), "Python cannot read its line 2 (expected ':')"),
+        (RIGHT.replace("    return", "return"), "Python cannot read its line 4 ('return' outside function)"),
+    ],
+)
+def test_a_cell_that_python_could_not_read_is_told_of(kernel, broken, why):
+    kernel.run(WRONG)
+    assert kernel.run(broken).error
+    text = said(kernel, "check(softmax)")
+    assert f"The cell with softmax did not run: {why}. Mend it and run it again; what is judged here is what" in text
+    kernel.run(RIGHT)
+    assert "did not run" not in said(kernel, "check(softmax)")
+
+
+def test_a_cell_that_failed_before_it_came_to_the_function_is_told_of(kernel):
+    kernel.run(RIGHT)
+    assert kernel.run(f"import nunpy\n{WRONG}").error
+    text = said(kernel, "check(softmax)")
+    assert text.startswith("☑ passes")
+    assert "The last cell with softmax failed before it came to it. Run it again and read its error" in text
+
+
+def test_an_answer_that_never_ran_is_told_so_and_not_that_nothing_was_written(kernel):
+    assert kernel.run(RIGHT.replace("-1):", "-1)")).error
+    text = said(kernel, "check(softmax)")
+    assert "did not run" in text
+    assert "nothing was there to be judged" in text
+    assert "Write it in the cell above" not in text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        RIGHT,
+        f"%time 1\n{RIGHT}",
+        "import functools\ndef keep(f):\n    @functools.wraps(f)\n    def g(*a, **k): return f(*a, **k)\n"
+        f"    return g\n@keep{RIGHT}",
+        RIGHT.replace("softmax", "mine") + "\nsoftmax = mine",
+        "class Softmax:\n    def __call__(self, x, dim=-1):\n        e = (x - x.amax(dim, keepdim=True)).exp()\n"
+        "        return e / e.sum(dim, keepdim=True)\nsoftmax = Softmax()",
+    ],
+)
+def test_of_what_ran_nothing_is_said(kernel, code):
+    kernel.run(WRONG)
+    assert kernel.run(code).error is None
+    text = said(kernel, "check(softmax)")
+    assert text.startswith("☑ passes")
+    assert "cell with" not in text
+
+
+# -------------------------------------------------------------------------------------------------- what check is given
+
+
+def test_the_result_of_a_call_is_told_from_the_function(kernel):
+    kernel.run(RIGHT)
+    text = said(kernel, "check(softmax(torch.zeros(3)))")
+    assert "This is what softmax returned, a Tensor. check calls it by itself: write check(softmax)." in text
+
+
+def test_what_is_no_function_is_told_of(kernel):
+    assert "check takes the function itself, as in check(softmax), and got an int." in said(kernel, "check(3)")
+    assert "'rope' is not an exercise of lesson 02_softmax" in said(kernel, "check('rope')")
+
+
+def test_a_name_in_quotation_marks_is_checked_and_told_of(kernel):
+    kernel.run(RIGHT)
+    text = said(kernel, "check('softmax')")
+    assert text.startswith("☑ passes")
+    assert "write check(softmax), without quotation marks" in text
+
+
+def test_a_function_with_a_slip_in_its_name_is_found(kernel):
+    kernel.run(RIGHT.replace("softmax", "sofmax"))
+    assert "There is a sofmax: is it meant to be softmax? Then change its name" in said(kernel, "check(softmax)")
+    assert "sofmax is no exercise. Is it meant to be softmax?" in said(kernel, "check(sofmax)")
+
+
+def test_a_name_that_was_given_away_is_told_of(kernel):
+    text = said(kernel, "entropy = 3.5\ncheck(entropy)")
+    assert "entropy is a float now, and no function: a cell has given its name to something else." in text
+
+
+@pytest.mark.parametrize("slip", ["check = 1", "figures = []", "from math import exp as use", "def hint(f): pass"])
+def test_a_name_of_the_courses_that_is_given_away_comes_back_and_is_told_of(kernel, slip):
+    name = re.search(r"check|figures|use|hint", slip)[0]
+    text = said(kernel, slip)
+    assert text.startswith(f"**`{name}` belongs to the lesson.** This cell had made it a ")
+    assert kernel.run(f"{name} is course.{name}").value == "True"
+    assert said(kernel, "1") == ""
+
+
+# --------------------------------------------------------------------------------------------------------------- hints
+
+
+def test_hints_go_on_for_who_asks_again_and_not_for_a_notebook_that_runs_again(kernel):
+    cells = ["print('softmax')", "hint(softmax)", WRONG, "check(softmax)", "use(softmax, torch.softmax).whose"]
+    for _ in range(3):
+        shown = [said(kernel, cell) for cell in cells]
+        assert "Hint 1 of 3" in shown[1]
+    assert "Hint 2 of 3" in said(kernel, "hint(softmax)")
+    kernel.run(WRONG)
+    said(kernel, "check(softmax)")
+    assert "Hint 3 of 3" in said(kernel, "hint(softmax)")
+
+
+@pytest.mark.parametrize("lesson", lessons())
+def test_no_cell_before_a_hint_speaks_of_the_exercise(lesson):
+    """Else hints would go on where a whole notebook runs again."""
+    cells = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8").split("\n# %%")
+    code = [cell for cell in cells if not cell.startswith(" [markdown]")]
+    for name in exercises_of(lesson):
+        (place,) = [i for i, cell in enumerate(code) if f"# hint({name})" in cell]
+        assert not speaks_of(code[place - 1].partition("\n")[2], name), name
+
+
+# ------------------------------------------------------------------------------------------------------------ progress
+
+
+def test_progress_knows_what_was_broken_since(kernel):
+    kernel.run(f"{RIGHT}\ncheck(softmax)")
+    assert "☑ softmax" in said(kernel, "progress()")
+    kernel.run(WRONG)
+    assert "✓ softmax" not in said(kernel, "progress()")
+
+
+# --------------------------------------------------------------------------------------------------------- a restart
+
+
+@pytest.mark.parametrize("lesson", lessons())
+def test_after_a_restart_the_traceback_of_a_check_or_a_hint_says_to_run_the_first_cell(kernel, lesson):
+    cells = (ROOT / "source" / f"{lesson}.py").read_text(encoding="utf-8").split("\n# %%")
+    kernel.run("del check, hint")
+    for name in exercises_of(lesson):
+        (check,) = [cell.partition("\n")[2] for cell in cells if f"\ncheck({name})" in cell]
+        (hint,) = [cell.partition("\n")[2].replace("# hint", "hint") for cell in cells if f"# hint({name})" in cell]
+        for cell in (check.partition("### BEGIN HIDDEN")[0], hint):
+            shown = kernel.run(cell)
+            assert shown.error.startswith("NameError")
+            assert "NameError? Run the notebook's first cell" in shown.traceback

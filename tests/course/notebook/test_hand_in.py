@@ -1,0 +1,141 @@
+"""Ready to hand in, or why not: told from the file that was saved. The released notebook, in a real kernel."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from course.notebook import hand_in
+
+from ...conftest import ROOT
+from ...support.learner_kernel import Kernel, a_running_kernel
+
+pytestmark = pytest.mark.slow
+
+LESSON = "02_softmax"
+NAMES = ("softmax", "log_softmax", "softmax_with_temperature", "entropy")
+RELEASED = json.loads((ROOT / "release" / LESSON / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
+READY = "Ready to hand in? Yes: every cell is there, none twice, none ended in an error, and what ran is saved."
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    """A kernel beside the notebook, in which the lesson has begun and every answer's cell has run."""
+    with a_running_kernel(tmp_path_factory.mktemp("desk")) as started:
+        started.run(
+            f"import os, torch\nos.environ.pop('JPY_SESSION_NAME', None)\nfrom course import *\nbegin('{LESSON}')"
+        )
+        for name in NAMES:
+            started.run("".join(cell(RELEASED, name)["source"]))
+        yield started
+
+
+@pytest.fixture
+def desk(kernel: Kernel, tmp_path: Path) -> Path:
+    """The kernel's folder, with nothing in it."""
+    kernel.run(f"os.chdir({str(tmp_path)!r})")
+    return tmp_path
+
+
+def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
+    return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def notebook() -> dict[str, Any]:
+    return copy.deepcopy(RELEASED)
+
+
+def save(content: dict[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def said(kernel: Kernel, code: str = "progress()") -> str:
+    shown = kernel.run(code)
+    assert shown.error is None
+    words = unescape(re.sub(r"<[^>]*>", "", shown.html + shown.markdown + shown.text)).replace("`", "")
+    return re.sub(r"\s+", " ", words)
+
+
+def test_a_saved_notebook_is_ready(kernel, desk):
+    save(notebook(), desk / f"{LESSON}.ipynb")
+    assert READY in said(kernel)
+    assert "course.hand_in() makes the file" in said(kernel)
+
+
+def test_what_is_missing_and_what_is_doubled_is_named(kernel, desk):
+    content = notebook()
+    content["cells"].remove(cell(content, "check_entropy"))
+    content["cells"].remove(cell(content, "log_softmax"))
+    content["cells"].append(cell(content, "softmax"))
+    save(content, desk / f"{LESSON}.ipynb")
+    text = said(kernel)
+    assert READY not in text
+    assert "No, not yet. Missing: the cell of log_softmax and the cell check(entropy). Take" in text
+    assert "No, not yet. There more than once: the cell of softmax. Delete all but one." in text
+
+
+def test_an_error_in_the_file_is_named_by_its_cell(kernel, desk):
+    content = notebook()
+    failed = next(c for c in content["cells"] if "".join(c["source"]).startswith("words = ["))
+    failed["outputs"] = [{"output_type": "error", "ename": "NameError", "evalue": "", "traceback": []}]
+    save(content, desk / f"{LESSON}.ipynb")
+    assert re.search(r"Ended in an error, in the file: the cell that begins words = \[", said(kernel))
+
+
+def test_what_ran_and_was_not_saved_is_named(kernel, desk):
+    content = notebook()
+    cell(content, "entropy")["source"] = ["def entropy(p, dim=-1):\n", "    return 1.0\n"]
+    save(content, desk / f"{LESSON}.ipynb")
+    text = said(kernel)
+    assert "Not in the file as it ran last: entropy. Save the notebook;" in text
+    assert text.count("No, not yet") == 1
+
+
+def test_the_file_to_hand_in_has_the_right_name_whatever_the_notebooks_is(kernel, desk):
+    content = notebook()
+    save(content, desk / f"Copy of {LESSON} (1).ipynb")
+    text = said(kernel, "hand_in()")
+    assert READY in text
+    assert f"hand_in/{LESSON}.ipynb" in text
+    assert json.loads((desk / "hand_in" / f"{LESSON}.ipynb").read_text(encoding="utf-8")) == content
+
+
+@pytest.mark.parametrize("given", ["JPY_SESSION_NAME", "__vsc_ipynb_file__"])
+def test_the_notebook_that_runs_is_known_from_what_started_its_kernel(monkeypatch, tmp_path, given):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "elsewhere" / "my work.ipynb"
+    path.parent.mkdir()
+    save(notebook(), path)
+    names = {given: str(path)} if given.startswith("__") else {}
+    monkeypatch.setenv(given, str(path)) if not names else None
+    assert hand_in.saved(LESSON, names).name == "my work.ipynb"
+
+
+def test_without_a_file_it_is_said_what_to_do(kernel, desk):
+    assert f"That cannot be told: no notebook file is known here. Save the notebook as {LESSON}.ipynb" in said(kernel)
+    assert "Nothing was written: no notebook file is known here." in said(kernel, "hand_in()")
+    assert list(desk.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"cells": 7}', '{"cells": [7, {"metadata": 7}, {"outputs": [7]}]}'])
+def test_a_damaged_file_raises_nothing(kernel, desk, text):
+    (desk / f"{LESSON}.ipynb").write_text(text)
+    assert READY not in said(kernel)
+    said(kernel, "hand_in()")
+
+
+def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
+    from course import hand_in
+    from course.notebook import checking
+
+    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    hand_in()
+    assert "No lesson has begun" in capsys.readouterr().out

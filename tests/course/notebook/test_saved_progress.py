@@ -1,0 +1,204 @@
+"""What is remembered of a learner's work: where, how, and what happens to a file that cannot be trusted."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import html5lib
+import pytest
+
+import course
+from course.cli import main
+from course.notebook import checking, course_progress
+from course.notebook.saved_progress import Known, Memory, code_of, place
+from grading.judge.kernel.session import Limits, Session
+from grading.sandbox.launch import ENVIRONMENT
+
+LESSON = "02_softmax"
+
+
+def session(path: Path, monkeypatch) -> Memory:
+    """A kernel begins anew, with this file."""
+    monkeypatch.setenv("ATTENTION_MEMORY", str(path))
+    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
+    return checking.notebook.memory
+
+
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+
+
+def test_points_and_hints_outlast_the_session(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "folder" / "progress.json"
+    session(path, monkeypatch)
+    course.check(softmax)
+    course.hint(softmax)
+    capsys.readouterr()
+    known = session(path, monkeypatch).of(LESSON, "softmax")
+    assert (known.status, known.earned, known.passed, known.hints, len(known.tries)) == ("passes", 7.0, True, 1, 1)
+    course.hint(softmax)
+    assert "Hint 2 of 3" in capsys.readouterr().out
+    assert [file.name for file in path.parent.iterdir()] == [path.name], "nothing half-written is left"
+
+
+def test_two_notebooks_write_one_file_and_lose_nothing(tmp_path):
+    path = tmp_path / "progress.json"
+    one, other = Memory(path), Memory(path)
+    assert one.lessons == other.lessons == {}
+    one.note(LESSON, "softmax", Known("passes"))
+    other.note("01_dot_products", "dot", Known("wrong"))
+    assert {lesson: list(of) for lesson, of in Memory(path).lessons.items()} == {
+        LESSON: ["softmax"],
+        "01_dot_products": ["dot"],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b'{"lessons": 1}',
+        b'{"lessons": {"02_softmax": {"softmax": {"status": "passes"}}}}',
+        b'{"lessons": {"a": {"b": {"status": "<b>", "earned": 1, "passed": 1, "hints": 0, "tries": []}}}}',
+        b'{"lessons": {"a": {"b": {"status": "wrong", "earned": NaN, "passed": 1, "hints": 0, "tries": []}}}}',
+        b"[" * 200_000,
+        b" " * ((1 << 20) + 1),
+    ],
+)
+def test_a_damaged_file_is_set_aside_with_a_sentence_and_work_goes_on(text, tmp_path, capsys):
+    path = tmp_path / "progress.json"
+    path.write_bytes(text)
+    memory = Memory(path)
+    assert memory.of(LESSON, "softmax") == Known()
+    assert "damaged and was set aside as progress.json.damaged" in capsys.readouterr().out
+    assert (tmp_path / "progress.json.damaged").read_bytes() == text
+    memory.note(LESSON, "softmax", Known("passes"))
+    assert Memory(path).of(LESSON, "softmax").status == "passes"
+
+
+def test_where_nothing_can_be_written_it_is_said_once_and_the_session_remembers(tmp_path, capsys):
+    (tmp_path / "file").write_text("a file, and no folder")
+    memory = Memory(tmp_path / "file" / "progress.json")
+    for status in ("wrong", "passes"):
+        memory.note(LESSON, "softmax", Known(status))
+    assert memory.of(LESSON, "softmax").status == "passes"
+    assert capsys.readouterr().out.count("not remembered beyond this session") == 1
+
+
+def test_grading_keeps_no_memory(tmp_path, monkeypatch):
+    assert ENVIRONMENT["ATTENTION_MEMORY"] == "off"
+    monkeypatch.setenv("ATTENTION_MEMORY", "off")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert place() is None
+    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
+    course.check(softmax)
+    assert checking.notebook.memory.of(LESSON, "softmax").passed, "the session itself remembers"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other customs")
+def test_the_file_lies_where_the_system_keeps_a_users_data(tmp_path, monkeypatch):
+    monkeypatch.delenv("ATTENTION_MEMORY")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert place() == tmp_path / "attention-course" / "progress.json"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert place() == tmp_path / ".local/share/attention-course/progress.json"
+
+
+def test_a_try_is_told_by_its_code_and_not_by_its_comments(tmp_path):
+    def made(text: str):
+        exec(text, names := {})
+        return names["f"]
+
+    first = code_of(made("def f(x):\n    return x + 1"))
+    assert first == code_of(made("# again\n\ndef f(x):\n    # a remark\n    return  x+1"))
+    assert first != code_of(made("def f(x):\n    return x + 2"))
+    one, other = (code_of(made(f"class f:\n    def g(self):\n        return {i}")) for i in (1, 2))
+    assert one != other
+    assert code_of(3) is None
+
+
+def test_the_file_is_plain_json(tmp_path):
+    Memory(tmp_path / "p.json").note(LESSON, "softmax", Known("wrong", 1.5, tries=[3]))
+    read = json.loads((tmp_path / "p.json").read_text())
+    assert read["lessons"][LESSON]["softmax"] == {
+        "status": "wrong",
+        "earned": 1.5,
+        "passed": False,
+        "hints": 0,
+        "tries": [3],
+    }
+
+
+def test_progress_tells_of_all_lessons_what_is_next_what_is_left_and_where_it_is_remembered(
+    tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "progress.json"
+    memory = session(path, monkeypatch)
+    for exercise in checking.exercises_of("01_dot_products"):
+        memory.note("01_dot_products", exercise, Known("passes", 5.0, True))
+    session(path, monkeypatch)
+    checking.notebook.names = {"softmax": softmax}
+    course.progress()
+    out = capsys.readouterr().out
+    assert "✓ 01 dot products" in out and "4 of 4 pass, 20 of 20 points" in out
+    assert "◐ 02 softmax" in out and "1 of 4 pass, 7 of 20 points" in out
+    assert "○ 08 training" in out
+    total = sum(len(checking.exercises_of(lesson)) for lesson in checking.lessons())
+    assert f"Next: log_softmax, in 02_softmax. Left: {total - 5} exercises." in out
+    assert str(path) in out
+
+
+def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    session(tmp_path / "progress.json", monkeypatch).note(LESSON, "softmax", Known("passes", 7.0, True))
+    assert main(["progress"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("The course so far:")
+    assert "1 of 4 pass, 7 of 20 points" in out
+
+
+def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypatch):
+    session(tmp_path / "progress.json", monkeypatch).note(LESSON, "softmax", Known("passes", 7.0, True))
+    parser = html5lib.HTMLParser(strict=False, namespaceHTMLElements=False)
+    table = parser.parseFragment(course_progress.page(course_progress.lines())).find(".//table")
+    rows = ["".join(row.itertext()) for row in table.findall(".//tbody/tr")]
+    assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in checking.lessons()]
+    assert "docs/course.md" in course_progress.page(course_progress.lines())
+    row = next(row for row in rows if row.startswith("02 softmax"))
+    assert row == "02 softmax1 of 4 pass7 of 20 pointslog_softmax"
+
+
+def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path, monkeypatch):
+    path = tmp_path / "progress.json"
+    session(path, monkeypatch).note(LESSON, "softmax", Known("passes", 7.0, True))
+    memory = session(path, monkeypatch)
+    exec(f"import course\ncourse.begin({LESSON!r})\ncourse.check(softmax)", {})
+    assert memory.of(LESSON, "softmax").status == "passes"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provisioner", ["attention-sandbox", "local-provisioner"])
+def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisioner, tmp_path, monkeypatch, request):
+    (tmp_path / "work").mkdir()
+    path = tmp_path / "progress.json"
+    Memory(path).note(LESSON, "softmax", Known("passes", 7.0, True))
+    before = path.read_bytes()
+    monkeypatch.setenv("ATTENTION_MEMORY", str(path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    if provisioner == "attention-sandbox":
+        request.getfixturevalue("sandboxed")
+    with Session("python3", {"provisioner_name": provisioner, "config": {}}, tmp_path / "work", Limits()) as session:
+        session.run("from course import begin, check, checking, hint\nbegin('02_softmax')\nhint(softmax)")
+        session.run("def softmax(x, dim=-1):\n    return x")
+        session.run("check(softmax)")
+        ran = session.run("(checking.notebook.memory.path, len(checking.notebook.memory.lessons['02_softmax']))")
+    assert ran.outputs[0].data["text/plain"] == "(None, 1)"
+    assert path.read_bytes() == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["progress.json", "work"]

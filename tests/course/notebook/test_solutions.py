@@ -1,0 +1,136 @@
+"""`solution`: what it shows, when, and what it says where solutions are not published."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import course
+from course.notebook import checking
+from grading.authoring.published_solutions import solutions_of
+from grading.course_dir.paths import CourseError
+
+from ...conftest import LESSONS, ROOT
+from ...support.tiny_course import LESSONS as SMALL
+from ...support.tiny_course import make_course
+
+LESSON = "02_softmax"
+RIGHT = """
+import torch
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+"""
+
+
+@pytest.fixture
+def learner(monkeypatch, tmp_path):
+    """learner(code) writes an answer to `softmax` and returns it; the lesson has begun beside its solutions."""
+    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
+    monkeypatch.chdir(tmp_path)
+    for file, content in solutions_of(ROOT, LESSON).items():
+        Path(file).write_bytes(content)
+
+    def write(code: str):
+        exec(code, checking.notebook.names)
+        return checking.notebook.names["softmax"]
+
+    return write
+
+
+def test_after_passing_it_shows_answers_in_several_styles_each_with_a_comment_and_code_that_runs(learner, capsys):
+    softmax = learner(RIGHT)
+    course.check(softmax)
+    assert "solution(softmax)" in capsys.readouterr().out
+    course.solution(softmax)
+    told = capsys.readouterr().out
+    assert told.startswith("3 right answers to `softmax`.")
+    codes = re.findall(r"```python\n(.*?)```", told, re.DOTALL)
+    assert len(codes) == 3
+    for code in codes:
+        assert float(course.check(learner(f"import torch\n{code}"))) == 7, "what is shown is right"
+
+
+def test_before_it_passes_all_hints_and_three_different_tries_open_it(learner, capsys):
+    wrong = RIGHT.replace("(dim,", "(0,")
+    for _ in range(3):
+        softmax = learner(wrong)
+        course.check(softmax)
+    course.solution(softmax)
+    assert "So far: 0 of 3 hints, 1 of 3 tries" in capsys.readouterr().out, "the same answer is one try"
+    for number in (1, 2):
+        softmax = learner(wrong.replace("e /", f"{number} * e /"))
+        course.check(softmax)
+    for _ in range(2):
+        course.hint(softmax)
+    course.solution(softmax)
+    assert "So far: 2 of 3 hints, 3 of 3 tries" in capsys.readouterr().out
+    course.hint(softmax)
+    course.solution(softmax)
+    assert "```python" in capsys.readouterr().out
+
+
+def test_an_exercise_that_is_not_begun_has_no_tries(learner, capsys):
+    softmax = learner("def softmax(x, dim=-1):\n    raise NotImplementedError")
+    for _ in range(4):
+        course.check(softmax)
+        course.hint(softmax)
+    capsys.readouterr()
+    course.solution(softmax)
+    assert "3 of 3 hints, 0 of 3 tries" in capsys.readouterr().out
+
+
+def test_without_the_file_it_says_where_solutions_are_and_a_damaged_one_is_named(learner, capsys):
+    softmax = learner(RIGHT)
+    course.check(softmax)
+    for content, told in [
+        ("not JSON", "cannot be read"),
+        ('{"entropy": []}', "cannot be read"),
+        (None, "are not here"),
+    ]:
+        file = Path(f"{LESSON}.solutions")
+        file.unlink()
+        if content:
+            file.write_text(content)
+        capsys.readouterr()
+        course.solution(softmax)
+        assert told in (out := capsys.readouterr().out)
+        assert file.name in out
+        file.touch()
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_exercise_has_two_or_three_answers_each_with_sentences_of_its_own(lesson):
+    shown = _read(lesson)
+    assert list(shown) == list(checking.exercises_of(lesson))
+    for exercise, answers in shown.items():
+        assert 2 <= len(answers) <= 3, exercise
+        assert len({one["code"] for one in answers}) == len(answers), exercise
+        for one in answers:
+            assert re.search(rf"^(def|class) {exercise}\b", one["code"], re.MULTILINE)
+            assert "SOLUTION" not in one["code"]
+            compile(one["code"], exercise, "exec")
+            assert len(one["comment"].split()) >= 10, (exercise, one["comment"])
+            assert one["comment"].endswith(".")
+
+
+def test_an_author_who_names_no_answer_of_the_exercise_is_told(tmp_path):
+    root = make_course(tmp_path / "course")
+    file = root / "grader_tests" / SMALL[0] / "solutions.toml"
+    name = next(iter(_read(SMALL[0], root)))
+    assert [one["comment"] for one in _read(SMALL[0], root)[name]] == [""], "without the file the lesson's own is shown"
+    for text, told in [
+        (f'[{name}]\nno_such = "x"', "no_such"),
+        ('[nothing]\nsolution = "x"', "nothing is no exercise"),
+        ("[[", "solutions.toml"),
+    ]:
+        file.write_text(text)
+        with pytest.raises(CourseError, match=told):
+            solutions_of(root, SMALL[0])
+
+
+def _read(lesson: str, root: Path = ROOT) -> dict:
+    return json.loads(solutions_of(root, lesson)[f"{lesson}.solutions"])

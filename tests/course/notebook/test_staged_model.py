@@ -1,0 +1,151 @@
+"""The model that grows from lesson 3 to lesson 8: of the learner's parts where they pass, of PyTorch's elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from course import figures
+from course.models import torch_fallbacks
+from course.models.story_corpus import tales
+from course.notebook import checking, staged_model
+from course.notebook.prior_answers import earlier
+
+LESSONS = ("03_queries_keys_values", "04_scaling", "05_causal_mask", "06_multi_head", "07_rope", "08_training")
+TEXT = "then the hen"
+MASK = """
+import torch
+
+
+def places(S, device):
+    return torch.arange(S, device=device)
+
+
+def causal_mask(T, S=None, device=None):
+    S = T if S is None else S
+    if S < T:
+        raise ValueError(f"S is {S}, T is {T}")
+    return places(S, device)[None, :] > places(S, device)[-T:, None]
+"""
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """A notebook of its own, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    return tmp_path
+
+
+def saved(path, *cells):
+    """A notebook file with these cells of code."""
+    made = [{"cell_type": "code", "metadata": {}, "source": code, "outputs": []} for code in cells]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
+    checking.begin(lesson)
+    model = staged_model.grown()
+    assert "yours pass" in model.whose
+    maps = model.maps(TEXT)
+    assert maps.shape == (2 if lesson >= "06" else 1, len(TEXT), len(TEXT))
+    torch.testing.assert_close(maps.sum(-1), torch.ones(maps.shape[:-1]))
+    assert bool(maps.triu(1).any()) == (lesson < "05")
+    words = figures.staged_model.so_far(model, TEXT).get_label()
+    assert words.count("by PyTorch") == len(model.parts) and "yours" not in words
+
+
+def test_a_lesson_without_parts_has_no_model():
+    checking.begin("02_softmax")
+    with pytest.raises(ValueError, match="02_softmax"):
+        staged_model.grown()
+
+
+def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
+    checking.begin("05_causal_mask")
+    names = checking.notebook.names
+    names["causal_mask"] = lambda T, S=None, device=None: torch.zeros(T, S or T, dtype=torch.bool)
+    assert not staged_model.grown().parts["causal_mask"].passes
+    exec(MASK, names)
+    try:
+        model = staged_model.grown()
+        assert model.parts["causal_mask"].passes
+        assert "Yours: causal_mask." in model.whose
+    finally:
+        for name in ("causal_mask", "places"):
+            names.pop(name)
+
+
+@pytest.mark.parametrize("place", ["05_causal_mask.ipynb", "../05_causal_mask/05_causal_mask (1).ipynb"])
+def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place):
+    here = alone / "07_rope"
+    here.mkdir()
+    checking.begin("07_rope")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(here)
+        saved(here / place, "from course import begin", "1 / 0", "this is no Python", MASK)
+        found = earlier("causal_mask", torch_fallbacks.causal_mask)
+    assert found.passes
+    assert found.whose == "your causal_mask of lesson 5"
+    assert found(3).tolist() == torch_fallbacks.causal_mask(3).tolist()
+
+
+@pytest.mark.parametrize("content", ["no notebook", '{"cells": 3}', ""])
+def test_a_file_that_is_no_notebook_is_passed_over(alone, content):
+    (alone / "05_causal_mask.ipynb").write_text(content)
+    checking.begin("07_rope")
+    found = earlier("causal_mask", torch_fallbacks.causal_mask)
+    assert not found.passes
+    assert found.whose == "PyTorch, in place of your causal_mask of lesson 5"
+
+
+def test_a_name_that_no_lesson_has_is_refused():
+    with pytest.raises(LookupError, match="'casual_mask'"):
+        earlier("casual_mask", torch_fallbacks.causal_mask)
+
+
+def test_what_stands_in_is_what_the_learners_classes_must_be():
+    x, mask = torch.randn(2, 7, 12, generator=torch.Generator().manual_seed(0)), torch_fallbacks.causal_mask(7)
+    heads, built_in = (
+        torch_fallbacks.MultiHeadAttention(12, 3),
+        nn.MultiheadAttention(12, 3, bias=False, batch_first=True),
+    )
+    parts = [heads.get_submodule(f"W_{letter}").weight for letter in "qkv"]
+    with torch.no_grad():
+        built_in.in_proj_weight.copy_(torch.cat(parts))
+        built_in.out_proj.weight.copy_(heads.get_submodule("W_o").weight)
+    expected = built_in(x, x, x, attn_mask=mask, average_attn_weights=False)
+    torch.testing.assert_close(heads(x, mask=mask), tuple(expected))
+
+
+def test_turning_is_a_rotation_by_position_times_speed():
+    (turned,) = torch_fallbacks.turning(torch.tensor([3.0]), 4) @ torch.tensor([1.0, 0.0, 1.0, 0.0])
+    angles = torch.tensor([3.0, 0.03])
+    torch.testing.assert_close(turned, torch.stack([angles.cos(), angles.sin()], dim=-1).flatten())
+
+
+def test_a_block_takes_another_attention_in_the_place_of_the_built_in():
+    block = nn.TransformerEncoderLayer(12, 3, 24, dropout=0.0, batch_first=True, norm_first=True, bias=False)
+    staged_model.with_attention(block, torch_fallbacks.RotarySelfAttention(12, 3))
+    x, mask = torch.randn(2, 5, 12), torch_fallbacks.causal_mask(5)
+    later = x.clone()
+    later[:, -1] += 1.0
+    for mode in (True, False):
+        moved = (block.train(mode)(x, src_mask=mask) - block(later, src_mask=mask)).abs().amax((0, 2))
+        assert moved[-1] > 0 and not moved[:-1].any()
+    with pytest.raises(ValueError, match="0 parts"):
+        staged_model.with_attention(block, torch_fallbacks.RotarySelfAttention(12, 3))
+
+
+def test_tales_are_the_same_every_time_and_a_longer_text_begins_with_the_shorter():
+    long = tales(30_000)
+    assert len(long) == 30_000 and long.startswith(tales(5_000))
+    first = long.split("\n\n")[0]
+    assert first.endswith(".") and len(first.split(". ")) > 3
+    assert len(set(long)) < 60

@@ -1,0 +1,130 @@
+"""`attention check` and `attention progress`, for those who write their answers in files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from course.cli import main
+from course.notebook import checking
+
+RIGHT = """
+def softmax(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+"""
+WRONG = RIGHT.replace("(dim,", "(0,")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def attention(monkeypatch, capsys, tmp_path) -> Run:
+    """attention(verb, ...) in a folder of its own: exit status, what it printed, and to stderr."""
+    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(arguments)
+        told = capsys.readouterr()
+        return status, told.out, told.err
+
+    return run
+
+
+def test_the_answers_of_a_file_are_checked(attention):
+    Path("my_answers.py").write_text(f"import torch\n{RIGHT}\ndef entropy(p, dim=-1):\n    return p.sum(dim)\n")
+    status, out, err = attention("check", "my_answers.py")
+    assert status == 1
+    assert out.startswith("☑ passes: softmax, 7 of 7 points\n")
+    assert "\n✗ not right yet: entropy, " in out
+    assert "log_softmax" not in out
+    assert err == ""
+    assert attention("check", "my_answers.py", "softmax")[0] == 0
+
+
+def test_a_file_is_run_as_python_runs_it(attention):
+    """With our own `from __future__ import annotations` its dataclass would look for a module that is not there."""
+    helper = "from dataclasses import dataclass\n@dataclass\nclass Kept:\n    first: int\n"
+    Path("my_answers.py").write_text(f"import torch\n{helper}{RIGHT}\nKept(1)\n")
+    assert attention("check", "my_answers.py", "softmax")[0] == 0
+
+
+def test_a_file_may_begin_its_lesson_and_import_what_lies_beside_it(attention):
+    Path("course").mkdir()
+    Path("course", "helpers_of_mine.py").write_text("from torch import exp\n")
+    Path("course", "answers.py").write_text(
+        f"from helpers_of_mine import exp\nfrom course import begin, check\nbegin('02_softmax')\n{RIGHT}"
+    )
+    status, out, _ = attention("check", "course/answers.py")
+    assert (status, out.splitlines()[0]) == (1, "☑ passes: softmax, 7 of 7 points")
+    assert "○ not started: entropy" in out, "begin has put a placeholder there"
+
+
+def test_in_a_folder_called_course_the_learners_own_line_is_told(attention):
+    Path("course").mkdir()
+    Path("course", "answers.py").write_text("def softmax(x, dim=-1):\n    return x.view(7, 7)\n")
+    _, out, _ = attention("check", "course/answers.py")
+    assert "at the line `return x.view(7, 7)`" in out
+    assert "line 2 of softmax: return x.view(7, 7)\n          x is (3,), float32\n          dim is" not in out
+    assert "line 2 of softmax: return x.view(7, 7)\n          x is (3,), float32" in out
+
+
+def test_progress_tells_of_every_file_that_answers_something(attention):
+    Path("my_answers.py").write_text(RIGHT)
+    Path("notes.py").write_text("raise SystemExit('must not run')")
+    status, out, err = attention("progress")
+    assert (status, err) == (1, "")
+    assert out.startswith("my_answers.py:\n◐ partly right: 02_softmax, 7 of 20 points\n  1 of 4 exercises")
+    assert "○ `log_softmax`" in out
+    assert "notes.py" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "told"),
+    [
+        (None, (), "my_answers.py cannot be read: No such file or directory"),
+        ("def softmax(x)\n    pass", (), "my_answers.py, line 1: Python cannot read it (expected ':')"),
+        ("x = 1", (), "my_answers.py defines no function that is called like an exercise"),
+        (RIGHT, ("--lesson", "03_queries_keys_values"), "called like an exercise of 03_queries_keys_values"),
+        (RIGHT, ("--lesson", "softmax"), "there is no lesson 'softmax'; there are 00_start, 01_dot_products"),
+        (RIGHT, ("entropy",), "my_answers.py does not define entropy"),
+        (RIGHT, ("sofmax",), "sofmax: no exercise of 02_softmax; there are softmax, log_softmax"),
+    ],
+)
+def test_what_cannot_be_checked_is_told_in_a_line(attention, text, arguments, told):
+    if text is not None:
+        Path("my_answers.py").write_text(text)
+    status, out, err = attention("check", "my_answers.py", *arguments)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_notebook_and_an_empty_folder_are_told_of(attention):
+    assert "open it, and run check(...) there" in attention("check", "02_softmax.ipynb")[2]
+    assert "no Python file here answers an exercise" in attention("progress")[2]
+
+
+@pytest.mark.slow
+def test_what_stands_above_an_error_is_checked_all_the_same(attention):
+    Path("my_answers.py").write_text(f"{RIGHT}\nprint(undefined)\ndef entropy(p): return 0\n")
+    status, out, err = attention("check", "my_answers.py")
+    assert status == 1
+    assert out.startswith("☑ passes: softmax")
+    assert err.startswith("my_answers.py, line 6: NameError: name 'undefined' is not defined. What stands below did")
+
+
+@pytest.mark.slow
+def test_a_console_without_the_marks_still_tells_right_from_wrong(tmp_path):
+    (tmp_path / "my_answers.py").write_text(WRONG)
+    command = [sys.executable, "-c", "from course.cli import main; main(['check', 'my_answers.py'])"]
+    environment = {"PYTHONIOENCODING": "cp1252", "PATH": ""}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    lines = done.stdout.decode("cp1252").splitlines()
+    assert lines[0].startswith("~ partly right: softmax")
+    assert [line[:4] for line in lines if line.startswith(("  + ", "  x "))].count("  + ") >= 1
+    assert any(line.startswith("  x ") for line in lines)

@@ -1,0 +1,208 @@
+"""A course without a checkout: made, given a lesson of the teacher's own, released, published, learnt from, graded."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grading.authoring.build import FOLDED, read_lesson
+from grading.cli import main
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import scores
+from grading.course_dir.paths import CourseError
+from grading.course_dir.scaffold import begin_course, new_lesson
+from grading.course_dir.seeds import FILE
+from grading.exercises.lesson import GraderError, load_lesson
+
+from ..support.html_pages import Elements
+from ..support.tiny_course import LESSONS, ROOT, make_course
+
+pytestmark = pytest.mark.slow
+
+MINE = "09_means"
+LEARNS = """
+import torch
+import course
+course.begin("09_means")
+def mean(x):
+    return x.sum(-1)
+course.check(mean)
+def mean(x):
+    return x.sum(-1) / x.shape[-1]
+print("all:", float(course.check(mean)))
+"""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course that has nothing but a new lesson, proved and released."""
+    root = tmp_path_factory.mktemp("term") / "autumn"
+    begin_course(root)
+    new_lesson(root, MINE)
+    assert main.main(["release", "--course", str(root)]) == 0
+    return root
+
+
+def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(tmp_path):
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    told = begin_course(tmp_path / "autumn 2026", exchange=str(exchange))
+    root = tmp_path / "autumn 2026"
+    settings = (root / "nbgrader_config.py").read_text()
+    assert settings.startswith((ROOT / "nbgrader_config.py").read_text())
+    assert "c.CourseDirectory.course_id = 'autumn-2026'" in settings
+    assert f"c.Exchange.root = {str(exchange)!r}" in settings
+    assert (root / FILE).stat().st_mode & 0o077 == 0
+    assert f"{FILE}*" in (root / ".gitignore").read_text().splitlines()
+    assert any("exchange" in line for line in told)
+
+
+def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
+    other = make_course(tmp_path / "attention-1.0")
+    zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
+    for number, place in enumerate((other, Path(zipped))):
+        root = tmp_path / f"term-{number}"
+        assert "2 lessons taken" in " ".join(begin_course(root, place))
+        assert sorted(path.stem for path in (root / "source").glob("*.py")) == LESSONS
+        assert load_lesson(root / "grader_tests" / LESSONS[0]).exercises["double"].points == 5
+
+
+def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
+    root = make_course(tmp_path / "course")
+    before = (root / "nbgrader_config.py").read_bytes()
+    with pytest.raises(CourseError, match="is a course already"):
+        begin_course(root)
+    assert (root / "nbgrader_config.py").read_bytes() == before
+    with pytest.raises(CourseError, match="nothing was made"):
+        begin_course(tmp_path / "term", exchange=str(tmp_path / "nowhere"))
+    empty = tmp_path / "empty.zip"
+    zipfile.ZipFile(empty, "w").close()
+    for nothing in (tmp_path, empty):
+        with pytest.raises(CourseError, match="has no lessons"):
+            begin_course(tmp_path / "term", nothing)
+    assert not (tmp_path / "term").exists()
+    with pytest.raises(CourseError, match="is there already"):
+        new_lesson(root, LESSONS[0])
+    for name in ("double", "9_x", "09_X", "../09_x"):
+        with pytest.raises(CourseError, match="names no lesson"):
+            new_lesson(root, name)
+
+
+@pytest.mark.long
+def test_a_new_lesson_is_released_with_its_examples_and_learnt_from_where_they_lie(course):
+    released = course / "release" / MINE
+    assert {path.name for path in released.iterdir()} == {f"{MINE}.ipynb", f"{MINE}.examples", MINE}
+    done = subprocess.run([sys.executable, "-c", LEARNS], cwd=released, capture_output=True, text=True, check=True)
+    assert "That is the sum. How many numbers went into it?" in done.stdout
+    assert "all: 20.0" in done.stdout
+
+
+def told_around(cells: list[nbformat.NotebookNode], name: str) -> set[str]:
+    """What stands around an exercise in every lesson: under its heading, above its hint, beside its check."""
+    lines = [line for cell in cells for line in cell.source.splitlines()]
+    lines = [line.replace(name, "…") for line in lines if re.match(r"# Stuck|# hint|check\(|\*Difficulty", line)]
+    return {re.sub(r"★+☆*|\d+", "?", line) for line in lines}
+
+
+@pytest.mark.long
+def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
+    made = read_lesson(course / "source" / f"{MINE}.py").cells
+    ours = read_lesson(ROOT / "source" / "02_softmax.py").cells
+    place = next(i for i, cell in enumerate(ours) if cell.source.startswith("check(softmax)"))
+    assert told_around(made, "mean") == told_around(ours[: place + 1], "softmax")
+    opening = re.compile(
+        r"^# Lesson \d: .*\*\*You will build\*\*.*\*\*You need\*\*.*\*\*Time:\*\* about \d+ minutes", re.S
+    )
+    assert opening.match(made[0].source) and opening.match(ours[0].source)
+    drawn = [cell for cell in made if "figures.show(" in cell.source]
+    assert drawn and all(FOLDED.match(cell.source) and "alt=" in cell.source for cell in drawn)
+    headings = [cell.source.splitlines()[0] for cell in made if cell.cell_type == "markdown"]
+    assert "## Summary" in headings and made[-1].source == ours[-1].source == "progress()"
+
+
+@pytest.mark.long
+def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
+    release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
+    hand_in(course, MINE, "ada", write_answers(release, right(load_lesson(course / "grader_tests" / MINE), 0)))
+    assert main.main(["grade", "--course", str(course)]) == 0
+    assert scores(course) == {("ada", MINE): (20.0, 20.0)}
+    graded = nbformat.read(course / "autograded" / "ada" / MINE / f"{MINE}.ipynb", as_version=4)
+    assert not [
+        o for cell in graded.cells if cell.cell_type == "code" for o in cell.outputs if o.output_type == "error"
+    ]
+
+
+@pytest.mark.long
+def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course, tmp_path, capsys):
+    course = shutil.copytree(course, tmp_path / "autumn")  # which is proved anew here
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 0
+    (wheel,) = (tmp_path / "students").glob("*.whl")
+    for name in (f"{MINE}.examples", f"{MINE}/mean.practice"):
+        assert f"course/examples/{name}" in zipfile.ZipFile(wheel).namelist()
+        assert (tmp_path / "students" / name).is_file()
+    source = course / "source" / f"{MINE}.py"
+    source.write_text(source.read_text().replace("One idea", "Another idea"))
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert main.main(["check", "--course", str(course)]) == 0  # proved, and not released
+    assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
+    assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
+
+
+@pytest.mark.long
+def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_then_kept_up_to_date(
+    course, tmp_path, capsys
+):
+    students = tmp_path / "students"
+    publish = ["publish", "--course", str(course), str(students)]
+    new_lesson(course, "10_not_released")
+    try:
+        assert main.main([*publish, "--site"]) == 0
+        (students / "docs" / "10_gone.html").touch()
+        assert main.main(publish) == 0
+        told = capsys.readouterr().out
+        assert told.count("1 lessons") == 2 and "left as they are" not in told
+    finally:
+        for written in ((course / "source" / "10_not_released.py"), course / "grader_tests" / "10_not_released"):
+            shutil.rmtree(written) if written.is_dir() else written.unlink()
+    pages = {path.stem for path in (students / "docs").glob("*.html")}
+    assert {"index", MINE} <= pages and not {"10_not_released", "10_gone"} & pages
+    text = Elements((students / "docs" / f"{MINE}.html").read_text(encoding="utf-8")).text
+    assert "Lesson 9: Means" in text and "sum(dim=-1) / x.shape[-1]" not in text
+
+
+def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monkeypatch, capsys):
+    here, there = (make_course(tmp_path / name) for name in ("here", "there"))
+    monkeypatch.chdir(here)
+    assert main.main(["build", LESSONS[0], "--course", "../there"]) == 0
+    assert [(root / "source" / LESSONS[0]).is_dir() for root in (here, there)] == [False, True]
+    assert main.main(["build", "--course", str(here / "source")]) == 1
+    assert "is no course: it has no nbgrader_config.py" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("contract", "\nx = nothing\n", "contract.py:20: NameError: name 'nothing' is not defined"),
+        ("contract", "\ndef f(:\n", "contract.py:20: SyntaxError: "),
+        ("mistakes", "right.mistake('m', {'?': '!'}, shows='v').says('x')\n", "EditError: mistake m"),
+        ("mistakes", "right = double.alternative('by_magic')\n", "LookupError: "),
+    ],
+)
+def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsys, file, text, told):
+    root = make_course(tmp_path / "course")
+    path = root / "grader_tests" / LESSONS[0] / "double" / f"{file}.py"
+    path.write_text(path.read_text() + text)
+    assert main.main(["build", LESSONS[0], "--course", str(root)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"grading: grader_tests/{LESSONS[0]}/double/")
+    assert told in said
+    assert len(said.splitlines()) == 1
+    with pytest.raises(GraderError):
+        load_lesson(root / "grader_tests" / LESSONS[0])

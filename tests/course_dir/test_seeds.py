@@ -1,0 +1,76 @@
+"""A course's secret is drawn once, kept, and reaches neither a kernel nor a student."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from grading.course_dir.seeds import FILE, course_seed, lesson_seed, name_of, seed_of
+from grading.exercises.lesson import load_lesson
+from grading.grader.codec import NoAnswer, request
+from grading.grader.grade_exercise import examine
+from grading.grader.source_analysis import Source
+
+from ..support.corpus import ROOT
+
+
+def test_a_secret_is_drawn_once_for_its_owner_alone(tmp_path: Path):
+    with ThreadPoolExecutor(8) as pool:
+        drawn = set(pool.map(course_seed, [tmp_path] * 8))
+    assert len(drawn) == 1
+    assert course_seed(tmp_path) == drawn.pop()
+    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_two_courses_draw_different_secrets(tmp_path: Path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    assert course_seed(tmp_path / "one") != course_seed(tmp_path / "other")
+
+
+@pytest.mark.parametrize("held", ["", "7", "x" * 32])
+def test_what_is_no_secret_is_told_and_not_replaced(tmp_path: Path, held: str):
+    (tmp_path / FILE).write_text(held)
+    with pytest.raises(ValueError, match="holds no seed"):
+        course_seed(tmp_path)
+    assert (tmp_path / FILE).read_text() == held
+
+
+def test_an_exercises_seed_tells_nothing_of_another_and_stays_what_it_is():
+    lessons = [lesson_seed(secret, lesson) for secret in ("0", "1") for lesson in ("02_softmax", "03_queries")]
+    seeds = [seed_of(lesson, name) for lesson in lessons for name in ("softmax", "entropy")]
+    assert len(set(seeds)) == 8
+    assert seed_of(lesson_seed("0", "02_softmax"), "softmax") == seeds[0] < 2**63
+    assert name_of("0") != name_of("1")
+
+
+def test_a_repository_does_not_hold_it():
+    assert f"{FILE}*" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+@pytest.mark.slow
+def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
+    """A submission printed the oracle of an exercise that follow-through sent, its inputs, and the course's seed."""
+    lesson = load_lesson(ROOT / "grader_tests" / "02_softmax")
+    softmax, log_softmax = lesson.exercises["softmax"], lesson.exercises["log_softmax"]
+    asked = []
+
+    def ask(programs):
+        asked.append(request([program for program, _ in programs]))
+        asked.extend(str(program.seed) for program, _ in programs)
+        for program, _ in programs:
+            asked.extend(program.stand_ins.values())
+            yield NoAnswer("nothing")
+
+    secret = "7e" * 16
+    drawn = lesson_seed(secret, lesson.name)
+    source = Source(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"], lesson.exercises)
+    wrong = examine(softmax, ask, seed=seed_of(drawn, softmax.name))
+    seed = seed_of(drawn, log_softmax.name)
+    examine(log_softmax, ask, seed=seed, source=source, earlier=[(softmax, wrong)])
+    assert softmax.sealed in asked
+    assert not any(secret in text or drawn in text or str(seed) in text or softmax.stand_in in text for text in asked)

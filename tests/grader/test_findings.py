@@ -1,0 +1,37 @@
+"""Of a wrong yes or no, or a wrong number, a report says what was answered, and of which function."""
+
+from __future__ import annotations
+
+import pytest
+
+from grading.exercises.case import in_words
+from grading.exercises.lesson import load_lesson
+from grading.grader.references import misses, prepare
+
+from ..conftest import ROOT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lesson", "name"),
+    [
+        ("05_causal_mask", "sees_the_future"),
+        ("07_rope", "is_order_blind"),
+        ("06_multi_head", "count_parameters"),
+    ],
+)
+def test_a_wrong_detector_reads_what_it_said_and_of_what(lesson, name):
+    exercise = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]
+    told = set()
+    for findings in misses(exercise, 0).values():
+        for prepared, finding in zip(prepare(exercise, 0), findings, strict=True):
+            if finding:
+                told.add(finding.text)
+                assert "not right" not in finding.text
+                assert len(in_words(prepared.case).split()) > 3
+    wanted = (
+        ["too small", "too large"]
+        if name == "count_parameters"
+        else ["False, and must be True", "True, and must be False"]
+    )
+    assert all(any(text in one for one in told) for text in wanted)

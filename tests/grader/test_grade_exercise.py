@@ -1,0 +1,364 @@
+"""Verdicts on one exercise: points by criterion, diagnosis, follow-through, and what is not the learner's fault."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from course.harness.runner import observe
+from grading.exercises.lesson import load_lesson
+from grading.grader.codec import NoAnswer
+from grading.grader.grade_exercise import examine
+from grading.grader.local import examine_here
+from grading.grader.source_analysis import Source
+from grading.grader.verdict import ExerciseVerdict
+from grading.grader.verdict_report import present
+
+from ..support.tiny_course import write_lesson
+
+DOUBLE = """
+from grading.exercises.exercise import call, exercise
+
+double = exercise("double", points=2, see="Doubling")
+
+@double.oracle
+def double_oracle(x):
+    return 2 * x
+
+@double.criterion("values", points=1)
+def _(draw):
+    yield call(draw.normal(3, 4))
+    yield call(draw.normal(5))
+    yield call(draw.normal(2, 3, 5))
+
+@double.criterion("gradients", points=1)
+def _(draw):
+    yield call(draw.normal(3)).with_gradients()
+"""
+BY_ADDING = """
+# %% by_adding
+def double(x):
+    return x + x
+"""
+MISTAKES = """
+from .contract import double
+
+right = double.base('''
+def double(x):
+    return 2 * x
+''')
+right.mistake("adds_two", {"2 * x": "x + 2"}, shows="values").says("You add 2.")
+right.mistake("cuts_the_gradient", {"2 * x": "2 * x.detach()"}, shows="gradients").says("You cut the gradient.")
+"""
+QUADRUPLE = """
+from grading.exercises.exercise import call, exercise
+
+quadruple = exercise("quadruple", points=3, forbidden=("mul",))
+
+@quadruple.oracle
+def quadruple_oracle(x):
+    return 4 * x
+
+@quadruple.criterion("values", points=3)
+def _(draw):
+    yield call(draw.normal(3, 4))
+"""
+
+
+def written(folder, **changes):
+    """The lesson's folder, with parts of one description replaced."""
+    double = {"contract": DOUBLE, "alternatives": BY_ADDING, "mistakes": MISTAKES} | changes
+    return write_lesson(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory):
+    return load_lesson(written(tmp_path_factory.mktemp("grader_tests")))
+
+
+def judged(lesson, name, code, **options):
+    names = {}
+    exec(code, names)
+    return examine_here(lesson.exercises[name], names, cells=[code], lesson=lesson, **options)
+
+
+def test_a_right_answer_earns_all(lesson):
+    verdict = judged(lesson, "double", "def double(x): return x + x")
+    assert (verdict.earned, verdict.status) == (2, "right")
+
+
+def test_partly_right_work_earns_its_criteria(lesson):
+    verdict = judged(lesson, "double", "def double(x): return 2 * x.detach()")
+    assert (verdict.earned, verdict.status, verdict.mistake) == (1, "partly right", "cuts_the_gradient")
+    assert verdict.explanation == "You cut the gradient."
+
+
+TWO_AT_ONCE = """
+    def double(x):
+        return x + 2 if len(x) != 3 or x.ndim > 1 else 2 * x.detach()
+"""
+
+
+def test_two_known_mistakes_at_once_are_both_said(lesson):
+    verdict = judged(lesson, "double", textwrap.dedent(TWO_AT_ONCE))
+    assert (verdict.mistake, verdict.also, verdict.sure) == ("adds_two", "cuts_the_gradient", True)
+    assert verdict.named == "adds_two + cuts_the_gradient"
+    assert verdict.explanation == "Two things. First: You add 2. Second: You cut the gradient."
+    assert [c.mistake for c in verdict.criteria] == ["adds_two", "cuts_the_gradient"]
+    assert ExerciseVerdict.from_json(verdict.to_json()) == verdict
+
+
+def test_what_a_verdict_of_before_lacks_is_what_it_meant_then():
+    data = ExerciseVerdict("double", 2, 0, "wrong", mistake="adds_two").to_json()
+    for new in ("sure", "also", "also_see"):
+        del data[new]
+    assert ExerciseVerdict.from_json(data).named == "adds_two"
+
+
+def test_a_mistake_that_would_lose_more_is_hedged(tmp_path):
+    """Known as a mistake that loses both criteria; here one of them is earned."""
+    mistakes = (
+        MISTAKES
+        + '''
+double.mistake("adds_three", shows=("values", "gradients")).whole("""
+def double(x):
+    return x.detach() + 3
+""").says("You add 3.")
+'''
+    )
+    lesson = load_lesson(written(tmp_path, mistakes=mistakes))
+    verdict = judged(lesson, "double", "def double(x): return x + 3 if x.shape != (3,) else 2 * x")
+    assert (verdict.mistake, verdict.sure, verdict.named) == ("adds_three", False, "adds_three?")
+    assert verdict.explanation == "One thing may be this: You add 3."
+    shown = present(verdict)
+    assert "One thing may be this: You add 3." in shown.to_text()
+    assert "One thing may be this: You add 3." in shown.to_html()
+
+
+def test_one_name_covers_the_values_of_its_constant(tmp_path):
+    mistakes = """
+from .contract import double
+
+right = double.base('''
+def double(x):
+    return 2 * x
+''')
+right.mistake("adds", {"2 * x": "x + NUMBER"}, shows="values").for_each(NUMBER=(2, 5.0, "x * x")).says("You add.")
+"""
+    lesson = load_lesson(written(tmp_path, mistakes=mistakes))
+    for number in ("2", "5.0", "x * x"):
+        assert judged(lesson, "double", f"def double(x): return x + {number}").named == "adds"
+    assert judged(lesson, "double", "def double(x): return x + 4").named == ""
+    (adds,) = lesson.exercises["double"].mistakes
+    assert [one.name for one in adds.each] == ["adds", "adds (NUMBER=5.0)", "adds (NUMBER=x * x)"]
+
+
+def test_a_judge_tags_what_it_finds(tmp_path):
+    """No two runs are alike, and the mistake is named all the same."""
+    contract = DOUBLE.replace("import call, exercise", "import call, exercise, tagged").replace(
+        "yield call(draw.normal(5))",
+        """
+    def judge(seen, exact):
+        found = seen.values["result"]
+        if (found - exact.values["result"]).abs().max() < 1e-3:
+            return None
+        return tagged("between 0 and 1" if 0 <= found.min() <= found.max() <= 1 else "", "not twice x")
+
+    yield call(draw.normal(5)).holding(judge)
+""",
+    )
+    mistakes = (
+        MISTAKES
+        + """
+right.mistake("guesses", {"2 * x": "torch.rand_like(x)"}, shows="values", when="between 0 and 1").says("You guess.")
+"""
+    )
+    lesson = load_lesson(written(tmp_path, contract=contract, mistakes=mistakes))
+    guess = "import torch\ndef double(x): torch.rand(7); return torch.rand(x.shape) + 0 * x"
+    assert judged(lesson, "double", guess).named == "guesses"
+    assert judged(lesson, "double", guess.replace("+ 0", "+ 3 + 0")).named == ""
+
+
+def test_a_mistake_that_nobody_knows_is_not_named(lesson):
+    verdict = judged(lesson, "double", "def double(x): return 3 * x")
+    assert (verdict.status, verdict.mistake) == ("wrong", "")
+    assert verdict.see == "Doubling"
+
+
+@pytest.mark.slow
+def test_what_cannot_pass_over_the_wire_is_no_answer(lesson):
+    code = """
+        kind = ValueError
+        for _ in range(1100):
+            kind = type("Deeper", (kind,), {})
+
+        def double(x):
+            raise kind("more bases than an observation may have")
+    """
+    verdict = judged(lesson, "double", textwrap.dedent(code))
+    assert verdict.earned == 0
+    assert verdict.criteria[0].finding == "the kernel gave no readable answer"
+
+
+def test_a_missing_name_and_a_stub_are_not_started(lesson):
+    assert judged(lesson, "double", "").status == "not started"
+    assert judged(lesson, "double", "def double(x): raise NotImplementedError").status == "not started"
+
+
+def test_forbidden_functions_cost_all_points(lesson):
+    verdict = judged(lesson, "quadruple", "import torch\ndef quadruple(x): return torch.mul(x, 4)")
+    assert (verdict.earned, verdict.status) == (0, "not allowed")
+
+
+def test_an_answer_that_calls_a_wrong_one_is_judged_with_a_right_one_in_its_place(lesson):
+    code = "def double(x): return x + 2\ndef quadruple(x): return double(double(x))"
+    first = judged(lesson, "double", code)
+    assert first.mistake == "adds_two"
+    alone = judged(lesson, "quadruple", code)
+    assert alone.earned == 0
+    followed = judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)])
+    assert (followed.earned, followed.followed_through) == (3, ["double"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def quadruple(x): return x + 4\ndef double(x): return quadruple(x) / 2",
+        "def quadruple(x): return x + 4\ndef again(x): return quadruple(x)\ndef double(x): return again(x) / 2",
+        "def quadruple(x): return x + 4\ndouble = lambda x, f=quadruple: quadruple(x) / 2",
+        "def quadruple(x): return x + 4\nclass D:\n    def __call__(self, x): return quadruple(x) / 2\ndouble = D()",
+    ],
+)
+def test_a_later_exercise_is_never_put_right_for_an_earlier_one(lesson, code):
+    """The notebook may have them in any order: `earlier` is what was judged before."""
+    first = judged(lesson, "quadruple", code)
+    assert first.earned == 0
+    followed = judged(lesson, "double", code, earlier=[(lesson.exercises["quadruple"], first)])
+    assert (followed.earned, followed.followed_through) == (0, [])
+
+
+def test_what_a_later_exercise_uses_counts_as_used():
+    code = "import torch\ndef quadruple(x): return torch.mul(x, 4)\ndef double(x): return quadruple(x) / 2"
+    assert Source([code], ["double", "quadruple"]).not_allowed("double", ("mul",)) == ["torch.mul"]
+    assert Source([code], ["quadruple", "double"]).not_allowed("double", ("mul",)) == []
+
+
+def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
+    code = "def double(x): return x + 2\ndef quadruple(x): return double(x)"
+    first = judged(lesson, "double", code)
+    assert judged(lesson, "quadruple", code, earlier=[(lesson.exercises["double"], first)]).earned == 0
+
+
+def test_one_call_without_an_answer_costs_its_criterion_only(lesson):
+    names = {"double": lambda x: x + x}
+
+    def ask(programs):
+        for program, _ in programs:
+            yield NoAnswer("took longer than 5 seconds") if program.inputs["x"].ndim == 3 else observe(program, names)
+
+    verdict = examine(lesson.exercises["double"], ask)
+    assert verdict.earned == 1
+    assert "longer than 5 seconds" in verdict.criteria[0].finding
+
+
+def test_after_too_many_calls_without_an_answer_the_rest_is_not_run(lesson):
+    asked = []
+
+    def ask(programs):
+        for program, _ in programs:
+            asked.append(program)
+            yield NoAnswer("died")
+
+    verdict = examine(lesson.exercises["double"], ask)
+    assert verdict.earned == 0
+    assert len(asked) == 3
+
+
+def test_the_seed_changes_the_cases_and_the_same_seed_gives_the_same(lesson):
+    def inputs(seed):
+        seen = []
+
+        def ask(programs):
+            seen.extend(program.inputs["x"].tolist() for program, _ in programs)
+            return (observe(program, {}) for program, _ in programs)
+
+        examine(lesson.exercises["double"], ask, seed=seed)
+        return seen
+
+    assert inputs(1) == inputs(1) != inputs(2)
+
+
+def test_a_verdict_survives_json(lesson):
+    verdict = judged(lesson, "double", "def double(x): return x + 2")
+    assert ExerciseVerdict.from_json(verdict.to_json()) == verdict
+
+
+def test_no_report_tells_a_hidden_value(lesson):
+    seen = []
+
+    def ask(programs):
+        seen.extend(program for program, _ in programs)
+        return (observe(program, {"double": lambda x: x * 0}) for program, _ in programs)
+
+    verdict = examine(lesson.exercises["double"], ask)
+    numbers = {f"{abs(2 * v):.4f}" for p in seen for v in p.inputs["x"].flatten().tolist()}
+    assert not any(number in str(verdict.to_json()) for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"contract": DOUBLE.replace("points=2, see", "points=5, see")}, "sum to 2, not 5"),
+        ({"contract": DOUBLE.replace("@double.oracle\n", "")}, "no oracle"),
+        ({"contract": DOUBLE.replace('exercise("double"', 'exercise("twice"')}, "declares 0 exercises named double"),
+        ({"mistakes": MISTAKES.replace('shows="gradients"', 'shows="speed"')}, "begin with 'speed'"),
+        ({"mistakes": MISTAKES.replace('"cuts_the_gradient"', '"adds_two"')}, "two mistakes are called adds_two"),
+        ({"mistakes": MISTAKES.replace('2 * x": "x', '3 * x": "x')}, "stands 0 times"),
+        ({"mistakes": MISTAKES.replace('says("You add 2.")', 'says("")')}, "adds_two says nothing"),
+        ({"mistakes": MISTAKES.replace('"2 * x": "x + 2"', "")}, "is a right answer unchanged"),
+    ],
+)
+def test_what_an_author_must_mend_is_told(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        load_lesson(written(tmp_path, **change))
+
+
+WITH_FORM = """
+@double.criterion("float32 stays float32", points=1, form=True)
+def _(draw):
+    yield call(draw.normal(3))
+    yield call(draw.normal(3).double())
+
+def is_dense(seen, exact):
+    return None if seen.values["result"].dtype == exact.values["result"].float().dtype else "it is not dense"
+
+@double.criterion("a judge of its own", points=1)
+def _(draw):
+    yield call(draw.normal(3)).holding(is_dense)
+
+double.example("values", call(__import__("torch").tensor([1.0])))
+double.example("form", call(__import__("torch").tensor([1.0])), form=True)
+"""
+
+
+def test_a_slip_of_form_costs_the_criterion_of_form_and_nothing_else(tmp_path):
+    contract = DOUBLE.replace("points=2, see", "points=4, see") + WITH_FORM
+    lesson = load_lesson(written(tmp_path, contract=contract))
+    assert judged(lesson, "double", "def double(x): return x + x").earned == 4
+    slip = judged(lesson, "double", "def double(x): return 2 * x.double()")
+    assert [c.earned for c in slip.criteria] == [1, 1, 0, 1]
+    assert slip.criteria[2].finding == "the result has dtype float64, and must have float32"
+    assert judged(lesson, "double", "def double(x): return 3 * x.double()").earned == 1
+    assert [case.form for _, case in lesson.exercises["double"].visible()] == [False, True]
+
+
+def test_form_is_judged_everywhere_where_no_criterion_judges_it(lesson):
+    assert judged(lesson, "double", "def double(x): return 2 * x.double()").earned == 0
+
+
+def test_two_courses_with_a_lesson_of_one_name_do_not_get_each_others_answers(tmp_path):
+    one = load_lesson(written(tmp_path / "one"))
+    other = load_lesson(written(tmp_path / "other", contract=DOUBLE.replace("return 2 * x", "return x * 2")))
+    assert "return 2 * x" in one.exercises["double"].stand_in
+    assert "return x * 2" in other.exercises["double"].stand_in

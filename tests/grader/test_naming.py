@@ -1,0 +1,182 @@
+"""Names are true of the real graders: two mistakes at once, and results in which chance has a part.
+
+Does not cover: the rule (tests/course/harness/test_diagnose.py), and mistakes by themselves
+(tests/proof/test_graders.py).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+
+import pytest
+
+from benchmarks.naming import count, judged, together
+from grading.exercises.answer_text import Answer
+from grading.exercises.lesson import load_lesson
+
+from ..conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+def exercises(lesson):
+    return load_lesson(ROOT / "grader_tests" / lesson).exercises
+
+
+def verdict(lesson, name, code):
+    return judged(exercises(lesson)[name], Answer(name, "handed in", textwrap.dedent(code)), seed=7)[0]
+
+
+@pytest.mark.parametrize("lesson", ["02_softmax", "05_causal_mask"])
+def test_of_two_mistakes_at_once_one_or_both_are_named_and_no_other(lesson):
+    found = sum((count(exercise, 10, seed=3) for exercise in exercises(lesson).values()), start=Counter())
+    assert found["wrong"] <= found.total() / 50
+    assert found["both"] > 5
+    assert 2 * (found["both"] + found["one"] + found["hedged"]) > found["nothing"]
+
+
+def test_edits_that_do_not_fit_each_other_make_no_answer():
+    softmax = exercises("02_softmax")["softmax"]
+    mistakes = {mistake.name: mistake for mistake in softmax.mistakes}
+    one, other = mistakes["subtracts_the_mean"], mistakes["subtracts_the_minimum"]
+    assert together(one, other) is None
+    assert together(one, mistakes["gives_each_score_a_sigmoid"]) is None
+
+
+OWN_DICE = """
+    class ScaledDotProductAttention(nn.Module):
+        def __init__(self, dropout=0.0):
+            super().__init__()
+            self.p = dropout
+
+        def forward(self, query, key, value):
+            w = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, dim=-1)
+            dice, p = torch.rand(w.shape), self.p
+            if self.training and p > 0:
+                {line}
+            return w @ value, w
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("w = w * (dice > p) / (1 - p)", ""),
+        ("w = w * (dice > p)", "NotRescaled"),
+        ("w = w * (dice > p) / p", "DividedByP"),
+        ("w = w * (dice < p) / p", "KeepsWithProbability"),
+        ("w = w * (dice[..., :1] > p) / (1 - p)", "DropsWholeRows"),
+        ("w = w * (dice > p); w = w / w.sum(-1, keepdim=True).clamp(min=1e-9)", "NormalisedAgain"),
+        ("w = torch.softmax(w.log().masked_fill(dice < p, -torch.inf), dim=-1).nan_to_num()", "NormalisedAgain"),
+        ("return (w * (dice > p) / (1 - p)) @ value, w", "WeightsFromBefore"),
+        ("out = w @ value; return out * (torch.rand(out.shape) > p) / (1 - p), w", "DropoutOnOutput"),
+        ("pass", "NeverDrops"),
+    ],
+)
+def test_dropout_is_named_whatever_the_dice(line, name):
+    found = verdict("04_scaling", "ScaledDotProductAttention", textwrap.dedent(OWN_DICE).format(line=line))
+    assert found.mistake == name, found.criteria  # what dropout does to gradients by chance may leave it hedged
+
+
+OWN_BATCHES = """
+    def train(model, data, steps, batch_size, generator, peak=3e-3):
+        optimizer = torch.optim.AdamW(model.parameters(), lr=peak)
+        T, warmup, losses = model.block_size, steps // 10, []
+        model.train()
+        for step in range(steps):
+            share = (step - warmup) / (steps - warmup)
+            rate = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * share)) / 2
+            optimizer.param_groups[0]["lr"] = peak * rate
+            starts = [int(torch.randint(len(data) - T, (1,), generator=generator)) for _ in range(batch_size)]
+            inputs = torch.stack([data[s : s + T] for s in starts])
+            targets = torch.stack([{targets} for s in starts])
+            {clear}
+            loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+"""
+
+
+@pytest.mark.parametrize(
+    ("targets", "clear", "name"),
+    [
+        ("data[s + 1 : s + T + 1]", "optimizer.zero_grad()", ""),
+        ("data[s + 1 : s + T + 1]", "pass", "piles_gradients_up"),
+        ("data[s : s + T]", "optimizer.zero_grad()", "learns_to_repeat"),
+    ],
+)
+def test_training_is_named_whatever_the_batches(targets, clear, name):
+    code = textwrap.dedent(OWN_BATCHES).format(targets=targets, clear=clear)
+    assert verdict("08_training", "train", code).named == name
+
+
+OWN_STARTS = """
+    def get_batch(data, block_size, batch_size, generator):
+        n = len(data) - block_size
+        if n < 1:
+            raise ValueError(f"data of shape {{tuple(data.shape)}} is too short for block_size {{block_size}}")
+        dice = torch.rand(batch_size, generator=generator)
+        starts = {starts}
+        rows = torch.stack([data[s : s + block_size] for s in starts])
+        return rows, {targets}
+"""
+NEXT = "torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])"
+
+
+@pytest.mark.parametrize(
+    ("starts", "targets", "name"),
+    [
+        ("(dice * n).long()", NEXT, ""),
+        ("(dice * n).long()", "rows", "forgets_to_shift"),
+        ("(dice * n).long()", "torch.roll(rows, -1, 1)", "turns_the_window_round"),
+        ("(dice * (n - 1)).round().long()", NEXT, "rounds_to_the_nearest"),
+        ("(dice * len(data)).long().clamp(max=n - 1)", NEXT, "moves_starts_into_range"),
+        ("(dice * n).long().sort().values", NEXT, "sorts_the_starts"),
+        ("((dice[0] * n).long() + torch.arange(batch_size)) % n", NEXT, "takes_neighbours"),
+        ("(torch.rand(batch_size) * n).long()", NEXT, "draws_from_the_global_state"),
+    ],
+)
+def test_batches_are_named_whatever_the_starts(starts, targets, name):
+    code = textwrap.dedent(OWN_STARTS).format(starts=starts, targets=targets)
+    assert verdict("08_training", "get_batch", code).named == name
+
+
+OWN_DRAWS = """
+    @torch.no_grad()
+    def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
+        modes = [(part, part.training) for part in model.modules()]
+        model.eval()
+        tokens = prompt
+        for i in range(n_tokens):
+            logits = model(tokens[:, -model.block_size :])[:, -1]
+            if temperature == 0:
+                chosen = logits.argmax(-1, keepdim=True)
+            else:
+                shares = torch.softmax({logits}, -1)
+                race = torch.empty(shares.shape).exponential_(generator={generator})
+                chosen = (shares / race).argmax(-1, keepdim=True)
+            tokens = torch.cat([tokens, chosen], 1)
+        for part, mode in modes:
+            part.training = mode
+        return tokens
+"""
+
+
+@pytest.mark.parametrize(
+    ("logits", "generator", "name"),
+    [
+        ("logits / temperature", "generator", ""),
+        ("logits", "generator", "ignores_the_temperature"),
+        ("logits * temperature", "generator", "multiplies_by_the_temperature"),
+        ("logits / (temperature + 0.1)", "generator", "lifts_the_temperature"),
+        ("logits / temperature ** (i + 1)", "generator", "compounds_the_temperature"),
+        ("logits / temperature", "None", "draws_from_the_global_dice"),
+    ],
+)
+def test_texts_are_named_whatever_the_dice(logits, generator, name):
+    code = textwrap.dedent(OWN_DRAWS).format(logits=logits, generator=generator)
+    assert verdict("08_training", "generate", code).named == name

@@ -1,0 +1,47 @@
+"""What an answer needs of its notebook, by its text alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from grading.grader.source_analysis import Source
+from grading.judge.kernel.dependencies import Cell, cells_needed, names_needed
+
+CELLS = [
+    Cell("import torch\nbegin()", given=True),
+    Cell("use(answer)", given=True, finished=False),
+    Cell("import math\nprint(math.pi)"),
+    Cell("scale = 2\nregister(scale)"),
+    Cell("def helper(x):\n    return scale * x\n\nhelper(0)"),
+    Cell("%reset -f"),
+    Cell("def answer(x):\n    return torch.abs(helper(x))\n\nanswer(1)"),
+    Cell("this is no Python"),
+]
+SOURCE = Source([cell.code for cell in CELLS])
+
+
+def needed(bare: bool) -> list[str]:
+    return list(cells_needed(CELLS, SOURCE, "answer", bare))
+
+
+def test_the_names_are_the_definitions_and_imports_that_the_answer_reaches():
+    assert names_needed(SOURCE, "answer") == ["answer", "helper", "scale", "torch"]
+
+
+def test_the_cells_are_the_lessons_own_the_answers_and_those_it_reaches_and_of_others_the_imports():
+    assert needed(bare=False) == [CELLS[0].code, "import math", CELLS[3].code, CELLS[4].code, CELLS[6].code]
+
+
+def test_bare_what_it_reaches_is_without_the_rest_of_its_cell():
+    assert needed(bare=True) == [
+        CELLS[0].code,
+        "import math",
+        "scale = 2",
+        "def helper(x):\n    return scale * x",
+        CELLS[6].code,
+    ]
+
+
+@pytest.mark.parametrize("name", ["other", "torch"])
+def test_what_no_cell_defines_needs_no_name(name):
+    assert names_needed(SOURCE, name) == []

@@ -1,0 +1,63 @@
+"""Why an answer is not there under its name: what cannot be read is told with its line, other names are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from grading.grader.verdict import CriterionVerdict, ExerciseVerdict
+from grading.grader.verdict_report import present
+from grading.judge.missing_answer import cannot_be_read, unread, written_otherwise
+
+RIGHT = "def softmax(x):\n    return x"
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("def softmax(x:\n    return x", "Line 1, `def softmax(x:`: '(' was never closed."),
+        ("import torch\n%matplotlib inline\ndef softmax(x):\n    return x +", "Line 4, `return x +`: invalid syntax."),
+        ("def softmax(x):\n    y = x\n\treturn y", "Line 3, `return y`: inconsistent use of tabs and spaces"),
+        ("def softmax(x):\n    return\u00a0x", "Line 2, `return\ufffdx`: invalid non-printable character U+00A0 ("),
+        ("def softmax(x):\n<<<<<<< a\n    return x\n=======\n    return -x\n>>>>>>> b", "Line 2 has the mark of"),
+        ("def softmax(x):\n    return x +  # `" + "y" * 200, "yyy…`: invalid syntax."),
+        ("def softmax(x):\n    return " + "(" * 900, "so nothing in it ran."),
+    ],
+)  # fmt: skip
+def test_a_cell_that_cannot_be_read_is_told_with_its_line(cell: str, said: str) -> None:
+    why = cannot_be_read([RIGHT, cell, "print(1)"], "softmax")
+    assert why.startswith("Python cannot read the cell with `softmax`, so nothing in it ran.") and said in why
+    assert why.count("`") % 2 == 0 and why.isprintable()
+    assert not cannot_be_read([cell.replace("softmax", "softmin")], "softmax")
+
+
+def test_what_can_be_read_is_not_told() -> None:
+    assert cannot_be_read(["def softmax(x", RIGHT], "softmax") == ""
+    assert cannot_be_read([], "softmax") == ""
+
+
+@pytest.mark.parametrize(
+    ("cell", "other"),
+    [
+        ("def Softmax(x): ...", "Softmax"),
+        ("class soft_max: ...", "soft_max"),
+        ("SOFTMAX = print", ""),
+        ("from torch.nn import Softmax", ""),
+        ("def softmax2(x): ...", ""),
+        ("def Softmax(x): ...\ndef soft_max(x): ...", ""),
+        ("def Softmax(x", ""),
+        ("def f():\n    def Softmax(): ...", ""),
+    ],
+)
+def test_another_name_is_found_where_it_is_certain(cell: str, other: str) -> None:
+    assert written_otherwise([cell, RIGHT], "softmax", ["softmax", "entropy"]) == other
+
+
+def test_the_name_of_another_exercise_is_no_other_name() -> None:
+    assert written_otherwise(["class ScaledAttention: ..."], "scaled_attention", ["ScaledAttention"]) == ""
+
+
+def test_the_report_of_what_cannot_be_read_says_why_and_nothing_else() -> None:
+    criterion = CriterionVerdict("values", 2, 0, "wrong", "softmax(x)", "raised", "it raises NotImplementedError")
+    verdict = unread(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
+    said = present(verdict).to_text()
+    assert verdict.status == "wrong" and "Line 3 is it." in said and "NotImplemented" not in said

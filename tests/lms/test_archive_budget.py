@@ -1,0 +1,278 @@
+"""One submission stops nobody: whatever Mallory hands in, Jane's is collected, and one line tells what is not.
+
+All through the real `nbgrader zip_collect`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..support.two_exercise_course import LESSON, ROOT, hand_in
+from .conftest import moodle, notebook, submitted, tarred, zipped
+
+MINE = f"{LESSON}.ipynb"
+SMALL = 2**22  # bytes: a budget that a test can overdraw in no time
+
+
+def mode(name: str, kind: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (kind | 0o644) << 16
+    return info
+
+
+def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def patched(archive: bytes, signature: bytes, offset: int, value: bytes) -> bytes:
+    """A zip with a field changed in every header of a kind."""
+    changed, at = bytearray(archive), archive.find(signature)
+    while at >= 0:
+        changed[at + offset : at + offset + len(value)] = value
+        at = archive.find(signature, at + 1)
+    return bytes(changed)
+
+
+def zip_with(info: zipfile.ZipInfo, content: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(info, content)
+    return made.getvalue()
+
+
+def nested(depth: int) -> bytes:
+    content = zipped({MINE: notebook("mallory")})
+    for level in range(depth):
+        content = zipped({f"{level}.zip": content})
+    return content
+
+
+def with_comment(size: int) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.comment = bytes(size)
+    return made.getvalue()
+
+
+# What Mallory hands in beside nothing else: file name -> bytes, and what the line says. Some are dear to make.
+REFUSED = {
+    "a bomb": lambda: ({"a.zip": zipped({MINE: bytes(2 * SMALL)})}, "reading it takes more than 4 MiB"),
+    "a bomb in a bomb": lambda: ({"a.zip": zipped({"b.zip": zipped({MINE: bytes(2 * SMALL)})})}, "more than 4 MiB"),
+    "many that are small": lambda: (
+        {"a.zip": zipped({f"{n}.zip": nested(0) * 99 for n in range(300)})},
+        "more than 4 MiB",
+    ),
+    "a bomb in tar.gz": lambda: ({"a.tar.gz": tarred({"data": bytes(2 * SMALL), MINE: b""})}, "more than 4 MiB"),
+    "a bomb in zip in tgz": lambda: ({"a.tgz": tarred({"b.zip": zipped({MINE: bytes(2 * SMALL)})})}, "more than 4 MiB"),
+    "20,000 empty files in a zip": lambda: (
+        {"a.zip": zipped({f"empty {n}.ipynb": b"" for n in range(20_000)})},
+        "its lists of names are longer than 1 MiB",
+    ),
+    "3,000 empty files in a zip": lambda: (
+        {"a.zip": zipped({f"{n}": b"" for n in range(3_000)})},
+        "more than 2,000 files",
+    ),
+    "20,000 folders in tar.gz": lambda: (
+        {"a.tgz": tarred({}, members=[member(f"{n}", tarfile.DIRTYPE) for n in range(20_000)])},
+        "more than 2,000 files",
+    ),
+    "20,000 empty files": lambda: ({f"{n}.txt": b"" for n in range(20_000)}, "more than 2,000 files"),
+    "long comments": lambda: (
+        {"a.zip": zipped({f"{n}.zip": with_comment(60_000) for n in range(40)})},
+        "longer than 1 MiB",
+    ),
+    "too deep": lambda: ({"a.zip": nested(3)}, "0.zip: it lies too deep, in archives within archives"),
+    "cut off": lambda: ({"a.zip": nested(0)[:60]}, r"a.zip: it could not be read \(BadZipFile"),
+    "cut off, tar.gz": lambda: ({"a.tar.gz": tarred({MINE: os.urandom(9_000)})[:5_000]}, "it ends in the middle"),
+    "no tar": lambda: ({"a.tar": b"x" * 1024}, "a.tar: it could not be read"),
+    "encrypted": lambda: ({"a.zip": patched(nested(0), b"PK\1\2", 8, b"\1")}, f"{MINE}: it is encrypted"),
+    "lzma": lambda: ({"a.zip": zipped({MINE: b"1"}, compression=zipfile.ZIP_LZMA)}, "compressed in an unusual way"),
+    "says it is smaller": lambda: (
+        {"a.zip": patched(zipped({MINE: notebook("m")}), b"PK\1\2", 24, b"\5\0\0\0")},
+        r"could not be read \(BadZipFile: Bad CRC-32",
+    ),
+    "says it is stored larger": lambda: (
+        {"a.zip": patched(nested(0), b"PK\1\2", 20, b"\xff\xff\xff\x7f")},
+        "more than 4 MiB",
+    ),
+    "a link in a zip": lambda: (
+        {"a.zip": zip_with(mode(MINE, 0o120000), b"/etc/passwd")},
+        f"{MINE}: it is a link or a device",
+    ),
+    "a device in a zip": lambda: ({"a.zip": zip_with(mode(MINE, 0o020000), b"")}, "it is a link or a device"),
+    "links and devices in a tar": lambda: (
+        {
+            "a.tgz": tarred(
+                {},
+                members=[
+                    member(MINE, tarfile.SYMTYPE, "/etc/passwd"),
+                    member(f"1/{MINE}", tarfile.LNKTYPE, f"../../../../{LESSON}/gradebook.db"),
+                    member(f"2/{MINE}", tarfile.CHRTYPE),
+                    member(f"3/{MINE}", tarfile.FIFOTYPE),
+                ],
+            )
+        },
+        "it is a link or a device.* and 1 more",
+    ),
+    "names that lead out": lambda: (
+        {"a.zip": zipped({f"/{MINE}": b"", f"../{MINE}": b"", f"x/../../{MINE}": b"", f"C:\\{MINE}": b""})},
+        "its name leads out of the archive.* and 1 more",
+    ),
+    "a name of 60,000 letters": lambda: ({"a.zip": zipped({"x" * 60_000 + MINE: b""})}, "its name is too long"),
+    "60,000 folders": lambda: ({"a.zip": zipped({"x/" * 30_000 + MINE: b""})}, "its name is too long"),
+    "names that differ in case": lambda: (
+        {"a.zip": zipped({MINE: b"1", MINE.upper().replace("IPYNB", "ipynb"): b"2"})},
+        "nothing tells which file counts",
+    ),
+    "names that differ in normal form": lambda: (
+        {"a.zip": zipped({f"Zo\u00eb {MINE}": b"1", f"Zoe\u0308 {MINE}": b"2"})},
+        "nothing tells which file counts: .*Zo\u00eb .* and .*Zoe\u0308 ",
+    ),
+    "one name twice": lambda: ({"a.zip": zipped([(MINE, b"1"), (MINE, b"2")])}, "nothing tells which file counts"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_too_much_or_damaged_is_told_and_the_rest_collected(collect: Any, course: Any, case: str) -> None:
+    files, why = REFUSED[case]()
+    handed_in = {moodle("Mallory", 9, name): content for name, content in files.items()}
+    hand_in(course.root, "mallory", notebook("here before"))
+    found = collect({"class.zip": zipped(handed_in | {moodle("Jane", 1): notebook("jane")})}, max_bytes=SMALL)
+    assert found == {"jane": "jane", "mallory": "here before"}
+    line = collect.told("Mallory")
+    assert line.startswith("Mallory (9) in class.zip: skipped: ")
+    assert re.search(why, line), line
+
+
+HARMLESS = {
+    "a name of 130 ä": {f"{'ä' * 130} {MINE}": notebook("mallory")},
+    "a beside a/x, a after a/x": {"a.zip": zipped([("a", b""), (f"a/{MINE}", notebook("mallory")), ("a", b"")])},
+    "a version of 5,000 digits": {f"a/{LESSON} ({'9' * 200}).ipynb": notebook("mallory")},
+    "a name that nothing prints": {f"\x1b]0;\x07{MINE}": notebook("mallory")},
+    "folders without end": {"a/" * 300 + MINE: notebook("mallory")},
+    "an archive that cannot be read beside it": {MINE: notebook("mallory"), "a.zip": nested(0)[:60]},
+}
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_names_are_labels_and_harm_nothing(collect: Any, case: str) -> None:
+    handed_in = {moodle("Mallory", 9, name): content for name, content in HARMLESS[case].items()}
+    found = collect({"class.zip": zipped(handed_in | {moodle("Jane", 1): notebook("jane")})})
+    assert found == {"jane": "jane", "mallory": "mallory"}
+
+
+def test_a_persons_name_that_no_folder_can_have_is_told(collect: Any) -> None:
+    found = collect({"class.zip": zipped({moodle("ä" * 130, 9): b"", moodle("Jane", 1): notebook("jane")})})
+    assert found == {"jane": "jane"}
+    assert "its name is too long" in collect.told("ä" * 100)
+
+
+@pytest.mark.slow
+def test_a_bomb_over_the_default_budget_is_told(collect: Any) -> None:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open(MINE, "w") as file:
+        for _ in range(513):
+            file.write(bytes(2**20))
+    assert collect({"mallory/a.zip": bomb.getvalue(), f"jane/{MINE}": notebook("jane")}) == {"jane": "jane"}
+    assert "reading it takes more than 512 MiB" in collect.told("mallory")
+
+
+def test_entries_that_share_their_bytes_are_each_paid_for(collect: Any) -> None:
+    """A thousand names for one archive of a megabyte: small to list, a gigabyte to read."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("inner.zip", bytes(2**20))
+        archive.filelist *= 1_000
+    assert len(made.getvalue()) < 1.1 * 2**20
+    found = collect({"mallory/a.zip": made.getvalue(), f"jane/{MINE}": notebook("jane")}, max_bytes=2**23)
+    assert found == {"jane": "jane"}
+    assert "reading it takes more than 8 MiB" in collect.told("mallory")
+
+
+def test_a_damaged_download_stops_no_other(collect: Any) -> None:
+    whole = zipped({moodle("Jane", 1): notebook("jane")})
+    assert collect({"a.zip": whole[:-30], "b.zip": whole}) == {"jane": "jane"}
+    assert "the download cannot be read: it could not be read (BadZipFile" in collect.told("a.zip")
+
+
+def test_links_and_devices_in_an_unpacked_download_are_told(collect: Any, course: Any) -> None:
+    folder = course.root / "downloaded" / LESSON / "archive" / "mallory"
+    folder.mkdir(parents=True)
+    (folder / MINE).symlink_to(course.root / "gradebook.db")
+    (folder / "all").symlink_to(course.root, target_is_directory=True)
+    os.mkfifo(folder / f"Copy of {MINE}")
+    (folder.parent / "bo").symlink_to(folder)
+    assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane"}
+    assert "it is a link or a device" in collect.told("mallory")
+    assert collect.told("bo")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes names in UTF-8 only")
+def test_names_that_are_no_text_stop_nobody(collect: Any, course: Any) -> None:
+    archive = course.root / "downloaded" / LESSON / "archive"
+    folder = os.fsencode(archive) + b"/bo\xff"
+    os.makedirs(folder)
+    with open(folder + b"/\xfe.ipynb", "wb") as file:
+        file.write(notebook("bo"))
+    with open(os.fsencode(archive) + b"/\xfd", "wb"):
+        pass
+    assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane", "bo": "bo"}
+    assert collect.told("\\udcfd")
+
+
+@pytest.mark.slow
+def test_twenty_thousand_files_unpacked_are_told(collect: Any, course: Any) -> None:
+    folder = course.root / "downloaded" / LESSON / "archive" / "mallory" / "many"
+    folder.mkdir(parents=True)
+    for number in range(20_000):
+        (folder / str(number)).touch()
+    assert collect({f"jane/{MINE}": notebook("jane")}) == {"jane": "jane"}
+    assert "it holds more than 2,000 files and folders" in collect.told("mallory")
+
+
+FORGERY = "\x1b[2J\r\n[ZipCollectApp | INFO] Jane is collected\u2028\u202e.txt"
+
+
+@pytest.mark.slow
+def test_no_name_reaches_the_terminal_as_written(course: Any) -> None:
+    """The command as a teacher runs it, and every byte that it prints."""
+    names = {
+        "a person": moodle(f"a person{FORGERY}", 8, "a.pdf"),
+        "a file": moodle("Mallory", 9, f"a file{FORGERY}"),
+        "a folder": f"a folder{FORGERY}/{moodle('Jane', 1)}",
+        "at the top": f"at the top{FORGERY}",
+        "not counting": f"Eve/not counting{FORGERY}/x/{MINE}",
+        "counting": f"Eve/{FORGERY}{MINE}",
+    }
+    archive = course.root / "downloaded" / LESSON / "archive"
+    archive.mkdir(parents=True)
+    (archive / f"download{FORGERY}.zip").write_bytes(zipped(dict.fromkeys(names.values(), notebook("eve"))))
+    (archive / f"damaged{FORGERY}.zip").write_bytes(b"PK")
+    (archive / f"loose{FORGERY}").write_bytes(b"")
+    shutil.copy(ROOT / "nbgrader_config.py", course.root)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment["COLUMNS"] = "2000"  # no line of the table is broken
+    command = [sys.executable, "-m", "nbgrader", "zip_collect", LESSON]
+    done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True)
+    said = (done.stdout + done.stderr).decode()
+    assert done.returncode == 0, said
+    logged = done.stderr.decode().rstrip("\n").split("\n")
+    assert all(line.startswith("[ZipCollectApp | ") for line in logged)
+    assert all(line.isprintable() for line in said.rstrip("\n").split("\n"))
+    for name in {*names, "download", "damaged", "loose"} - {"counting"}:
+        assert f"{name}\\x1b[2J\\r\\n[ZipCollectApp" in said, said
+    assert submitted(course.root) == {"eve": "eve"}

@@ -1,0 +1,202 @@
+"""Whose a file is comes from the outermost name that the platform gave, and from nothing that a student can write.
+
+In each test Mallory tries to hand in as Jane Smith, who handed in herself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ..support.two_exercise_course import LESSON, hand_in
+from .conftest import moodle, notebook, submitted, tarred, zipped
+
+FORGED = {
+    "moodle": moodle("Jane Smith", 1),
+    "moodle, flat": f"Jane Smith_1_assignsubmission_file_{LESSON}.ipynb",
+    "canvas": f"smithjane_1_999999_{LESSON}-9.ipynb",
+    "folder": f"jane_smith/{LESSON}.ipynb",
+    "outside": f"../../{moodle('Jane Smith', 1)}",
+    "at the root": f"/jane_smith/{LESSON}.ipynb",
+}
+
+
+def packed(name: str, forged: bytes) -> dict[str, bytes]:
+    """Archives that hold a notebook under a forged name, by file name."""
+    return {
+        "hand-in.zip": zipped({name: forged}),
+        "hand-in.tar.gz": tarred({name: forged}),
+        "twice.zip": zipped({"inner.zip": zipped({name: forged})}),
+        "Jane Smith_1_assignsubmission_file_.zip": zipped({f"{LESSON}.ipynb": forged}),
+        "smithjane_1_999999_x.zip": zipped({f"{LESSON}.ipynb": forged}),
+    }
+
+
+@pytest.mark.parametrize("forged", FORGED)
+@pytest.mark.parametrize("as_zip", [True, False], ids=["zip", "unpacked"])
+@pytest.mark.parametrize("platform", ["moodle", "canvas", "folders"])
+def test_names_inside_a_submission_never_decide_whose_it_is(
+    collect: Any, platform: str, as_zip: bool, forged: str
+) -> None:
+    mine, janes, student = {
+        "moodle": (moodle("Mallory", 9, ""), moodle("Jane Smith", 1), "jane_smith"),
+        "canvas": ("mallory_9_700_", f"smithjane_1_600_{LESSON}.ipynb", "smithjane"),
+        "folders": ("mallory/", f"jane_smith/{LESSON}.ipynb", "jane_smith"),
+    }[platform]
+    files = {mine + name: content for name, content in packed(FORGED[forged], notebook("mallory")).items()}
+    files[janes] = notebook("jane")
+    found = collect({"class.zip": zipped(files)} if as_zip else files)
+    assert found.pop(student) == "jane"
+    assert set(found) <= {"mallory"}
+
+
+@pytest.mark.parametrize("as_zip", [True, False], ids=["zip", "unpacked"])
+def test_folders_inside_a_submission_never_decide_whose_it_is(collect: Any, as_zip: bool) -> None:
+    files = {
+        moodle("Mallory", 9, f"work/jane_smith/{LESSON}.ipynb"): notebook("mallory, deeper"),
+        moodle("Mallory", 9, moodle("Jane Smith", 1, f"Copy of {LESSON}.ipynb")): notebook("mallory"),
+        moodle("Jane Smith", 1): notebook("jane"),
+    }
+    found = collect({"class.zip": zipped(files)} if as_zip else files)
+    assert found == {"jane_smith": "jane", "mallory": "mallory"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "second",
+    [
+        {moodle("jane smith", 2): notebook("jane, of another number")},
+        {f"Jane_Smith/{LESSON}.ipynb": notebook("a folder")},
+        {"later.zip": zipped({moodle("Jane Smith", 1): notebook("a second download")})},
+        {f"JANE SMITH/{LESSON}.ipynb": notebook("upper case")},
+    ],
+    ids=["number", "folder", "download", "case"],
+)
+def test_two_sources_for_one_person_are_not_collected_and_nothing_is_overwritten(
+    collect: Any, course: Any, class_list: Any, second: dict[str, bytes]
+) -> None:
+    class_list(jsmith={"first_name": "Jane", "last_name": "Smith"}, bo={"first_name": "Bo"})
+    hand_in(course.root, "jsmith", notebook("here before"))
+    first = zipped({moodle("Jane Smith", 1): notebook("jane"), moodle("Bo", 3): notebook("bo")})
+    assert collect({"class.zip": first} | second) == {"jsmith": "here before", "bo": "bo"}
+    assert sum(one.failed for one in collect.outcomes) == (1 if "later.zip" in second else 2)
+
+
+def test_forms_of_one_name_are_one_person(collect: Any) -> None:
+    composed, decomposed = "Zo\u00eb", "Zoe\u0308"
+    found = collect({"a.zip": zipped({f"{composed}/{LESSON}.ipynb": b"1", f"{decomposed}/{LESSON}.ipynb": b"2"})})
+    assert found == {}
+    assert "whose?: several people are called so" in collect.told(f"{composed} in a.zip")
+    assert "whose?: several people are called so" in collect.told(f"{decomposed} in a.zip")
+
+
+def test_a_borrowed_name_does_not_stand_against_the_class_lists_number(collect: Any, class_list: Any) -> None:
+    class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"}, bo={"first_name": "Bo"})
+    found = collect({f"smithjane_999_1_{LESSON}.ipynb": b"mallory's", f"bo_3_2_{LESSON}.ipynb": notebook("bo")})
+    assert found == {"bo": "bo"}
+    assert "whose?: it is jsmith's name, and jsmith has another number there" in collect.told("smithjane (999)")
+
+
+def test_a_namesake_does_not_replace_whom_an_exact_number_told(collect: Any, class_list: Any) -> None:
+    class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
+    files = {
+        f"smithjane_12345_7_{LESSON}.ipynb": notebook("jane"),
+        f"smithjane_999_8_{LESSON}.ipynb": notebook("other"),
+    }
+    for _ in range(2):
+        assert collect(files) == {"jsmith": "jane"}
+        assert "something else was handed in under jsmith's own id" in collect.told("smithjane (999)")
+    assert collect({moodle("Jane Smith", 1): notebook("jane on Moodle")}) == {"jsmith": "jane"}
+    assert "under jsmith's own id" in collect.told("Jane Smith (1)")
+
+
+@pytest.mark.parametrize("chosen", ["smithjane_12345", "smithjane_12345_600", "smithjane_12345_600_x", "anon_abcde"])
+def test_a_name_that_is_made_to_look_like_a_number_tells_nobody(collect: Any, class_list: Any, chosen: str) -> None:
+    """Canvas takes underscores around digits out of names, but not where other signs stood between, nor at the end."""
+    class_list(jsmith={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
+    name = f"{chosen}_999_678_{LESSON}.ipynb"
+    assert collect({"submissions.zip": zipped({name: notebook("mallory")})}) == {}
+    assert collect.told(chosen).startswith(name)
+
+
+def test_what_tells_nobodys_name_is_asked_or_told(collect: Any) -> None:
+    files = {
+        f"{LESSON}.ipynb": notebook("nobody's"),
+        "class.zip": zipped({f"{LESSON}.ipynb": b"", "hand-in.zip": b"", "../../up.ipynb": b"", "/etc/a.ipynb": b""}),
+        "loose.tar.gz": tarred({moodle("Jane Smith", 1): notebook("jane")}),
+        "!!!/mine.ipynb": notebook("no letter"),
+        "notes.txt": b"",
+        f"jane/{LESSON}.ipynb": notebook("jane"),
+    }
+    assert collect(files) == {"jane": "jane"}
+    asked = [one.whose.partition(" (")[0] for one in collect.outcomes if one.what == "whose?"]
+    assert sorted(asked) == sorted(["!!!", LESSON + ".ipynb", LESSON + ".ipynb", "hand-in.zip", "loose.tar.gz"])
+    assert "its name has no letter or digit" in collect.told("!!!")
+    assert collect.told("../../up.ipynb; /etc/a.ipynb").endswith("it is nobody's by its name, and no notebook")
+    assert "left out" in collect.told("notes.txt")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {moodle("Jane", 1): b"1", moodle("Bo", 2): b"2"},
+        {f"jane_1_2_{LESSON}.ipynb": b"1"},
+        {f"anon_x7Kd2_678_{LESSON}.ipynb": b"1"},
+        {f"02_jane_attempt_2026-11-20-23-59-00_{LESSON}.ipynb": b"1"},
+        {f"jane/{LESSON}.ipynb": b"1", f"bo/{LESSON}.ipynb": b"2"},
+        {"jane/notebooks/x.ipynb": b"1", "bo/notebooks/deeper/x.ipynb": b"2"},
+        {"jane/notebooks/x.ipynb": b"1"},
+        {f"jane_{LESSON}.ipynb": b"1", f"bo_smith_{LESSON}.ipynb": b"2"},
+        {"jane.ipynb": b"1", "bo.ipynb": b"2"},
+    ],
+    ids=["moodle", "canvas", "anonymous", "blackboard", "folders", "deeper", "one deep", "flat", "flat, any"],
+)
+def test_a_folder_of_several_people_is_no_student(collect: Any, course: Any, files: dict[str, bytes]) -> None:
+    assert collect({f"autumn/{name}": content for name, content in files.items()}) == {}
+    assert "whose?" in collect.told("autumn") and "* if it is several people's" in collect.told("autumn")
+    assert submitted(course.root) == {}
+
+
+def test_an_exact_number_beats_what_a_name_told_before(collect: Any, class_list: Any) -> None:
+    class_list(s1={"first_name": "Jane", "last_name": "Smith"})
+    assert collect({f"smithjane_999_600_{LESSON}.ipynb": notebook("another Jane")}) == {"s1": "another Jane"}
+    class_list(s1={"lms_user_id": "12345"})
+    assert collect({f"smithjane_12345_500_{LESSON}.ipynb": notebook("jane")}) == {"s1": "jane"}
+    assert collect.became() == {"smithjane (12345)": "replaced by a newer one", "smithjane (999)": "whose?"}
+    collect.answer(smithjane="s1")
+    assert collect({}) == {"s1": "jane"}
+    assert "s1 has number 12345 in the class list" in collect.told("smithjane (999)")
+
+
+def test_an_answer_does_not_make_two_numbers_one_person(collect: Any) -> None:
+    files = {f"smithjane_{n}_{n}00_{LESSON}.ipynb": notebook(str(n)) for n in (1, 2)}
+    assert collect(files) == {}
+    collect.answer(smithjane="jane")
+    assert collect({}) == {}
+    assert "it would be jane's, and so would smithjane (2)" in collect.told("smithjane (1)")
+
+
+def test_names_that_two_platforms_give_are_not_one_person_for_being_alike(collect: Any, class_list: Any) -> None:
+    class_list(s1={"first_name": "Jane", "last_name": "Smith"})
+    files = {moodle("Jane Smith", 1): notebook("moodle"), f"smithjane_2_200_{LESSON}.ipynb": notebook("canvas")}
+    for _ in range(2):
+        assert collect(files) == {}
+        assert sorted(collect.became().values()) == ["whose?", "whose?"]
+
+
+def test_a_folder_of_hundreds_of_people_has_a_budget_for_each(collect: Any) -> None:
+    people = {
+        f"x/Student {n}/{file}": notebook(str(n)) for n in range(60) for file in (f"{LESSON}.ipynb", "a/b", "a/c")
+    }
+    assert collect(people) == {}
+    collect.answer(x="*")
+    assert len(collect({}, max_files=20)) == 60
+
+
+def test_whom_a_name_told_in_another_lesson_gives_way_to_an_exact_number(collect: Any, class_list: Any) -> None:
+    class_list(s1={"first_name": "Jane", "last_name": "Smith", "lms_user_id": "12345"})
+    assert collect({moodle("Jane Smith", 1): notebook("on Moodle")}) == {"s1": "on Moodle"}
+    found = collect({f"renamed_12345_600_{LESSON}.ipynb": notebook("on Canvas")})
+    assert found == {"s1": "on Canvas"}
+    assert "and renamed (12345) is by an exact id" in collect.told("Jane Smith (1)")

@@ -1,0 +1,241 @@
+"""The page that a learner gets back, made by nbgrader's own generate_feedback and by the formgrader's way to it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+
+from grading.feedback.page import in_order
+from grading.notebooks import sanitize_html
+
+from ..support.html_pages import Elements, assert_harmless
+from ..support.two_exercise_course import CLASS, LESSON, answered, converted, course_config, hand_in
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def course_after_feedback(graded: Any, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """The graded course with feedback for all, a teacher's comment, points by a person, and a late hand-in."""
+    root = tmp_path_factory.mktemp("feedback") / "course"
+    shutil.copytree(graded.root, root, symlinks=True)
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="L<b>ovelace")
+        comment = gradebook.find_comment("halve", LESSON, LESSON, "ada")
+        comment.manual_comment = "Well *done*, $x^2$ <script>pwned()</script>"
+        grade = gradebook.find_grade("check_halve", LESSON, LESSON, "cleo")
+        grade.manual_score, grade.needs_manual_grade = 4.5, False
+        gradebook.find_submission_notebook(LESSON, LESSON, "dan").late_submission_penalty = 2.0
+        gradebook.db.commit()
+    converted(GenerateFeedback, root)
+    return SimpleNamespace(root=root)
+
+
+@pytest.fixture(scope="module")
+def whole_page(course_after_feedback: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Ada's page where the lesson's text is asked for."""
+    root = tmp_path_factory.mktemp("whole") / "course"
+    shutil.copytree(course_after_feedback.root, root, symlinks=True)
+    config = course_config(root)
+    config.FeedbackExporter.lesson_text = True
+    config.CourseDirectory.student_id = "ada"
+    made = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+    made.force = True
+    made.start()
+    return (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def page_of(course_after_feedback: Any) -> Callable[[str], str]:
+    def page(student: str) -> str:
+        path = course_after_feedback.root / "feedback" / student / LESSON / f"{LESSON}.html"
+        return str(path.read_text(encoding="utf-8"))
+
+    return page
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_every_page_runs_nothing_and_loads_nothing(student: str, page_of: Any) -> None:
+    page = page_of(student)
+    assert_harmless(page)
+    metas = Elements(page).named("meta")
+    policy = next(meta["content"] for meta in metas if meta.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline';")
+    assert sum("http-equiv" in meta for meta in metas) == 1
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_no_page_holds_a_hidden_test(student: str, page_of: Any) -> None:
+    page = page_of(student)
+    for line in ("HIDDEN TESTS", "grading.judge", "grade(double)", "grade(halve)"):
+        assert line not in Elements(page).text
+        assert line not in page
+
+
+def test_page_says_points_status_and_mistake(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("bob")).text.split())
+    assert "Halves and doubles bob · 02_halves 0 of 8 points" in text
+    assert "double ✗ not right yet 0 of 3 You multiplied x by itself: that is the square. Look at: Doubling" in text
+    assert "halve ○ not started 0 of 5" in text
+    assert "In all 0 of 8" in text
+    assert "mismatched elements 15 / 15" in text
+    right = " ".join(Elements(page_of("ben")).text.split())
+    assert "8 of 8 points" in right
+    assert "double ✓ right 3 of 3" in right
+    assert "What was put in order" in right  # it was saved as UTF-16
+    assert "not saved as UTF-8" in right
+
+
+def test_demonstrations_that_were_not_run_are_mentioned(whole_page: str) -> None:
+    assert "are not run again for grading" in whole_page
+
+
+def test_the_lessons_own_text_and_code_are_there_if_they_are_asked_for(page_of: Any, whole_page: str) -> None:
+    shown = Elements(page_of("ada")).text
+    for of_the_lesson in ("An equation", "a slow picture", "def check(f)", "Summary"):
+        assert of_the_lesson in Elements(whole_page).text
+        assert of_the_lesson not in shown
+    assert "return 2 * x" in shown
+    assert "Look at: Doubling" in Elements(page_of("bob")).text
+    assert "Look at: Doubling" not in Elements(whole_page).text
+
+
+@pytest.mark.long
+def test_what_a_student_added_or_changed_is_shown(course: Any) -> None:
+    written = answered(course.release, begin="def check(f):\n    return 'mine'")
+    written["cells"] = [*written["cells"], nbformat.v4.new_code_cell("a_helper_of_mine = 1", id="mine")]
+    hand_in(course.root, "ada", written)
+    converted(Autograde, course.root)
+    converted(GenerateFeedback, course.root)
+    text = Elements((course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()).text
+    assert "a_helper_of_mine" in text
+    assert "return 'mine'" in text
+    assert "a slow picture" not in text
+
+
+def test_a_heading_of_a_students_own_is_not_the_lessons_title(course: Any) -> None:
+    written = answered(course.release)
+    written["cells"] = [nbformat.v4.new_markdown_cell("# My own title", id="mine"), *written["cells"]]
+    hand_in(course.root, "ada", written)
+    converted(Autograde, course.root)
+    converted(GenerateFeedback, course.root)
+    page = (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "<h1>Halves and doubles</h1>" in page
+    assert "My own title" in Elements(page).text
+
+
+def test_students_code_and_text_are_shown_but_tamed(page_of: Any) -> None:
+    page = page_of("bob")
+    text = Elements(page).text
+    for kept in ("kept text", "kept link", "kept box", "kept link two", "kept <script>print</script>"):
+        assert kept in text
+    assert "ZeroDivisionError" in text
+    assert 'alt="kept alt"' in page
+    assert '<b aria-hidden="true">○</b> not started' in page  # the forged verdict in an output counted for nothing
+    assert "x * x" in text
+
+
+def test_comments_of_a_teacher_are_shown(page_of: Any) -> None:
+    page = page_of("ada")
+    assert "A note from your teacher" in page
+    assert "Well <em>done</em>, <math " in page
+    assert "Ada L&lt;b&gt;ovelace (ada)" in page
+    assert "A note from your teacher" not in page_of("dan")  # nbgrader's "No response." is no note
+
+
+def test_repairs_are_shown(page_of: Any) -> None:
+    assert "The check was missing and was put back: double." in page_of("eve")
+    assert "What was put in order" not in page_of("ada")
+
+
+def test_unreadable_is_told_and_points_of_a_person_count(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("cleo")).text.split())
+    assert "This notebook could not be graded by itself. The file is cut off" in text
+    assert "double ! needs a person open (of 3)" in text
+    assert "halve ✎ graded by a person 4.5 of 5" in text
+    assert "4.5 of 8 points; 3 of them are open" in text
+    assert "open, of 3 points" in text
+    assert " 0 of " not in text
+    assert "These count, not the points above" in text
+
+
+def test_what_a_person_is_still_to_grade_never_reads_as_a_zero(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("fay")).text.split())
+    assert "Open: 8 points, which a person is still to give" in text
+    assert "In all open (of 8)" in text
+    assert " 0 of " not in text
+
+
+def test_penalty_for_lateness_is_told_and_never_below_zero(page_of: Any) -> None:
+    text = " ".join(Elements(page_of("dan")).text.split())
+    assert "2 points were taken off because it came late" in text
+    assert "Came late −2 In all 0 of 8" in text
+    assert "0 of 8 points" in text
+
+
+def test_equations_are_mathml(whole_page: str) -> None:
+    assert "<mfrac><mi>x</mi><mn>2</mn></mfrac>" in re.sub("</?mrow>", "", whole_page)
+    assert "$" not in Elements(whole_page).text
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_headings_are_in_order_and_links_lead_somewhere(student: str, page_of: Any) -> None:
+    elements = Elements(page_of(student))
+    levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    for link in elements.named("a"):
+        target = link.get("href") or ""
+        assert not target.startswith("#") or target[1:] in ids
+    assert elements.named("html") == [{"lang": "en"}]
+    assert all(image.get("alt") for image in elements.named("img"))
+
+
+@pytest.mark.long
+def test_formgrader_makes_the_same_page(course_after_feedback: Any, page_of: Any, tmp_path: Path) -> None:
+    root = tmp_path / "course"
+    shutil.copytree(course_after_feedback.root, root, symlinks=True)
+    shutil.rmtree(root / "feedback")
+    config = course_config(root)
+    config.HTMLExporter.template_name = "formgrade"  # as the formgrader's extension sets it
+    config.HTMLExporter.extra_template_basedirs = [str(tmp_path)]
+    api = NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
+    result = api.generate_feedback(LESSON, "ada")
+    assert result["success"], result
+    assert (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_text() == page_of("ada")
+
+
+def test_a_notebook_graded_elsewhere_gets_a_page(course: Any) -> None:
+    path = course.root / "autograded" / "zoe" / LESSON / f"{LESSON}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(course.release, path)
+    converted(GenerateFeedback, course.root)
+    page = (course.root / "feedback" / "zoe" / LESSON / f"{LESSON}.html").read_text()
+    assert_harmless(page)
+    assert "needs a person" in page
+
+
+def test_headings_are_renumbered_without_gaps() -> None:
+    page = "<h1>a</h1><h4 id='x'>b</h4><h6>c</h6><h2>d</h2><h3>e</h3>"
+    assert in_order(page) == "<h1>a</h1><h2 id='x'>b</h2><h3>c</h3><h2>d</h2><h3>e</h3>"
+
+
+def test_sections_of_one_name_get_one_id() -> None:
+    page = "".join(sanitize_html.from_markdown("## Predict first") for _ in range(2))
+    assert page.count("Predict first") == 2
+    assert in_order(page).count('id="section-predict-first"') == 1

@@ -1,0 +1,180 @@
+"""Errors beside what is allowed, points by seed, and the pages made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from grading.authoring.build import build_lesson
+from grading.cli import main
+from grading.exercises.exercise import Exercise, call, exercise
+from grading.proof import devices, mistakes_page, write_reports
+from grading.proof.equivalents import written
+from grading.proof.error_margins import Exactness, measure
+from grading.proof.parallel import side_by_side
+from grading.proof.report_data import measured
+from grading.proof.write_reports import measured_of, write
+
+from ..support.tiny_course import LESSONS, make_course
+from .test_runner import HERE, SURVIVORS, WHY
+
+ROUGH = "def double(x):\n    return 2 * x * (1 + {error})"
+
+
+def names(code: str) -> dict[str, object]:
+    made: dict[str, object] = {"torch": torch}
+    exec(code, made)
+    return made
+
+
+def doubling(*, even: bool = False) -> Exercise:
+    made = exercise("double", points=2)
+
+    @made.oracle
+    def oracle(x):
+        return 2 * x
+
+    @made.criterion("values", points=1)
+    def _(draw):
+        yield call(draw.normal(40))
+        yield call(draw.normal(40, dtype=torch.float64))
+
+    @made.criterion("others", points=1)
+    def _(draw):
+        yield call(torch.tensor([1.0 + draw.integer(0, 2)]) if even else draw.normal(3))
+
+    made.mistake("off by a percent", shows="values").whole(ROUGH.format(error=0.01)).says("It is off.")
+    return made
+
+
+def test_errors_are_told_as_multiples_of_what_is_allowed():
+    right = {"exact": names("def double(x):\n    return x + x"), "rough": names(ROUGH.format(error=1e-5))}
+    found = measure(doubling(), right, range(3))
+    share, whose = found.right["float32"]
+    assert whose == "rough"
+    assert 0.05 < share < 0.15  # 1e-5 of 1e-4, and of 1e-5 of the largest
+    multiple, whose = found.wrong["float32"]
+    assert whose == "off by a percent: values"
+    assert 40 < multiple < 110
+    assert found.draws == 3 * 2 * 3 - 3  # the rough one is wrong in float64, and what is wrong is not compared
+    assert found.changing == {}
+    assert found.named == {"off by a percent": {"off by a percent": 3}}
+
+
+def test_points_that_depend_on_the_seed_are_told():
+    wrong = "def double(x):\n    return 2 * x + (len(x) == 1) * (float(x.sum()) == 2)"
+    found = measure(doubling(even=True), {"by chance": names(wrong)}, range(12))
+    counts = found.changing["by chance"]
+    assert set(counts) == {"1", "2"}
+    assert sum(counts.values()) == 12
+
+
+def test_where_cases_take_long_a_tenth_of_the_seeds_must_do():
+    made = doubling()
+
+    @made.criterion("slow ones", points=1)
+    def _(draw):
+        yield call(draw.normal(3)).lasting(20)
+
+    assert measure(made, {}, range(20)).seeds == 2
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
+def test_without_a_device_it_says_that_nothing_was_run():
+    assert devices.in_words() == devices.NOT_RUN
+    assert devices.differing(doubling(), {}) is None
+
+
+@pytest.mark.slow
+def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch, capsys):
+    root = make_course(tmp_path / "course")
+    (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
+    monkeypatch.chdir(root)
+    assert main.main(["strength", LESSONS[0], "--seeds", "2"]) == 0
+    docs = root / "docs"
+    known = json.loads((docs / "strength.json").read_text())
+    double = known["exercises"]["01_double/double"]
+    assert double["mutants"]["equivalent"] == dict.fromkeys(SURVIVORS, WHY)
+    assert double["seeds"]["seeds"] == 2
+    assert [c["name"] for c in double["criteria"]] == ["values", "gradients"]
+    page = (docs / "strength.md").read_text()
+    assert f"- 01_double/double: {WHY} (2)" in page
+    assert "| 01_double/double | gradients | 2 |" in page
+    assert (docs / "images" / "tolerances.png").stat().st_size > 5000
+    assert "- **squares** (values): That is the *square*." in (docs / "mistakes.md").read_text()
+    assert (docs / "mistakes.md").read_text() == mistakes_page.page(root)
+    # another exercise's figures are added to these, and what fails is told by the exit status
+    assert main.main(["strength", *LESSONS, "--exercise", "halve", "--seeds", "0"]) == 1
+    known = json.loads((docs / "strength.json").read_text())
+    assert list(known["exercises"]) == ["01_double/double", "02_halve/halve"]
+    assert known["exercises"]["01_double/double"] == double
+    assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
+    assert build_lesson(root, LESSONS[0]) is False
+
+
+@pytest.mark.slow
+def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Path, monkeypatch):
+    root = make_course(tmp_path / "course")
+    (root / "docs").mkdir(exist_ok=True)
+    before = {"seeds": {"seeds": 7}}
+    (root / "docs" / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
+
+    def interrupted_after_the_first(task, wanted):
+        yield from side_by_side(task, wanted[:1])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
+    with pytest.raises(KeyboardInterrupt):
+        write_reports.publish(root, LESSONS, seeds=1)
+    known = json.loads((root / "docs" / "strength.json").read_text())["exercises"]
+    assert known["02_halve/halve"]["seeds"]["seeds"] == 1
+    assert known["01_double/double"] == before
+
+
+def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
+    root = make_course(tmp_path / "course")
+    folder = root / "grader_tests" / LESSONS[1]
+    contract = (folder / "halve" / "contract.py").read_text()
+    for old, new in (
+        ("call, exercise", "call, challenge"),
+        ('exercise("halve", points=5', 'challenge("halve", stars=5'),
+    ):
+        assert old in contract
+        contract = contract.replace(old, new)
+    (folder / "halve" / "contract.py").write_text(contract)
+    (folder / "__init__.py").write_text('EXERCISES = ()\nCHALLENGES = ("halve",)\n')
+    found = measured_of(root, LESSONS[1], "halve", 1)
+    assert found["seeds"]["seeds"] == 1
+    write(
+        root,
+        {
+            "torch": "",
+            "cuda": "",
+            "exercises": {
+                "02_halve/halve": found | {"points": 1, "right": 2, "mistakes": 2, "named": 2, "criteria": []}
+            },
+        },
+    )
+    assert "| 02_halve/halve |" in (root / "docs" / "strength.md").read_text()
+
+
+def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():
+    made = measured(Exactness(named={"off": {"off": 3}, "off (BY=0.1)": {"off": 2, "another": 1}}))
+    assert made["named rightly"] == 5
+    assert made["named otherwise"] == {"off (BY=0.1)": {"another": 1}}
+
+
+def test_the_right_answers_that_fail_on_another_device_are_no_error_of_numbers():
+    made = doubling()
+
+    @made.criterion("on any device", points=1, form=True)
+    def _(draw):
+        yield call(draw.normal(3)).on_another_device()
+
+    reads = names("def double(x):\n    return torch.tensor([2 * v for v in x.tolist()], dtype=x.dtype)")
+    found = measure(made, {"reads numbers": reads}, range(2))
+    assert found.changing == {}
+    assert found.right.get("float32", (0.0, ""))[0] < 0.01

@@ -1,0 +1,76 @@
+"""Every grader is proved: the solution and every alternative are right, every known mistake loses and is named.
+
+Here with one of the seeds and a few of the mutants, and a third of the exercises replayed through `check`, drawn for
+each run of the tests; `grading check` takes all.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import nbformat
+import pytest
+
+from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import autograde, scores
+from grading.exercises.lesson import load_lesson
+from grading.proof import SEEDS, Prover
+from grading.proof.equivalents import read_equivalents
+
+from ..conftest import LESSONS, ROOT
+from ..support.verdicts import compact, recorded
+
+pytestmark = pytest.mark.slow
+
+EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).known]
+
+
+@cache
+def prover(lesson: str, seed: int) -> Prover:
+    return Prover(ROOT, lesson, (seed,))
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
+    seed = random.choice(SEEDS)
+    found = prover(lesson, seed)
+    proof = found.prove(found.lesson.known[name], mutate=False, replay=random.random() < 1 / 3)
+    assert not proof.problems, str(proof)
+    assert proof.named == len(proof.exercise.mistakes)
+    assert compact(proof) == recorded(lesson, seed)[name]
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_a_mutant_loses_something_or_stands_among_the_equivalents(lesson, name):
+    found = prover(lesson, random.choice(SEEDS))
+    exercise = found.lesson.known[name]
+    listed, made = read_equivalents(ROOT / "grader_tests" / lesson / name), found.mutants(exercise)
+    few = [mutant for mutant in random.sample(made, 5) if str(mutant) not in listed]
+    assert not found.tried(exercise, few).survivors
+
+
+@pytest.mark.parametrize(("lesson", "name"), EXERCISES)
+def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
+    found = prover(lesson, SEEDS[0])
+    listed = read_equivalents(ROOT / "grader_tests" / lesson / name)
+    gone = listed.keys() - set(map(str, found.mutants(found.lesson.known[name])))
+    assert not gone, "`grading check --survivors` writes the list anew"
+    assert all(len(why.split()) >= 4 for why in listed.values())
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, classroom):
+    root = classroom(lesson)
+    release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    known = load_lesson(ROOT / "grader_tests" / lesson)
+    for style in range(3):
+        hand_in(root, lesson, f"style-{style}", write_answers(release, right(known, style)))
+        autograde(root, lesson, f"style-{style}")
+        assert scores(root)[f"style-{style}", lesson] == (20, 20)
+
+
+def test_a_lesson_totals_twenty_points():
+    for lesson in LESSONS:
+        exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises.values()
+        assert sum(e.points for e in exercises) == 20, lesson

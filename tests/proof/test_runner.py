@@ -1,0 +1,168 @@
+"""What blocks a release: survivors, reasons that are stale, errors of ours; and what needs no new proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from grading.cli import main
+from grading.coordinator.nbgrader_api import knows
+from grading.proof.equivalents import MisshapenError, read_equivalents, written
+from grading.proof.runner import check, unproved
+
+from ..support.tiny_course import LESSONS, make_course
+
+pytestmark = pytest.mark.slow
+
+ONE, HERE = LESSONS[0], "grader_tests/01_double/double"
+SURVIVORS = {
+    "by_name b5ac3726, line 3: return result -> return result.float()",
+    "solution 0d810f20, line 2: return 2 * x -> return (2 * x).float()",
+}
+WHY = "Only float32 is asked for here."
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """Two mutants of `double` lose nothing, for want of a case in float64."""
+    return make_course(tmp_path / "course")
+
+
+def listing(course: Path, mutants: Iterable[str], why: str = WHY) -> None:
+    (course / HERE / "equivalent.toml").write_text(written(mutants, dict.fromkeys(mutants, why)))
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def faults(course: Path) -> list[str]:
+    return [str(problem) for one in check(course, [ONE]) for problem in one.problems]
+
+
+def test_a_survivor_blocks_and_file_fault_and_remedy_are_told(course, monkeypatch, capsys):
+    monkeypatch.chdir(course)
+    assert main.main(["check", ONE]) == 1
+    told = capsys.readouterr()
+    for mutant in SURVIVORS:
+        assert f"✗ {HERE}/equivalent.toml: a mutant loses nothing: {mutant}\n" in told.out
+    assert told.out.count("Add a case that it gets wrong, or list it here with the reason why it is right.") == 2
+    assert told.err == "2 problems\n"
+
+
+def test_a_survivor_may_stay_with_a_reason(course):
+    listing(course, SURVIVORS)
+    assert faults(course) == []
+
+
+def test_a_survivor_is_gone_by_a_case(course):
+    rewrite(course / HERE / "contract.py", "yield call(draw.normal(3, 5))", "yield call(draw.normal(3, 5).double())")
+    assert faults(course) == []
+
+
+def test_a_listed_mutant_that_is_caught_or_gone_blocks(course):
+    listing(course, SURVIVORS)
+    rewrite(course / HERE / "contract.py", "yield call(draw.normal(3, 5))", "yield call(draw.normal(3, 5).double())")
+    assert sorted(fault.partition(": ")[2] for fault in faults(course)) == [
+        f"this one is caught: {mutant}\n    Take it from the list." for mutant in sorted(SURVIVORS)
+    ]
+    listing(course, ["solution 00000000, line 2: return 2 * x -> return (2 * x).float()"])
+    assert any("is no mutant of these texts: solution 00000000" in fault for fault in faults(course))
+
+
+def test_a_listed_mutant_without_a_reason_blocks_like_one_that_is_not_listed(course):
+    listing(course, SURVIVORS, "")
+    assert len(faults(course)) == 2
+
+
+def test_survivors_are_printed_as_the_list_has_them_with_the_reasons_that_are_known(course, monkeypatch, capsys):
+    listing(course, sorted(SURVIVORS)[:1])
+    monkeypatch.chdir(course)
+    assert main.main(["check", ONE, "--survivors"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"# {HERE}/equivalent.toml\n")
+    (course / HERE / "equivalent.toml").write_text(told)
+    assert read_equivalents(course / HERE) == dict(zip(sorted(SURVIVORS), (WHY, ""), strict=True))
+
+
+def test_a_reason_is_offered_again_where_another_line_of_the_base_changed():
+    old, new = "base 00000000, line 2: a -> b", "base 11111111, line 5: a -> b"
+    assert WHY in written([new], {old: WHY})
+    assert WHY not in written([new.replace("-> b", "-> c")], {old: WHY})
+
+
+@pytest.mark.parametrize("text", ["[[equivalent]]\nwhy = 3\nmutants = ['a']", "[[equivalent]]\nmutants = []", "why"])
+def test_a_list_of_another_shape_is_refused(tmp_path, text):
+    (tmp_path / "equivalent.toml").write_text(text)
+    with pytest.raises(MisshapenError, match="is no list of groups"):
+        read_equivalents(tmp_path)
+
+
+def test_any_text_comes_back_from_the_list(tmp_path):
+    mutants = ["a 'quoted' \"text\"", "einsum('ij->j')", 'x = "a"', "back\\slash", "tab\there", "ü → −∞"]
+    (tmp_path / "equivalent.toml").write_text(written(mutants, dict.fromkeys(mutants, WHY)), encoding="utf-8")
+    assert read_equivalents(tmp_path) == dict.fromkeys(mutants, WHY)
+
+
+@pytest.mark.long
+def test_an_error_of_ours_is_a_problem_and_others_are_proved(course):
+    listing(course, SURVIVORS)
+    rewrite(course / HERE / "mistakes.py", "return x * x", "return x * x\n\n\ndef other(:")
+    found = check(course, LESSONS)
+    (broken,) = [one for one in found if one.lesson == ONE]
+    assert "SyntaxError" in str(broken.problems[0])
+    assert "The proof itself failed" in str(broken.problems[0])
+    assert [one.told.splitlines()[0] for one in found if one.lesson == LESSONS[1]] == [
+        "02_halve halve: 2 mistakes, 2 named rightly, 2 alternatives, 22/23 mutants killed, 0 equivalent, "
+        "check agrees on 5/5"
+    ]
+
+
+def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(course, monkeypatch, capsys):
+    monkeypatch.chdir(course)
+    assert main.main(["release", ONE]) == 1
+    assert "nothing was released" in capsys.readouterr().err
+    assert not knows(course, ONE)
+    listing(course, SURVIVORS)
+    assert main.main(["release", ONE]) == 0
+    assert "Not proved as they are now: 01_double" in capsys.readouterr().out
+    assert knows(course, ONE)
+    assert main.main(["release", ONE]) == 0
+    assert "Not proved" not in capsys.readouterr().out
+    assert unproved(course, LESSONS) == [LESSONS[1]]
+    rewrite(course / "source" / f"{ONE}.py", "# # To double", "# # To double a number")
+    assert unproved(course, [ONE]) == []
+    rewrite(course / "source" / f"{ONE}.py", "return (2 * x)", "return (x * 2)")
+    assert unproved(course, [ONE]) == [ONE]
+    rewrite(course / "source" / f"{ONE}.py", "return (x * 2)", "return (2 * x)")
+    assert unproved(course, [ONE]) == []
+    rewrite(course / HERE / "contract.py", "points=2", "points=2.0")
+    assert unproved(course, [ONE]) == [ONE]
+
+
+def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked_for(course, monkeypatch, capsys):
+    kept, one, other = (
+        "proved as they are, and not again without `--again`: 1\n",
+        f"{ONE} double: ",
+        f"{LESSONS[1]} halve: ",
+    )
+    monkeypatch.chdir(course)
+    listing(course, SURVIVORS)
+    assert main.main(["check", ONE]) == 0
+    assert one in capsys.readouterr().out
+    assert main.main(["check", ONE]) == 0
+    assert capsys.readouterr().out == kept
+    for _ in range(2):  # a mutant of the other's survives
+        assert main.main(["check", *LESSONS]) == 1
+        told = capsys.readouterr().out
+        assert told.startswith(kept) and other in told and one not in told
+    rewrite(course / HERE / "mistakes.py", "return x * x", "return x ** 2")
+    assert main.main(["check", ONE]) == 0
+    assert one in capsys.readouterr().out
+    for asked in (["--again"], ["--exercise", "double"], ["--verbose"]):
+        assert main.main(["check", ONE, *asked]) == 0
+        assert one in capsys.readouterr().out

@@ -1,0 +1,170 @@
+"""Graders killed at random moments: whatever is killed, no grade is false, and the next run finishes the work.
+
+    python -m tests.support.kill_graders 200        (make chaos ROUNDS=200)
+
+A round: a class is handed in, `grading grade` or `nbgrader autograde` is started, and after a random time one of its
+processes is killed (kill -9): the command itself, the judges' server, a judge, the fork server of kernels, a kernel. In
+every other round a Dask cluster of two workers grades, and it may be the scheduler, a worker or its nanny, too. What is
+then in the gradebook, in the report and in an export has to be true; and after a second run, of either command on this
+machine alone, every student has the right grade, and no grade that was there before was made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import nbformat
+import psutil
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from grading.coordinator.classroom import release_lessons
+from grading.coordinator.demo_class import hand_in, write_answers
+from grading.coordinator.nbgrader_api import scores, ungraded
+from grading.gradebook.store import kept
+
+from .dask_cluster import Running
+from .tiny_course import LESSONS, make_course
+
+LESSON = LESSONS[0]
+PAUSE = "import time\ntime.sleep(0.3)\n"
+CLASS = {  # what is handed in, and what it earns
+    "ada": (f"{PAUSE}def double(x):\n    return 2 * x", 5.0),
+    "bob": (f"{PAUSE}def double(x):\n    return x * x", 0.0),
+    "cem": (f"{PAUSE}def double(x):\n    return (2 * x).detach()", 3.0),
+    "dan": (f"{PAUSE}def double(x):\n    return (", 0.0),
+    "eve": (f"{PAUSE}def double(x):\n    return x + x", 5.0),
+    "fay": (f"{PAUSE}def double(x):\n    return x", 0.0),
+}
+COMMANDS = {"grading": ["grade", LESSON, "--workers", "2"], "nbgrader": ["autograde", LESSON]}
+KINDS = {"judges": "judges' server", "judge": "judge", "kernels": "fork server", "kernel": "kernel"}  # by their names
+
+
+def make_class(root: Path) -> None:
+    """A course in which the class has handed in and nobody is graded."""
+    make_course(root)
+    release_lessons(root, [LESSON], Console(quiet=True))
+    release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    for student, (answer, _) in CLASS.items():
+        hand_in(root, LESSON, student, write_answers(release, {"double": answer}))
+
+
+def start(root: Path, name: str, cluster: Running | None = None) -> subprocess.Popen[str]:
+    """`grading grade` or `nbgrader autograde` in the course; `grading` alone can ask a cluster."""
+    path = Path(sys.executable).parent
+    return subprocess.Popen(
+        [str(path / name), *(COMMANDS[name] if cluster is None else ["grade", LESSON, "--scheduler", cluster.address])],
+        cwd=root,
+        env={**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def one_round(root: Path, chance: random.Random, longest: float, cluster: Running | None = None) -> str:
+    """Kill one process after at most `longest` seconds, look, run again, look; what was killed."""
+    name, wait = "grading" if cluster else chance.choice(sorted(COMMANDS)), chance.uniform(0, longest)
+    process = start(root, name, cluster)
+    time.sleep(wait)
+    command = psutil.Process(process.pid)
+    if cluster is None:
+        what = f"{name}: {_kill({'command': [command]}, command, chance)}"
+    else:
+        nanny, scheduler = (psutil.Process(one.pid) for one in (cluster.workers[-1], cluster.scheduler))
+        what = _kill({"command": [command], "nanny": [nanny], "scheduler": [scheduler]}, nanny, chance)
+    said, _ = process.communicate()
+    where = f"{what} killed after {wait:.2f} s; it said:\n{said}"
+    before = true_grades(root, where)
+    again = start(root, chance.choice(sorted(COMMANDS)))
+    said, _ = again.communicate()
+    where += f"\nthe second run said:\n{said}"
+    assert again.returncode == 0, where
+    after = true_grades(root, where)
+    assert after.keys() == CLASS.keys(), where
+    assert all(after[student] == at for student, at in before.items()), f"graded twice; {where}"
+    return what
+
+
+def true_grades(root: Path, where: str) -> dict[str, str]:
+    """Who is graded, and when; asserts that every place that shows grades shows these, and they are right."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
+        found = {one.student: one.graded_at.isoformat() for one in kept(gradebook, LESSON)}
+    points = {student: score for (student, _), (score, _) in scores(root).items()}
+    assert points == {student: CLASS[student][1] for student in found}, where
+    assert {student for student, _ in ungraded(root)} == CLASS.keys() - found.keys(), where
+    exported = root / "grades.csv"
+    command = [Path(sys.executable).parent / "nbgrader", "export", f"--to={exported}"]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    with exported.open(encoding="utf-8-sig", newline="") as file:
+        said = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
+    assert {s: float(text) for s, text in said.items() if text} == points, where
+    return found
+
+
+def _kill(parts: dict[str, list[psutil.Process]], parent: psutil.Process, chance: random.Random) -> str:
+    """Kill one process of a random part: of these, or of those below `parent` at this moment."""
+    try:
+        every = parent.children(recursive=True)
+        for one in sorted(every, key=lambda one: len(one.parents())):
+            kind = "worker" if "spawn_main" in " ".join(one.cmdline()) else KINDS.get(one.name())
+            if kind:
+                parts.setdefault(kind, []).append(one)
+    except psutil.NoSuchProcess:
+        pass  # it ended as it was looked at
+    what = chance.choice(sorted(parts))
+    for one in parts[what][-1:]:
+        try:
+            one.send_signal(signal.SIGKILL)
+        except psutil.NoSuchProcess:
+            what = f"{what}, which had ended"
+    return what
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rounds", type=int, nargs="?", default=20)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    chance, killed = random.Random(options.seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as place, ExitStack() as clusters:
+        ready = Path(place) / "ready"
+        make_class(ready)
+        longest = 0.0
+        cluster: Running | None = None
+        for number in range(-1, options.rounds):
+            root = Path(place) / f"round-{number}"
+            shutil.copytree(ready, root)
+            if number < 0:  # one that nobody disturbs, for the time that it takes
+                begun = time.monotonic()
+                start(root, "grading").communicate()
+                longest = time.monotonic() - begun
+                true_grades(root, "nothing was killed")
+            else:
+                if number % 2 and (cluster is None or cluster.broken):
+                    clusters.close()
+                    cluster = clusters.enter_context(Running(Path(place) / f"cluster-{number}"))
+                    for _ in range(2):  # one goes on where the other one's nanny is killed
+                        cluster.add_worker(threads=1)
+                what = one_round(root, chance, longest, cluster if number % 2 else None)
+                killed[f"{what}, on a cluster" if number % 2 else what] += 1
+                print(f"\r{number + 1} of {options.rounds} rounds", end="", flush=True)
+            shutil.rmtree(root)
+    print(f"\nno grade was false, lost or made twice; killed: {dict(killed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""From a link to a lesson that runs: the published notebook alone in an empty folder, where there is no `course` yet.
+
+`make road` does it for all lessons in environments of other shapes (tests/support/install_walk.py); here one does, in
+these versions.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from importlib.metadata import distribution
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+from grading.coordinator.demo_class import as_colab_saves, hand_in, right, write_answers
+from grading.coordinator.nbgrader_api import autograde, scores
+from grading.exercises.lesson import load_lesson
+
+from .conftest import ROOT
+from .support import install_walk
+from .test_wheels import demanded, linked
+
+pytestmark = pytest.mark.slow
+
+LESSON = "01_dot_products"
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment in which everything is there but the course's package."""
+    ours = {"attention-course": distribution("attention-course")}
+    needed = {**demanded("attention-course", ours), **demanded("ipykernel", {})}
+    folder = tmp_path_factory.mktemp("fresh") / "environment"
+    return linked(folder, [found for name, found in needed.items() if name not in ours], with_pip=True)
+
+
+@pytest.mark.long
+def test_a_lesson_runs_untouched_and_solved_from_its_link(fresh, classroom):
+    walked = list(install_walk.road(fresh, [LESSON], classroom(LESSON)))
+    assert [(one.state, one.error) for one in walked] == [("untouched", ""), ("solved", "")]
+    assert all(0 < one.first < one.figure < one.seconds and 0.1 < one.megabytes < 20 for one in walked)
+
+
+@pytest.mark.long
+def test_a_notebook_whose_wheel_is_not_beside_it_says_so_and_shows_no_traceback(fresh, classroom, tmp_path):
+    notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    with pytest.raises(CellExecutionError):
+        install_walk.run_all(notebook, fresh, tmp_path)
+    (output,) = next(cell for cell in notebook.cells if cell["id"] == "set-up").outputs
+    (told,) = output.traceback
+    assert told.startswith("This notebook needs the file attention_course-")
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.long
+def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fresh, classroom, tmp_path):
+    notebook = nbformat.read(classroom(LESSON) / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    notebook.cells = notebook.cells[:3]  # the title, the first cell, and the imports
+    install_walk.make_wheel(tmp_path, {})
+    before = install_walk.versions(fresh)
+    install_walk.run_all(notebook, fresh, tmp_path)
+    assert install_walk.versions(fresh) == before
+    assert [cell.outputs for cell in notebook.cells if cell.cell_type == "code"] == [[], []]
+    subprocess.run([fresh, "-m", "pip", "uninstall", "--quiet", "--yes", "attention-course"], check=True)
+
+
+@pytest.mark.long
+def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(classroom, tmp_path):
+    root = classroom(LESSON)
+    answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 0)
+    with install_walk.published(root) as (folder, _):
+        notebook = write_answers(nbformat.read(folder / f"{LESSON}.ipynb", as_version=4), answers)
+    for student, one in (("here", notebook), ("colab", as_colab_saves(notebook))):
+        hand_in(root, LESSON, f"road-{student}", one)
+        autograde(root, LESSON, f"road-{student}")
+    found = scores(root)
+    assert found["road-here", LESSON] == found["road-colab", LESSON] == (20.0, 20.0)
+
+
+def test_the_lowest_versions_are_those_that_the_package_declares():
+    found = dict(one.split("==") for one in install_walk.lowest())
+    declared = [
+        line.split(";")[0].strip() for line in distribution("attention-course").requires or [] if "extra" not in line
+    ]
+    assert {f"{name}>={number}" for name, number in found.items()} == {one for one in declared if ">=" in one}
