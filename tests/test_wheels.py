@@ -144,7 +144,7 @@ def names(wheel: Path) -> set[str]:
 def test_each_wheel_holds_its_package_and_nothing_else(wheels):
     for package, wheel in wheels.items():
         assert {name.split("/")[0] for name in names(wheel)} - {SHARED.split("/")[0]} == {package}
-    assert {"course/notebook/checking.py", "course/text/harbour.txt"} <= names(wheels["course"])
+    assert {"course/notebook/check.py", "course/text/harbour.txt"} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
     assert "course/examples/02_softmax/softmax.practice" in names(wheels["course"])
     assert wheels["course"].stat().st_size < 10 * 2**20
@@ -170,7 +170,7 @@ def test_the_source_distribution_holds_the_package_and_no_test_of_it(tmp_path):
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as archive:
         held = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert "course/notebook/checking.py" in held
+    assert "course/notebook/check.py" in held
     assert {name.split("/")[0] for name in held} <= {
         "course", "grading", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "PKG-INFO", ".gitignore",
     }  # fmt: skip

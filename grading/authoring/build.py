@@ -26,7 +26,7 @@ from nbformat import NotebookNode
 
 import course
 import grading
-from course.notebook import checking
+from course.notebook import catalog
 
 from ..course_dir.fingerprints import Ledger, digest, sources
 from ..course_dir.paths import CourseError
@@ -34,7 +34,7 @@ from ..exercises.lesson import Lesson, load_lesson
 from ..grader.cell_code import defines
 from ..notebooks.cells import check_call, check_of, grade_id
 from .check_data import export_lesson, same_examples
-from .student_install import deliver, delivery, origin
+from .student_install import delivery, insert_setup_cell, origin
 
 EXPORTED = "exported.json"  # beside the graders, and committed with them: a fresh clone need not make them anew
 ENGINE, PACKAGE = Path(grading.__file__).parent, Path(course.__file__).parent
@@ -86,7 +86,7 @@ def build_lesson(root: Path, name: str) -> bool:
     notebook = read_lesson(text)
     tests = root / "grader_tests" / name
     hold_to_the_rules(notebook, text, load_lesson(tests))
-    deliver(notebook, f"{name}.ipynb", origin(delivery(root)))
+    insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
     folder = _place_of_examples(root, name, notebook)
@@ -109,7 +109,7 @@ def export(tests: Path, folder: Path) -> bool:
 
 def exported(tests: Path, folder: Path) -> str:
     """A digest of what a lesson's examples and practice are made of, and of the files themselves."""
-    made = [folder / f"{tests.name}{checking.ENDING}", *sorted((folder / tests.name).glob("*.practice"))]
+    made = [folder / f"{tests.name}{catalog.ENDING}", *sorted((folder / tests.name).glob("*.practice"))]
     makers = sources(*EXPORTERS, tests, tests.parent / "shared")
     return digest([*makers, *(path for path in made if path.exists())])
 
@@ -119,7 +119,7 @@ def _place_of_examples(root: Path, name: str, notebook: NotebookNode) -> Path | 
     if (root / "course").is_dir():
         return root / "course" / "examples"
     begins = any(cell.cell_type == "code" and f'begin("{name}")' in cell.source for cell in notebook.cells)
-    known = (checking.EXAMPLES / f"{name}{checking.ENDING}").exists()
+    known = (catalog.EXAMPLES / f"{name}{catalog.ENDING}").exists()
     return root / "source" / name if begins and not known else None
 
 
