@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import GradebookCsvError, StepFailed
 from .course import Verb
 
 if TYPE_CHECKING:
@@ -103,11 +104,10 @@ def _revise(options: argparse.Namespace, workers: int) -> int:
     from rich.console import Console
 
     from ..coordinator.console_tables import show_revised
-    from ..coordinator.nbgrader_api import GradingError
     from ..coordinator.recalculate import revise
 
     if options.seed:
-        raise GradingError("--now judges by the course's seed as it is now: leave out --seed, or --now and --yes")
+        raise StepFailed("--now judges by the course's seed as it is now: leave out --seed, or --now and --yes")
     failed = 0
 
     def shown(found: Sequence[Revised]) -> bool:
@@ -217,13 +217,11 @@ def _push(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..coordinator.console_tables import show_push
-    from ..coordinator.nbgrader_api import GradingError
-    from ..lms.gradebook_csv import ExportError
 
     try:
         from ..lms.canvas_api import CanvasAssignment
     except ImportError as error:
-        raise GradingError(f'{error}: it takes `pip install "attention-course-teach[canvas]"`') from error
+        raise StepFailed(f'{error}: it takes `pip install "attention-course-teach[canvas]"`') from error
     from ..coordinator.class_data import class_of, people_of
 
     course, lesson, root = class_of(options.root), options.lesson, options.root
@@ -241,7 +239,7 @@ def _push(options: argparse.Namespace) -> int:
         if not plan.to_send or not agreed(options, f"Send these to {plan.assignment!r}"):
             return 0
         otherwise = there.send(plan.to_send)
-    except ExportError as error:
+    except GradebookCsvError as error:
         print(f"grading: {error}", file=sys.stderr)
         return 1
     print(f"{len(plan.to_send) - len(otherwise)} sent, and read back as they were sent")

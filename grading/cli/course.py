@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from ..errors import CourseError
+
 Act = Callable[[argparse.Namespace], int]
 
 
@@ -77,7 +79,6 @@ def _new_lesson(options: argparse.Namespace) -> int:
 def _publish(options: argparse.Namespace) -> int:
     from ..authoring.student_install import delivery, origin
     from ..authoring.student_repo import SITE, built_since, has_site, publish, released
-    from ..course_dir.paths import CourseError
     from ..proof.runner import unproved
 
     names = released(options.root)

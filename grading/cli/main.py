@@ -11,6 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import (
+    CannotWrite,
+    ClusterLost,
+    CourseError,
+    CourseLocked,
+    GradebookCsvError,
+    IdentityTableError,
+    StepFailed,
+)
 from . import changes, course
 
 if TYPE_CHECKING:
@@ -114,15 +123,10 @@ def main(arguments: list[str] | None = None) -> int:
     changes.declare(verb, verbs.choices["regrade"])
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
-    from ..course_dir.paths import CourseError, course_named, course_root, lessons
+    from ..course_dir.paths import course_named, course_root, lessons
     from ..import_blocks import leave_out
 
     leave_out()
-    from ..coordinator.classroom import CannotWrite
-    from ..coordinator.executors import ClusterLost
-    from ..coordinator.nbgrader_api import GradingError
-    from ..gradebook.lock import AtWork
-    from ..lms.identities import WhoseError
     from ..sandbox import SandboxUnavailable
 
     try:
@@ -137,7 +141,15 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
-    except (CourseError, GradingError, AtWork, CannotWrite, ClusterLost, WhoseError, FileNotFoundError) as error:
+    except (
+        CourseError,
+        StepFailed,
+        CourseLocked,
+        CannotWrite,
+        ClusterLost,
+        IdentityTableError,
+        FileNotFoundError,
+    ) as error:
         print(f"grading: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         _say_last("grading: stopped. What was done is kept; run the same command again to go on.")
@@ -279,7 +291,7 @@ def _fill(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from ..coordinator.class_data import class_of, people_of
-    from ..lms.gradebook_csv import ExportError, fill, lines
+    from ..lms.gradebook_csv import fill, lines
 
     given, lesson = Path(options.file), options.lesson
     course = class_of(options.root)
@@ -299,7 +311,7 @@ def _fill(options: argparse.Namespace) -> int:
             options.by,
             excused=[student for student, name in course.excused if name == lesson],
         )
-    except ExportError as error:
+    except GradebookCsvError as error:
         print(f"grading: nothing was written. {given}: {error}", file=sys.stderr)
         return 1
     print("\n".join(lines(done)))

@@ -26,17 +26,14 @@ from traitlets.config import Config
 
 from ..class_report.short_names import shortened
 from ..course_dir.paths import lessons
+from ..errors import CannotWrite, ClusterLost, StepFailed
 from ..gradebook.lock import alone
 from ..sandbox import require
-from .executors import ClusterLost, Workers, pool, threads
-from .nbgrader_api import GradingError, configuration, feedback, handed_in, knows, release, waiting
+from .executors import Workers, pool, threads
+from .nbgrader_api import configuration, feedback, handed_in, knows, release, waiting
 from .schedule import Plan, carry_out, plan
 
 DISK = (errno.ENOSPC, errno.EDQUOT)
-
-
-class CannotWrite(RuntimeError):
-    """Grades cannot be written, so none is made; the message says why, and what is kept."""
 
 
 @dataclass
@@ -78,7 +75,7 @@ def cores() -> int:
 
 def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
     """Build lessons, so many at a time, one a core by default, and release each in turn, since one process writes the
-    gradebook. Raises GradingError, CourseError."""
+    gradebook. Raises StepFailed, CourseError."""
     from ..authoring.build import build_lesson  # it brings torch, which grading leaves to the judges
 
     with pool(workers or cores()) as executor:
@@ -116,9 +113,9 @@ def grade_class(
     tell: as in `Outcome`.
 
     Raises SandboxUnavailable, and grades nothing, where this machine cannot confine student code; unless `unsandboxed`
-    or the course's configuration says to do without, or the cluster is to. Raises AtWork where another process grades
-    this course, CannotWrite where grades cannot be written, ClusterLost where the cluster does not grade: what is
-    graded is kept.
+    or the course's configuration says to do without, or the cluster is to. Raises CourseLocked where another process
+    grades this course, CannotWrite where grades cannot be written, ClusterLost where the cluster does not grade: what
+    is graded is kept.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
@@ -277,7 +274,7 @@ def _write_pages(root: Path, name: str, students: list[str], executor: Executor,
         student = pages[page]
         try:
             page.result()
-        except GradingError as error:
+        except StepFailed as error:
             failed[student] = str(error)
         progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
     new = len(students) - len(failed)

@@ -44,7 +44,7 @@ class Graded:
 
 
 def grade(task: Task) -> Graded:
-    """The graded notebook, as `nbgrader autograde` makes it. Raises NotGraded, SandboxUnavailable."""
+    """The graded notebook, as `nbgrader autograde` makes it. Raises SubmissionNotGraded, SandboxUnavailable."""
     judging = Judging(task.work, task.file, task.max_bytes)
     try:
         nb = judging.notebook()

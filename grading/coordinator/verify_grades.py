@@ -19,17 +19,17 @@ from traitlets.config import Config
 
 from ..course_dir.paths import lessons
 from ..course_dir.seeds import secret_named
+from ..errors import NotHandedIn, SubmissionNotGraded
 from ..gradebook.grade_inputs import differences
 from ..gradebook.store import Kept
 from ..grader.verdict import ExerciseVerdict
-from ..judge.client import NotGraded
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import grade_id
 from ..notebooks.verdict_cell import is_judged, verdict_of
 from ..sandbox import require
 from .executors import pool
 from .nbgrader_api import configuration, knows
-from .schedule import NotHandedIn, task_of
+from .schedule import task_of
 from .submission import Graded, grade
 
 
@@ -98,7 +98,7 @@ def _of_lesson(
     for one, standing, waiting in begun:
         try:
             found = verdicts_in(waiting.result())
-        except NotGraded as error:
+        except SubmissionNotGraded as error:
             yield Regraded(lesson, one.student, failed=str(error))
         else:
             changed = differences(dict(one.made_of), standing.made_of(one.student))

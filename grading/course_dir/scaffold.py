@@ -15,7 +15,8 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from .paths import CONFIG, CourseError
+from ..errors import CourseError
+from .paths import CONFIG
 from .seeds import FILE as SEED
 from .seeds import course_seed
 

@@ -20,7 +20,8 @@ from typing import Any
 from course.checkers.chance import tagged
 from course.harness.bytecode import seal
 
-from .answer_text import Answer, EditError, block, edited, filled, patched
+from ..errors import EditError
+from .answer_text import Answer, block, edited, filled, patched
 from .case import (
     SUBJECT,
     Case,

@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from grading.errors import Unreadable
 from grading.judge.client import SHARED, Work
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, locate
+from grading.notebooks.submitted_file import MAX_BYTES, locate
 from grading.sandbox.policy import describe
 
 WORDS = {

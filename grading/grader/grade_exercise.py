@@ -20,9 +20,10 @@ from course.harness.forbidden_calls import as_written
 from course.harness.program import Observation
 from course.harness.runner import observe, settled
 
+from ..errors import NoAnswer
 from ..exercises.case import in_words
 from ..exercises.exercise import Exercise
-from .codec import Ask, NoAnswer
+from .codec import Ask
 from .references import Prepared, judge_case, known, misses, mistaken, prepare, programs
 from .source_analysis import Source
 from .verdict import CriterionVerdict, ExerciseVerdict

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.authoring.student_install import SET_UP, Delivery, Origin, deliver, delivery, first_cell, origin
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 
 from ..conftest import ROOT
 

@@ -19,7 +19,8 @@ from grading.cli import main
 from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in, right, write_answers
 from grading.coordinator.nbgrader_api import grades, scores
-from grading.course_dir.paths import NoCourseError, course_root
+from grading.course_dir.paths import course_root
+from grading.errors import NoCourseError
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import find_exercise
 from grading.sandbox import grants

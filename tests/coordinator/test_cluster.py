@@ -19,8 +19,8 @@ from grading.coordinator import cluster_bundle
 from grading.coordinator.classroom import grade_class, release_lessons
 from grading.coordinator.cluster import is_private
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.executors import ClusterLost
 from grading.coordinator.nbgrader_api import scores, waiting
+from grading.errors import ClusterLost
 from grading.gradebook.store import kept
 
 from ..support.class_helpers import SLOW, Heard, everything, solved, start, url_of, with_deadline

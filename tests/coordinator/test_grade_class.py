@@ -13,8 +13,8 @@ from grading.cli import main
 from grading.coordinator.classroom import demonstrate, grade_class, release_lessons, write_feedback
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import autograde, grades, scores, waiting, why_not
-from grading.course_dir.paths import CourseError
 from grading.course_dir.seeds import name_of
+from grading.errors import CourseError
 
 from ..support.class_helpers import Heard, everything, files_of, solved, start, with_deadline
 from ..support.tiny_course import LESSONS, make_course

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from grading.coordinator.classroom import CannotWrite, grade_class
+from grading.coordinator.classroom import grade_class
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import autograde, scores, why_not
+from grading.errors import CannotWrite
 from grading.gradebook.lock import alone
 
 from ..support.class_helpers import SLOW, Heard, solved, start

@@ -16,10 +16,10 @@ from grading.authoring.build import FOLDED, read_lesson
 from grading.cli import main
 from grading.coordinator.demo_class import hand_in, right, write_answers
 from grading.coordinator.nbgrader_api import scores
-from grading.course_dir.paths import CourseError
 from grading.course_dir.scaffold import begin_course, new_lesson
 from grading.course_dir.seeds import FILE
-from grading.exercises.lesson import GraderError, load_lesson
+from grading.errors import CourseError, ExerciseError
+from grading.exercises.lesson import load_lesson
 
 from ..support.html_pages import Elements
 from ..support.tiny_course import LESSONS, ROOT, make_course
@@ -204,5 +204,5 @@ def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsy
     assert said.startswith(f"grading: grader_tests/{LESSONS[0]}/double/")
     assert told in said
     assert len(said.splitlines()) == 1
-    with pytest.raises(GraderError):
+    with pytest.raises(ExerciseError):
         load_lesson(root / "grader_tests" / LESSONS[0])

@@ -9,7 +9,8 @@ import pytest
 
 from grading.cli import main
 from grading.coordinator.nbgrader_api import knows
-from grading.proof.equivalents import MisshapenError, read_equivalents, written
+from grading.errors import EquivalentsFileError
+from grading.proof.equivalents import read_equivalents, written
 from grading.proof.runner import check, unproved
 
 from ..support.tiny_course import LESSONS, make_course
@@ -98,7 +99,7 @@ def test_a_reason_is_offered_again_where_another_line_of_the_base_changed():
 @pytest.mark.parametrize("text", ["[[equivalent]]\nwhy = 3\nmutants = ['a']", "[[equivalent]]\nmutants = []", "why"])
 def test_a_list_of_another_shape_is_refused(tmp_path, text):
     (tmp_path / "equivalent.toml").write_text(text)
-    with pytest.raises(MisshapenError, match="is no list of groups"):
+    with pytest.raises(EquivalentsFileError, match="is no list of groups"):
         read_equivalents(tmp_path)
 
 
