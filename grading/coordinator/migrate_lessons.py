@@ -25,9 +25,9 @@ from ..course_dir.paths import CONFIG, lessons
 from ..course_dir.seeds import FILE
 from ..errors import StepFailed
 from ..notebooks.cells import grade_id
-from .classroom import release_lessons
 from .nbgrader_api import configuration, knows, opened
 from .recalculate import Revised, revise
+from .release import release_lessons
 
 TRIAL = ".migrating-"  # a folder in the course's directory: the copy that the new version is tried on
 PARTS = ("source", "grader_tests")

@@ -16,8 +16,8 @@ from ..lms.feedback_zip import TAKES_BACK, name_for, pack
 from ..lms.identities import FILE, Whose
 from ..lms.platforms import Outermost
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
-from .classroom import write_feedback
 from .nbgrader_api import configuration, waiting
+from .write_feedback import write_feedback
 
 
 @dataclass

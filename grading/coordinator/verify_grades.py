@@ -2,7 +2,7 @@
 
 For whoever appeals, and to see that one machine grades as another did.
 
-Does not cover: grading anew, into the gradebook (`classroom.py`).
+Does not cover: grading anew, into the gradebook (`grade_class`).
 """
 
 from __future__ import annotations

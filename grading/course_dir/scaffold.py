@@ -88,7 +88,7 @@ def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") ->
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
-    """Write a lesson that passes `grading check`; the files. Raises CourseError."""
+    """Write a lesson that passes `grading prove`; the files. Raises CourseError."""
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 13_positions")
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}

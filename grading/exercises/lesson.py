@@ -39,7 +39,7 @@ class Lesson:
 
     @property
     def known(self) -> dict[str, Exercise]:
-        """All that `check` knows and `grading check` proves."""
+        """All that `check` knows and `grading prove` proves."""
         return self.exercises | self.challenges
 
 

@@ -207,7 +207,7 @@ class Prover:
         try:
             listed = read_equivalents(self.root / proof.folder)
         except EquivalentsFileError as error:
-            proof.problem(FILE, str(error), "Write it as `grading check --survivors` does.")
+            proof.problem(FILE, str(error), "Write it as `grading prove --survivors` does.")
             listed = {}
         made = self.mutants(proof.exercise)
         proof.trials = self.tried(proof.exercise, made, proof.alone)

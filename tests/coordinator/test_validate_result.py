@@ -17,10 +17,10 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from grading.coordinator import validate_result
-from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.gradebook_writer import Writer
 from grading.coordinator.nbgrader_api import configuration, grades, scores
+from grading.coordinator.release import release_lessons
 from grading.coordinator.submission import Graded, Task, not_read
 from grading.course_dir.seeds import name_of
 from grading.errors import SubmissionNotGraded

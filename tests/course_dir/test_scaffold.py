@@ -150,7 +150,7 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    assert main.main(["check", "--course", str(course)]) == 0  # proved, and not released
+    assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
     assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
 
