@@ -48,11 +48,9 @@ def _new_lesson(options: argparse.Namespace) -> int:
 
 def _build(options: argparse.Namespace) -> int:
     from ..authoring.build import build_lesson
-    from ..proof import mistakes_page
 
     for name in options.lessons:
         print(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
-    mistakes_page.write(options.root)
     return 0
 
 

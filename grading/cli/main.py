@@ -24,7 +24,7 @@ UNSANDBOXED = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; its exit status: 0, 1 if something failed, 2 for wrong arguments, 130 if it was stopped."""
-    options = _parser().parse_args(with_new_verb(sys.argv[1:] if arguments is None else arguments))
+    options = make_parser().parse_args(with_new_verb(sys.argv[1:] if arguments is None else arguments))
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
     from ..course_dir.paths import course_named, course_root, lessons
     from ..import_blocks import leave_out
@@ -53,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command."""
     parser = argparse.ArgumentParser(prog="grading", description=DESCRIPTION, epilog=EPILOG)
     commands = Commands(parser)
     for group in GROUPS:
