@@ -61,7 +61,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert main.main(["migrate", str(new_version), "--yes"]) == 0
     told = capsys.readouterr().out
     assert "3 grades written" in told
-    assert "`grading release 03_halve` gives out what is new" in told
+    assert "`grading release 03_halve` releases the new lessons." in told
     assert {student: earned for (student, _), earned in scores(course).items()} == {
         "ada": (6, 6),
         "bob": (0, 6),

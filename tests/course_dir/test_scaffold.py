@@ -152,7 +152,7 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
     assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
+    assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
 @pytest.mark.long
@@ -167,7 +167,7 @@ def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_th
         (students / "docs" / "10_gone.html").touch()
         assert main.main(publish) == 0
         told = capsys.readouterr().out
-        assert told.count("1 lessons") == 2 and "left as they are" not in told
+        assert told.count("1 lessons") == 2 and "left unchanged" not in told
     finally:
         for written in ((course / "source" / "10_not_released.py"), course / "grader_tests" / "10_not_released"):
             shutil.rmtree(written) if written.is_dir() else written.unlink()

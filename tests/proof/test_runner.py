@@ -130,7 +130,7 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     assert not knows(course, ONE)
     listing(course, SURVIVORS)
     assert main.main(["release", ONE]) == 0
-    assert "Not proved as they are now: 01_double" in capsys.readouterr().out
+    assert "Not proved in their present form: 01_double" in capsys.readouterr().out
     assert knows(course, ONE)
     assert main.main(["release", ONE]) == 0
     assert "Not proved" not in capsys.readouterr().out
