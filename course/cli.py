@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
     lesson = _begun(options.file, names, options.lesson)
-    known = checking.known_of(lesson)
+    known = checking.exercises_and_challenges(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
         raise UnusableFile(f"{', '.join(unknown)}: no exercise of {lesson}; there are {', '.join(known)}")
     if absent := [name for name in options.exercises if name not in names]:
@@ -61,19 +61,19 @@ def _check(options: argparse.Namespace) -> int:
 
 def _progress(options: argparse.Namespace) -> int:
     files = options.file or [path for path in sorted(Path().glob("*.py")) if _answers(path)]
-    remembered = checking.notebook.memory.path
-    if not files and not (remembered and checking.notebook.memory.lessons):
+    remembered = checking.session.store.path
+    if not files and not (remembered and checking.session.store.lessons):
         raise UnusableFile("no Python file here answers an exercise; name one: attention progress my_answers.py")
-    done = bool(files) or not any(line.next for line in course_progress.lines())
+    done = bool(files) or not any(line.next for line in course_progress.lesson_progress())
     for path in files:
         names, complete = _run(path)
         _begun(path, names, options.lesson)
         print(f"{path}:")
-        shown = lesson_progress.standing()
+        shown = lesson_progress.lesson_report()
         display(shown)
         done = done and complete and shown.status == "passes"
     if remembered:
-        print(course_progress.words(course_progress.lines()))
+        print(course_progress.to_text(course_progress.lesson_progress()))
     return 0 if done else 1
 
 
@@ -95,7 +95,7 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise UnusableFile(f"{path}{line}: Python cannot read it ({getattr(error, 'msg', error)})") from None
-    checking.notebook.__init__()  # type: ignore[misc]  # each file begins anew
+    checking.session.__init__()  # type: ignore[misc]  # each file begins anew
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     sys.path.insert(0, str(path.resolve().parent))
     try:
@@ -116,10 +116,10 @@ def _begun(path: Path, names: dict[str, Any], named: str) -> str:
     answered = {lesson: sum(name in names for name in checking.exercises_of(lesson)) for lesson in checking.lessons()}
     if named and named not in answered:
         raise UnusableFile(f"there is no lesson {named!r}; there are {', '.join(answered)}")
-    lesson = named or checking.notebook.lesson or max(answered, key=lambda one: answered[one])
+    lesson = named or checking.session.lesson or max(answered, key=lambda one: answered[one])
     if not answered[lesson]:
         raise UnusableFile(
             f"{path} defines no function that is called like an exercise{' of ' + lesson if named else ''}"
         )
-    checking.notebook.lesson, checking.notebook.names = lesson, names
+    checking.session.lesson, checking.session.names = lesson, names
     return lesson

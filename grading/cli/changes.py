@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .commands import Commands, add_lessons, add_students, add_unsandboxed, add_workers, add_yes, confirmed, plural
 
 if TYPE_CHECKING:
-    from ..coordinator.recalculate import Revised
+    from ..coordinator.recalculate import GradeChange
 
 
 def add_commands(commands: Commands) -> None:
@@ -56,18 +56,18 @@ def _regrade(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..coordinator.console_tables import show_revised
-    from ..coordinator.recalculate import revise
+    from ..coordinator.recalculate import recalculate
     from ..processors import cpu_count
 
     failed = 0
 
-    def agreed(found: Sequence[Revised]) -> bool:
+    def agreed(found: Sequence[GradeChange]) -> bool:
         nonlocal failed
         show_revised(found, Console())
         failed = sum(bool(one.failed) for one in found)
         return len(found) > failed and confirmed(options, "write these grades")
 
-    written = revise(
+    written = recalculate(
         options.root,
         options.lessons,
         agreed,
@@ -84,11 +84,11 @@ def _regrade(options: argparse.Namespace) -> int:
 
 
 def _verify_grades(options: argparse.Namespace) -> int:
-    from ..coordinator.verify_grades import regrade
+    from ..coordinator.verify_grades import verify_grades
     from ..processors import cpu_count
 
     status = 0
-    for one in regrade(
+    for one in verify_grades(
         options.root,
         options.lessons,
         students=options.students,

@@ -55,13 +55,13 @@ def add_commands(commands: Commands) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
-    from ..course_dir.scaffold import EXCHANGE, begin_course
+    from ..course_dir.scaffold import EXCHANGE, init_course
 
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         print("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
         exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
-    for line in begin_course(options.directory, options.begun_with, exchange or ""):
+    for line in init_course(options.directory, options.begun_with, exchange or ""):
         print(line)
     return 0
 
@@ -80,12 +80,12 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _publish(options: argparse.Namespace) -> int:
     from ..authoring.student_install import delivery, origin
-    from ..authoring.student_repo import SITE, built_since, has_site, publish, released
+    from ..authoring.student_repo import SITE, has_site, publish, released, stale_releases
     from ..errors import CourseError
     from ..proof.runner import unproved
 
     names = released(options.root)
-    if changed := sorted({*unproved(options.root, names), *built_since(options.root, names)}):
+    if changed := sorted({*unproved(options.root, names), *stale_releases(options.root, names)}):
         raise CourseError(
             f"nothing was published: {', '.join(changed)} changed since the last proof and release. "
             "Run `grading release`, then publish again."

@@ -59,28 +59,28 @@ def _collect(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..coordinator.collect import collect
-    from ..course_dir.paths import lessons
+    from ..course_dir.paths import list_lessons
 
-    lesson = lessons(options.root, [options.lesson])[0] if options.lesson else ""
+    lesson = list_lessons(options.root, [options.lesson])[0] if options.lesson else ""
     return int(any(one.failed for one in collect(options.root, options.archives, lesson, Console())))
 
 
 def _fill_gradebook(options: argparse.Namespace) -> int:
-    from ..coordinator.class_data import class_of, people_of
+    from ..coordinator.class_data import load_class, load_roster
     from ..errors import GradebookCsvError, StepFailed
-    from ..lms.gradebook_csv import fill, lines
+    from ..lms.gradebook_csv import fill_column, summary_lines
 
     given, lesson = options.file, options.lesson
-    course = class_of(options.root)
+    course = load_class(options.root)
     graded, waiting = course.whole(lesson), [s.student for s in course.submissions if s.lesson == lesson and s.open]
     if not graded:
         raise StepFailed(f"nothing was written: {lesson} has no complete grades. Run `grading grade {lesson}` first")
     points, content = {one.student: one.points for one in graded}, given.read_bytes()
     try:
-        done = fill(
+        done = fill_column(
             content,
             lesson,
-            people_of(options.root),
+            load_roster(options.root),
             points,
             graded[0].most,
             options.column,
@@ -89,7 +89,7 @@ def _fill_gradebook(options: argparse.Namespace) -> int:
         )
     except GradebookCsvError as error:
         raise GradebookCsvError(f"nothing was written. {given}: {error}") from error
-    print("\n".join(lines(done)))
+    print("\n".join(summary_lines(done)))
     if waiting:
         print(f"unchanged, because an exercise needs a person: {', '.join(sorted(waiting))}")
     out = options.out or given.with_name(f"{given.stem}-filled.csv")
@@ -102,9 +102,9 @@ def _feedback_zip(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..coordinator.return_feedback import hand_back
-    from ..course_dir.paths import lessons
+    from ..course_dir.paths import list_lessons
 
-    (lesson,) = lessons(options.root, [options.lesson])
+    (lesson,) = list_lessons(options.root, [options.lesson])
     out = options.out or Path(f"feedback-{lesson}.zip")
     done = hand_back(options.root, lesson, options.downloads, out, Console())
     for student, why in done.left_out.items():
@@ -123,7 +123,7 @@ def _feedback_zip(options: argparse.Namespace) -> int:
 def _push(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from ..coordinator.class_data import class_of, people_of
+    from ..coordinator.class_data import load_class, load_roster
     from ..coordinator.console_tables import show_push
     from ..errors import StepFailed
 
@@ -132,7 +132,7 @@ def _push(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise StepFailed(f'{error}. Run `pip install "attention-course-teach[canvas]"`') from error
 
-    course, lesson, root = class_of(options.root), options.lesson, options.root
+    course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
     graded = course.whole(lesson)
     if not graded:
@@ -140,7 +140,7 @@ def _push(options: argparse.Namespace) -> int:
     waits = sorted(one.student for one in course.submissions if one.lesson == lesson and one.open)
     there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
     points = {one.student: one.points for one in graded}
-    plan = there.plan(people_of(root), points, free, graded[0].most, options.by)
+    plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
     show_push(plan, waits, Console())
     if not plan.to_send or not confirmed(options, f"send these points to {plan.assignment!r}"):
         return 0

@@ -26,18 +26,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; its exit status: 0, 1 if something failed, 2 for wrong arguments, 130 if it was stopped."""
     options = make_parser().parse_args(with_new_verb(sys.argv[1:] if arguments is None else arguments))
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
-    from ..course_dir.paths import course_named, course_root, lessons
-    from ..import_blocks import leave_out
+    from ..course_dir.paths import course_root, list_lessons, open_course
+    from ..import_blocks import block_slow_imports
 
-    leave_out()
+    block_slow_imports()
     from ..sandbox import SandboxUnavailable
 
     try:
         _stop_on_signals()
         if options.in_course:
-            options.root = course_named(options.course) if options.course else course_root()
+            options.root = open_course(options.course) if options.course else course_root()
         if hasattr(options, "lessons"):
-            options.lessons = lessons(options.root, options.lessons)
+            options.lessons = list_lessons(options.root, options.lessons)
         return int(options.handler(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)

@@ -98,11 +98,11 @@ def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..class_report import console, csv_tables, html_page
-    from ..class_report.mistake_texts import Graders
-    from ..coordinator.class_data import class_of
+    from ..class_report.mistake_texts import MistakeTexts
+    from ..coordinator.class_data import load_class
     from ..course_dir.seeds import course_seed
 
-    course, graders = class_of(options.root), Graders(options.root)
+    course, graders = load_class(options.root), MistakeTexts(options.root)
     if options.anonymous:
         course = course.anonymous(course_seed(options.root))
     if options.html:
@@ -120,11 +120,11 @@ def _demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..class_report import console
-    from ..class_report.mistake_texts import Graders
-    from ..coordinator.class_data import class_of
+    from ..class_report.mistake_texts import MistakeTexts
+    from ..coordinator.class_data import load_class
     from ..coordinator.demo import demonstrate
 
     failed = demonstrate(options.root, Console())
-    console.show_class(class_of(options.root), Graders(options.root), Console(), students=True)
+    console.show_class(load_class(options.root), MistakeTexts(options.root), Console(), students=True)
     print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
     return min(1, failed)

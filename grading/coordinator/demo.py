@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..course_dir.paths import lessons
+from ..course_dir.paths import list_lessons
 from .demo_class import hand_in, sample_class
 from .grade_class import grade_class
 from .release import release_lessons
@@ -15,7 +15,7 @@ from .write_feedback import write_feedback
 
 def demonstrate(root: Path, console: Console) -> int:
     """Release all lessons, hand in a sample class, grade it and write feedback. Returns how many steps failed."""
-    names = lessons(root)
+    names = list_lessons(root)
     release_lessons(root, names, console)
     for name in names:
         new = [student for student, notebook in sample_class(root, name) if hand_in(root, name, student, notebook)]

@@ -22,15 +22,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import lessons
+from ..course_dir.paths import list_lessons
 from ..errors import CannotWrite, ClusterLost
-from ..gradebook.lock import alone
+from ..gradebook.lock import exclusive
 from ..processors import cpu_count
 from ..sandbox import require
 from .executors import Workers, threads
-from .nbgrader_api import configuration, handed_in, knows, waiting
+from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading
 from .progress import log_above, progress_bars, seconds_each, show_failures
-from .schedule import Plan, carry_out, plan
+from .schedule import Plan, plan_grading, run_plan
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -101,23 +101,23 @@ def grade_class(
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
-    with alone(root), progress_bars(console) as progress, log_above(progress.console), by as judges:
-        for name in lessons(root, names):
+    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as judges:
+        for name in list_lessons(root, names):
             chosen = [one for one in handed_in(root, name) if students is None or one in students]
-            if chosen and not knows(root, name):
+            if chosen and not is_registered(root, name):
                 outcome.add_failed(
                     name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
             elif chosen:
-                made = plan(coursedir, config, name, chosen, again=again)
-                for student, reasons in made.why.items():
+                made = plan_grading(coursedir, config, name, chosen, again=again)
+                for student, reasons in made.reasons.items():
                     outcome.announce(name, student, reasons)
                 if dry:
                     _show_plan(made, progress.console)
                 else:
                     _grade_lesson(made, config, judges, progress, outcome)
     if not dry and (outcome.graded or outcome.failed):
-        console.print(_table(outcome, {(lesson, student) for student, lesson, _ in waiting(root)}))
+        console.print(_table(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
     failed = outcome.failed.items()
     show_failures((f"{name}, {who}: {why}" if who else f"{name} {why}" for (name, who), why in failed), console)
     return outcome
@@ -138,9 +138,11 @@ def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Tabl
 
 
 def _show_plan(made: Plan, console: Console) -> None:
-    for student, why in made.why.items():
+    for student, why in made.reasons.items():
         console.print(Text(f"{made.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
-    console.print(f"{made.lesson}: {len(made.why)} to be graded, {len(made.stands)} graded and not changed since")
+    console.print(
+        f"{made.lesson}: {len(made.reasons)} to be graded, {len(made.up_to_date)} graded and not changed since"
+    )
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
@@ -155,31 +157,31 @@ def _cluster(address: str) -> AbstractContextManager[Workers]:
 
 def _grade_lesson(made: Plan, config: Config, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:
     name = made.lesson
-    for student in made.stands:
+    for student in made.up_to_date:
         outcome.add_up_to_date(name, student)
-    for student, why in made.without.items():
+    for student, why in made.missing.items():
         outcome.add_failed(name, student, why)
-    if made.why:
-        workers.make_ready(made.standing.work())
-        row, begun = progress.add_task(name, total=len(made.why)), time.monotonic()
+    if made.reasons:
+        workers.make_ready(made.standing.job())
+        row, begun = progress.add_task(name, total=len(made.reasons)), time.monotonic()
 
         def done(student: str, error: Exception | None) -> None:
             if error is None:
-                outcome.add_graded(name, student, made.why[student])
+                outcome.add_graded(name, student, made.reasons[student])
             else:
                 outcome.add_failed(name, student, f"not graded: {error}")
             progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
 
         try:
-            carry_out(made, config, workers, done)
+            run_plan(made, config, workers, done)
         except ClusterLost as error:
             raise ClusterLost(f"{error}. {_what_is_kept(outcome)}") from error
         except (OSError, SQLAlchemyError) as error:
             raise CannotWrite(f"grades cannot be written: {_write_error(error)}. {_what_is_kept(outcome)}") from error
         new = sum(lesson == name for lesson, _ in outcome.graded)
         progress.update(row, description=f"{name}: {new} graded{seconds_each(begun, new)}")
-    if made.stands:
-        progress.console.print(f"{name}: {len(made.stands)} graded before, and not changed since")
+    if made.up_to_date:
+        progress.console.print(f"{name}: {len(made.up_to_date)} graded before, and not changed since")
 
 
 def _write_error(error: Exception) -> str:

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import lessons
+from ..course_dir.paths import list_lessons
 from ..errors import StepFailed
 from ..processors import cpu_count
 from .executors import pool
-from .nbgrader_api import feedback, handed_in, knows
+from .nbgrader_api import feedback, handed_in, is_registered
 from .progress import progress_bars, seconds_each, show_failures
 
 
@@ -26,9 +26,9 @@ def write_feedback(root: Path, names: Iterable[str], console: Console, *, worker
     """
     failed: list[str] = []
     with progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
-        for name in lessons(root, names):
+        for name in list_lessons(root, names):
             students = handed_in(root, name, "autograded")
-            if students and not knows(root, name):
+            if students and not is_registered(root, name):
                 failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
             else:
                 failed += _write_pages(root, name, students, executor, progress)

@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from course.checkers.chance import tagged
-from course.harness.bytecode import seal
+from course.harness.bytecode import compile_stand_in
 
 from ..errors import EditError
 from .answer_text import Answer, block, edited, filled, patched
@@ -263,7 +263,7 @@ class Exercise:
     @cached_property
     def sealed(self) -> str:
         """The stand-in as it goes into a kernel: code that runs, and has no text to print."""
-        return seal(self.stand_in)
+        return compile_stand_in(self.stand_in)
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""

@@ -19,7 +19,7 @@ FILE, WHO = ".grading-lock", ".grading-at-work"
 
 
 @contextmanager
-def alone(root: Path) -> Iterator[None]:
+def exclusive(root: Path) -> Iterator[None]:
     """Nobody else grades the course in `root` while this is entered, from any process. May be entered within itself.
 
     The lock ends with the process, however that ends. Raises CourseLocked.

@@ -17,8 +17,8 @@ from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 from grading.errors import ConnectionBroken, MalformedReply, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import read
-from grading.grader.grade_exercise import examine
+from grading.grader.codec import decode_reply
+from grading.grader.grade_exercise import grade_exercise
 from grading.judge.kernel.outputs import CellRun, Collector, parsed
 from grading.judge.kernel.zmtp import GREETING, NULL, Incoming
 
@@ -83,7 +83,7 @@ def test_any_bytes_are_a_packed_value_or_none(blob):
 @given(texts("'", '"', "A", "=", "(", "[", "{", "\\x41", base64.b64encode(pack([SEEN.to_plain()])).decode()))
 def test_any_text_is_a_reply_or_malformed(text):
     with bounded(len(text)), contextlib.suppress(MalformedReply):
-        read(text, 1)
+        decode_reply(text, 1)
 
 
 def _packs(value):
@@ -108,11 +108,11 @@ def test_any_observation_gets_a_verdict(exercise, observation):
     def ask(programs):
         for _ in programs:
             try:
-                yield from read(text, 1)
+                yield from decode_reply(text, 1)
             except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
-    verdict = examine(exercise, ask)
+    verdict = grade_exercise(exercise, ask)
     assert verdict.earned < exercise.points
     assert len(str(verdict.to_json())) < 100_000
 

@@ -151,7 +151,7 @@ class Session:
         """Have programs run in the kernel, together in `seconds`. Raises NoAnswer, and KernelDied where there is no
         kernel after it."""
         try:
-            return codec.read(self.evaluate(codec.expression(programs), seconds), len(programs))
+            return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
         except MalformedReply:
             raise NoAnswer("the kernel gave no readable answer") from None
 
