@@ -23,7 +23,8 @@ from pathlib import Path
 from course.harness.diagnose import same_outcome
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
-from grading.exercises.answer_text import Answer, EditError
+from grading.errors import EditError
+from grading.exercises.answer_text import Answer
 from grading.exercises.exercise import Exercise, Mistake
 from grading.exercises.lesson import load_lesson
 from grading.grader.codec import Answers

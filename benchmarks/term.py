@@ -34,7 +34,7 @@ LESSONS = [name for name in list_lessons(ROOT) if "01" <= name[:2] <= "08"]
 # `grading release` without the proofs, which cost what they cost and are made once
 RELEASE = (
     "from pathlib import Path; from rich.console import Console; "
-    "from grading.coordinator.classroom import release_lessons; "
+    "from grading.coordinator.release import release_lessons; "
     "release_lessons(Path().resolve(), {!r}, Console(), workers=1)"
 )
 

@@ -112,7 +112,7 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
 
 def _begun(path: Path, names: dict[str, Any], named: str) -> str:
     """The lesson whose exercises a file answers: the one that is named, that the file begins, or that it answers most
-    of. It has begun then, with the file's names. Raises Unusable."""
+    of. It has begun then, with the file's names. Raises UnusableFile."""
     answered = {lesson: sum(name in names for name in catalog.exercises_of(lesson)) for lesson in catalog.lessons()}
     if named and named not in answered:
         raise UnusableFile(f"there is no lesson {named!r}; there are {', '.join(answered)}")

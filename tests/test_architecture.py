@@ -81,7 +81,7 @@ def test_course_brings_nothing_of_the_engine_and_nothing_that_a_student_lacks():
 def test_who_holds_the_gradebook_imports_nothing_that_only_judges_need():
     code = (
         "from grading.import_blocks import block_slow_imports; block_slow_imports()\n"
-        "import sys, grading.cli.main, grading.coordinator.classroom, grading.nbgrader_plugins.submission_exporter\n"
+        "import sys, grading.cli.main, grading.coordinator.grade_class, grading.nbgrader_plugins.submission_exporter\n"
         "print(*{name for name, module in sys.modules.items() if module is not None})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)

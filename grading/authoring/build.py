@@ -29,7 +29,7 @@ import grading
 from course.notebook import catalog
 
 from ..course_dir.fingerprints import Ledger, digest, sources
-from ..course_dir.paths import CourseError
+from ..errors import BuildError
 from ..exercises.lesson import Lesson, load_lesson
 from ..grader.cell_code import defines
 from ..notebooks.cells import check_call, check_of, grade_id
@@ -42,7 +42,14 @@ EXPORTERS = (
     *(PACKAGE / part for part in ("check_data.py", "sample_models", "checkers", "harness")),
     *(
         ENGINE / part
-        for part in ("authoring/check_data.py", "authoring/build.py", "course_dir/paths.py", "exercises", "grader")
+        for part in (
+            "authoring/check_data.py",
+            "authoring/build.py",
+            "course_dir/paths.py",
+            "errors.py",
+            "exercises",
+            "grader",
+        )
     ),
 )
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -59,10 +66,6 @@ ON_ANY_MACHINE = {
 }
 FOLDED = re.compile(r"# @title \S")  # this line stands for the cell until it is unfolded
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
-
-
-class BuildError(CourseError):
-    """A lesson's text breaks a rule of docs/authors.md; the message names the file, the cell and the remedy."""
 
 
 def read_lesson(path: Path) -> NotebookNode:

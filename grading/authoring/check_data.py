@@ -29,7 +29,7 @@ from course.harness.fingerprints import fingerprint, same_fingerprint, to_record
 from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 
-from ..course_dir.paths import CourseError
+from ..errors import CheckDataError
 from ..exercises.case import Case, in_words, program
 from ..exercises.exercise import Exercise, Mistake
 from ..exercises.lesson import load_lesson
@@ -39,15 +39,11 @@ EXAMPLE_SEED = 0
 PRACTICE_SEED = 1 << 56  # one more than any that is made of a course's secret (`seeds.seed_of`)
 
 
-class ExportError(CourseError):
-    """A contract has what cannot be data. The message names the exercise, the case and the remedy."""
-
-
 def export_lesson(tests: Path) -> dict[str, bytes]:
     """Files under course/examples, by name, of exercises and challenges. Their numbers are this machine's, to the last
     digit; see `build.py`.
 
-    Raises ExportError.
+    Raises CheckDataError.
     """
     lesson = load_lesson(tests)
     examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
@@ -61,7 +57,7 @@ def export_lesson(tests: Path) -> dict[str, bytes]:
 
 
 def exported_examples(exercise: Exercise) -> dict[str, Any]:
-    """What a lesson's file of examples holds of this exercise. Raises ExportError."""
+    """What a lesson's file of examples holds of this exercise. Raises CheckDataError."""
     return {
         "points": exercise.points,
         **({"stars": exercise.stars} if exercise.stars else {}),
@@ -93,7 +89,7 @@ def practised(exercise: Exercise) -> dict[str, list[Observation]]:
 def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     """What the file of practice of this exercise holds, packed: what is asked, and the known mistakes.
 
-    Raises ExportError.
+    Raises CheckDataError.
     """
     drawn = practice_cases(exercise)
     asked = [*_prepared_examples(exercise), *drawn]
@@ -114,7 +110,7 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
 
 def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str, Any]:
     if p.case.holds and not isinstance(p.case.holds, Property):
-        raise ExportError(
+        raise CheckDataError(
             f"{exercise.name}, {name!r}: {text} is judged by code, which is not data; judge it by a property of "
             "course.checkers, or keep it for the grade alone: `.graded_only(why)`"
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from course.notebook.catalog import SOLUTIONS
 
-from ..course_dir.paths import CourseError
+from ..errors import CourseError
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 from ..notebooks.cells import grade_id

@@ -18,7 +18,8 @@ from traitlets import List, Unicode
 from traitlets.config import Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
-from ..course_dir.paths import CONFIG, CourseError
+from ..course_dir.paths import CONFIG
+from ..errors import CourseError
 
 PACKAGE = "attention-course"
 SET_UP = "set-up"  # the id of the cell

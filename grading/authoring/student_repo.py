@@ -24,7 +24,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import course
 
-from ..course_dir.paths import CONFIG, CourseError
+from ..course_dir.paths import CONFIG
+from ..errors import CourseError
 from .published_solutions import solutions_of
 from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, wheel_of
 

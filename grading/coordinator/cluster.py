@@ -24,12 +24,12 @@ from distributed import Client
 from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
-from grading.judge.client import Job, NotGraded
+from grading.errors import ClusterLost, SubmissionNotGraded, Unreadable
+from grading.judge.client import Job
 from grading.judge.server import open_file, read_file
-from grading.notebooks.submitted_file import Unreadable, one_line, open_error, resolve
+from grading.notebooks.submitted_file import one_line, open_error, resolve
 
 from . import cluster_bundle
-from .executors import ClusterLost
 from .submission import GradedNotebook, GradingTask, not_read
 from .validate_result import validate_remote
 
@@ -103,17 +103,19 @@ class Cluster:
             got = future.result()
         except KilledWorker as error:
             times, last = error.allowed_failures + 1, error.last_worker.address
-            raise NotGraded(f"the worker that had it was lost, {times} times in all; the last was {last}") from None
+            raise SubmissionNotGraded(
+                f"the worker that had it was lost, {times} times in all; the last was {last}"
+            ) from None
         except CancelledError:
             raise self._lost("its scheduler was lost, or gave up what it was asked") from None
         except (ImportError, AttributeError) as error:
             wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
             raise self._lost(f"a worker could not read what it was sent ({error}); install {wanted} there") from error
         except Exception as error:  # Dask's own, of this task alone
-            raise NotGraded(f"the cluster could not do it: {_in_a_line(error)}") from error
+            raise SubmissionNotGraded(f"the cluster could not do it: {_in_a_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):
             why = _in_a_line(got.why)
-            raise self._lost(f"the worker {_in_a_line(got.worker)} {why}") if got.worker else NotGraded(why)
+            raise self._lost(f"the worker {_in_a_line(got.worker)} {why}") if got.worker else SubmissionNotGraded(why)
         return validate_remote(got, task)
 
     def _kit(self, task: GradingTask) -> Any:

@@ -27,7 +27,8 @@ from threading import Condition, Lock
 from distributed import get_worker
 from traitlets.config import Config
 
-from grading.judge.client import GRADERS, SHARED, Job, NotGraded
+from grading.errors import SubmissionNotGraded
+from grading.judge.client import GRADERS, SHARED, Job
 from grading.sandbox.policy import SandboxUnavailable
 
 from .submission import GradedNotebook, GradingTask, grade
@@ -108,7 +109,7 @@ def grade_sent(kit: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | No
     try:
         with _turns.of(kit.digest):
             return _graded(kit, sent, _unpacked(kit))
-    except NotGraded as error:
+    except SubmissionNotGraded as error:
         return NoGrade(str(error))
     except SandboxUnavailable as error:
         return NoGrade(f"cannot confine student code: {error}", get_worker().address)

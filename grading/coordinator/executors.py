@@ -13,10 +13,6 @@ from grading.judge.client import Job
 from .submission import GradedNotebook, GradingTask, grade
 
 
-class ClusterLost(RuntimeError):
-    """Nothing more can be graded on the cluster; the message says why."""
-
-
 class Workers(Protocol):
     """As `carry_out` uses them: `result` of what `submit` gave, as soon as that is done."""
 
@@ -30,7 +26,10 @@ class Workers(Protocol):
         """Have a submission graded."""
 
     def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
-        """What became of it. Raises NotGraded; and where nothing more can be graded SandboxUnavailable, ClusterLost."""
+        """The graded submission.
+
+        Raises SubmissionNotGraded; SandboxUnavailable and ClusterLost if nothing more can be graded.
+        """
 
 
 class Threads:

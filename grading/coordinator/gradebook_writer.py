@@ -27,10 +27,10 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import IntegrityError, SAWarning
 from traitlets.config import Config
 
+from grading.errors import SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import save
-from grading.judge.client import NotGraded
 from grading.nbgrader_plugins.submission_exporter import BESIDE
 from grading.notebooks.submitted_file import is_file_within, one_line
 
@@ -61,8 +61,11 @@ class Writer:
         self.gradebook.close()
 
     def write(self, graded: GradedNotebook, made_of: Mapping[str, str]) -> None:
-        """Write one grade and its folder. Raises OSError and sqlalchemy's errors, and NotGraded where nobody can tell
-        when it was handed in or what was handed back is not its grade, with nothing written."""
+        """Write one grade and its folder.
+
+        Raises OSError and sqlalchemy's errors, and SubmissionNotGraded, with nothing written, if the time of submission
+        is unknown or the result is not the submission's grade.
+        """
         nb = notebook_of(graded, self.standing.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
         with self._folder(graded) as folder, defer_signals():
@@ -165,12 +168,12 @@ def defer_signals() -> Iterator[None]:
 
 
 def time_of(text: str) -> datetime:
-    """What timestamp.txt says. Raises NotGraded."""
+    """What timestamp.txt says. Raises SubmissionNotGraded."""
     try:
         at: datetime = utils.parse_utc(text)
         return at
     except (ValueError, OverflowError):
-        raise NotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
+        raise SubmissionNotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
 
 
 def _copy(file: str, target: Path) -> None:

@@ -23,10 +23,11 @@ from sqlalchemy import create_engine, insert, select
 
 from ..course_dir.paths import CONFIG, list_lessons
 from ..course_dir.seeds import FILE
+from ..errors import StepFailed
 from ..notebooks.cells import grade_id
-from .classroom import release_lessons
-from .nbgrader_api import GradingError, configuration, is_registered, open_gradebook
+from .nbgrader_api import configuration, is_registered, open_gradebook
 from .recalculate import GradeChange, recalculate
+from .release import release_lessons
 
 TRIAL = ".migrating-"  # a folder in the course's directory: the copy that the new version is tried on
 PARTS = ("source", "grader_tests")
@@ -59,7 +60,7 @@ def migrate(
 
     agreed  is shown what changes, and says whether it is to be done
 
-    Raises GradingError where that cannot be done, and as `revise` does. Nothing in the course is changed then.
+    Raises StepFailed where that cannot be done, and as `revise` does. Nothing in the course is changed then.
     """
     plan = _compared(root, new)
     with _trial(root) as trial:
@@ -89,7 +90,7 @@ def migrate(
 def _compared(root: Path, new: Path) -> Migration:
     ours, theirs = set(list_lessons(root)), set(list_lessons(new))
     if new.resolve() == root.resolve() or not theirs or not (new / "grader_tests").is_dir():
-        raise GradingError(
+        raise StepFailed(
             f"{new} is no other course: name the directory of the new version, with its source/ and grader_tests/"
         )
     shared = not _same(root / "grader_tests" / "shared", new / "grader_tests" / "shared")
@@ -136,7 +137,7 @@ def _trial(root: Path) -> Iterator[Path]:
 
 
 def _copy_gradebook(root: Path, target: Path) -> str:
-    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises GradingError."""
+    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises StepFailed."""
     engine = create_engine(f"sqlite:///{target}")
     Base.metadata.create_all(engine)
     with open_gradebook(root) as gradebook, engine.begin() as copy:
@@ -171,7 +172,7 @@ def _replace(source: Path, target: Path) -> None:
 
 
 def _hold_cells(root: Path, trial: Path, names: list[str]) -> None:
-    """Raise GradingError where the new version has other exercises than what is handed in."""
+    """Raise StepFailed where the new version has other exercises than what is handed in."""
     from ..authoring.build import read_lesson  # it brings torch
 
     directory = CourseDirectory(config=configuration(root))
@@ -184,7 +185,7 @@ def _hold_cells(root: Path, trial: Path, names: list[str]) -> None:
             if notebook.submissions and cells != there:
                 refused.append(f"{name} ({', '.join(sorted(cells ^ there))})")
     if refused:
-        raise GradingError(
+        raise StepFailed(
             f"nothing was migrated. The new version adds or removes exercises where something is handed in already: "
             f"{'; '.join(refused)}. Finish the term with the version that you have"
         )

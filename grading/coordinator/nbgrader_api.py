@@ -22,6 +22,7 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
 from ..course_dir.paths import CONFIG
@@ -38,10 +39,6 @@ class StudentVerdict:
     student: str
     lesson: str
     verdict: ExerciseVerdict
-
-
-class GradingError(RuntimeError):
-    """A step that could not be done; the message says why and what to do."""
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
@@ -76,7 +73,7 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
     notebook = folder / f"{lesson}.ipynb"
     if not os.path.lexists(notebook):
         there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-        raise GradingError(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
+        raise StepFailed(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
     config = config or configuration(root)
     if not again and not stale_reasons(root, lesson, student, config):
         return False
@@ -148,12 +145,12 @@ def is_registered(root: Path, lesson: str) -> bool:
 
 
 def open_gradebook(root: Path) -> Gradebook:
-    """The course's gradebook, to be used as a context manager. Raises GradingError."""
+    """The course's gradebook, to be used as a context manager. Raises StepFailed."""
     directory = CourseDirectory(config=configuration(root))
     try:
         return Gradebook(directory.db_url, directory.course_id)
     except (SQLAlchemyError, ImportError) as error:
-        raise GradingError(f"the gradebook cannot be opened: {' '.join(str(error).split())}") from error
+        raise StepFailed(f"the gradebook cannot be opened: {' '.join(str(error).split())}") from error
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
@@ -176,7 +173,7 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
     try:
         made.start()
     except (NbGraderException, SystemExit) as error:
-        raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
+        raise StepFailed(f"{lesson}, {student}: {heard.reason or error}") from error
 
 
 class _Heard(logging.Handler):

@@ -21,20 +21,20 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..course_dir.paths import list_lessons
+from ..errors import NotHandedIn, StepFailed, SubmissionNotGraded
 from ..gradebook import late_rules
 from ..gradebook.accommodations import accommodations
 from ..gradebook.freshness import LessonFreshness
 from ..gradebook.history import Score, ScoreSnapshot, score_snapshot
 from ..gradebook.lock import exclusive
 from ..grader.verdict import ExerciseVerdict
-from ..judge.client import NotGraded
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import exercise_named
 from ..sandbox import require
 from .executors import pool
 from .gradebook_writer import Writer, time_of
-from .nbgrader_api import GradingError, configuration, is_registered
-from .schedule import NotHandedIn, task_of
+from .nbgrader_api import configuration, is_registered
+from .schedule import task_of
 from .submission import GradedNotebook, GradingTask, grade
 from .verify_grades import otherwise, verdicts_in
 
@@ -83,8 +83,8 @@ def recalculate(
 
     agreed  is shown all of them, and says whether they are to be written
 
-    Nobody else grades meanwhile. Raises AtWork, and SandboxUnavailable where this machine cannot confine student code,
-    unless `unsandboxed` or the course's configuration says to do without.
+    Nobody else grades meanwhile. Raises CourseLocked, and SandboxUnavailable where this machine cannot confine student
+    code, unless `unsandboxed` or the course's configuration says to do without.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if not config.JudgedExecute.get("unsandboxed", False):
@@ -116,7 +116,7 @@ def _of_lesson(made: _Made, students: Container[str] | None, executor: Executor)
         try:
             graded = waiting.result()
             compared = _compared(made, task, graded, since)
-        except NotGraded as error:
+        except SubmissionNotGraded as error:
             yield GradeChange(standing.lesson, student, since, nothing, nothing, failed=str(error))
         else:
             made.grades.append((task, graded))
@@ -124,7 +124,7 @@ def _of_lesson(made: _Made, students: Container[str] | None, executor: Executor)
 
 
 def _compared(made: _Made, task: GradingTask, graded: GradedNotebook, since: list[str]) -> GradeChange:
-    """Raises NotGraded where nobody can tell when it was handed in."""
+    """Raises SubmissionNotGraded where nobody can tell when it was handed in."""
     standing, student = made.standing, task.student
     old, new = standing.grades[student].verdicts, verdicts_in(graded)
     with _gradebook(standing) as gradebook:
@@ -161,13 +161,13 @@ def _seconds_late(gradebook: Gradebook, submitted: SubmittedNotebook, task: Grad
 
 
 def _write(made: _Made) -> int:
-    """Raises GradingError where a grade cannot be written: those before it are."""
+    """Raises StepFailed where a grade cannot be written: those before it are."""
     with Writer(made.standing.coursedir, made.config, made.standing) as writer:
         for number, (task, graded) in enumerate(made.grades):
             try:
                 writer.write(graded, task.made_of)
-            except (NotGraded, OSError, SQLAlchemyError) as error:
-                raise GradingError(
+            except (SubmissionNotGraded, OSError, SQLAlchemyError) as error:
+                raise StepFailed(
                     f"{made.standing.lesson}, {task.student}: the grade cannot be written: {error}. {number} of this "
                     "lesson are written and kept; run the same command again for the others"
                 ) from error

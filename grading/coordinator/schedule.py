@@ -18,8 +18,8 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from grading.course_dir.seeds import seed_id
+from grading.errors import NotHandedIn, SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
-from grading.judge.client import NotGraded
 from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
 from grading.notebooks.submitted_file import MAX_BYTES
 
@@ -29,10 +29,6 @@ from .submission import GradingTask
 
 LOOK_AGAIN = 5.0  # seconds until workers are counted anew, where none of them is done
 USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # of the configuration, by workers
-
-
-class NotHandedIn(Exception):
-    """There is no notebook of the lesson in what was handed in; the message says what there is."""
 
 
 @dataclass
@@ -87,7 +83,7 @@ def run_plan(made: Plan, config: Config, workers: Workers, done: Callable[[str, 
                     graded = workers.result(future, task)
                     writer.write(graded, task.made_of)
                     warm_mistakes[standing.graders] |= graded.diagnosed
-                except NotGraded as error:
+                except SubmissionNotGraded as error:
                     done(task.student, error)
                 else:
                     done(task.student, None)

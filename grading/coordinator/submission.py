@@ -44,7 +44,7 @@ class GradedNotebook:
 
 
 def grade(task: GradingTask) -> GradedNotebook:
-    """The graded notebook, as `nbgrader autograde` makes it. Raises NotGraded, SandboxUnavailable."""
+    """The graded notebook, as `nbgrader autograde` makes it. Raises SubmissionNotGraded, SandboxUnavailable."""
     judging = SubmissionRun(task.work, task.file, task.max_bytes)
     try:
         nb = judging.notebook()

@@ -2,7 +2,7 @@
 
 For whoever appeals, and to see that one machine grades as another did.
 
-Does not cover: grading anew, into the gradebook (`classroom.py`).
+Does not cover: grading anew, into the gradebook (`grade_class`).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from traitlets.config import Config
 
 from ..course_dir.paths import list_lessons
 from ..course_dir.seeds import find_seed
+from ..errors import NotHandedIn, SubmissionNotGraded
 from ..gradebook.grade_inputs import differences
 from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
-from ..judge.client import NotGraded
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import grade_id
 from ..notebooks.verdict_cell import is_autograded, verdict_of
 from ..sandbox import require
 from .executors import pool
 from .nbgrader_api import configuration, is_registered
-from .schedule import NotHandedIn, task_of
+from .schedule import task_of
 from .submission import GradedNotebook, grade
 
 
@@ -98,7 +98,7 @@ def _of_lesson(
     for one, standing, waiting in begun:
         try:
             found = verdicts_in(waiting.result())
-        except NotGraded as error:
+        except SubmissionNotGraded as error:
             yield Regraded(lesson, one.student, failed=str(error))
         else:
             changed = differences(dict(one.made_of), standing.made_of(one.student))

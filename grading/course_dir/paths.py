@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..errors import CourseError, NoCourseError
+
 CONFIG = "nbgrader_config.py"
-
-
-class CourseError(ValueError):
-    """Something in the course's directory is not as it must be; the message names it and the remedy."""
-
-
-class NoCourseError(FileNotFoundError):
-    """There is no course directory here; the message says what one is and what to do."""
 
 
 def course_root(start: Path | None = None) -> Path:

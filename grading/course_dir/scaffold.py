@@ -15,7 +15,8 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from .paths import CONFIG, CourseError
+from ..errors import CourseError
+from .paths import CONFIG
 from .seeds import FILE as SEED
 from .seeds import course_seed
 
@@ -87,7 +88,7 @@ def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> 
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
-    """Write a lesson that passes `grading check`; the files. Raises CourseError."""
+    """Write a lesson that passes `grading prove`; the files. Raises CourseError."""
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 13_positions")
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}

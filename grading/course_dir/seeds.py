@@ -13,18 +13,20 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from ..errors import CourseError
+
 FILE = ".grading-seed"  # in the course's directory; readable by its owner alone, and not for a repository
 DRAWN = re.compile(r"[0-9a-f]{32}")
 
 
 def course_seed(root: Path) -> str:
-    """The course's own secret, which is drawn now if there is none. Raises ValueError where the file holds none."""
+    """The course's own secret, which is drawn now if there is none. Raises CourseError if the file holds none."""
     path = root / FILE
     if not path.exists():
         _keep(secrets.token_hex(16), path)
     held = path.read_text(encoding="utf-8").strip()
     if not DRAWN.fullmatch(held):
-        raise ValueError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
+        raise CourseError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
     return held
 
 

@@ -17,6 +17,8 @@ from typing import Any
 
 import torch
 
+from ..errors import EditError
+
 CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
 # What every answer may use without importing it
 GIVEN = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math}
@@ -26,10 +28,6 @@ IMPORTS = {
     "F": "import torch.nn.functional as F",
     "math": "import math",
 }
-
-
-class EditError(ValueError):
-    """An edit that does not fit its text. The message names the edit and what is wrong with it."""
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 """An exercise: its oracle, criteria, known mistakes, right alternatives, visible examples and hints.
 
 `grader_tests/NN_lesson/<exercise>/` describes each exercise once; the judge grades by it, the build exports the visible
-part, `grading check` proves it, the report and the docs list it. docs/authors.md shows how one is written.
+part, `grading prove` proves it, the report and the docs list it. docs/authors.md shows how one is written.
 
 Does not cover: how that description is read from its folder (`lesson.py`).
 """
@@ -20,7 +20,8 @@ from typing import Any
 from course.checkers.chance import tagged
 from course.harness.bytecode import compile_stand_in
 
-from .answer_text import Answer, EditError, block, edited, filled, patched
+from ..errors import EditError
+from .answer_text import Answer, block, edited, filled, patched
 from .case import (
     SUBJECT,
     Case,

@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from grading.errors import Unreadable
 from grading.judge.client import SHARED, Job
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, resolve
+from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox.policy import to_dict
 
 WORDS = {

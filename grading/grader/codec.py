@@ -17,21 +17,15 @@ import torch
 from course.harness.program import Observation, Program
 from course.harness.serialization import MAX_BYTES, Node, PackingError, pack, unpack
 
+from ..errors import MalformedReply, NoAnswer
+
 MAX_TEXT = 4 * MAX_BYTES // 3 + 64
 REPLY = re.compile(r"'([A-Za-z0-9+/]*={0,2})'")  # as `repr` writes a text in base64
-
-
-class NoAnswer(Exception):
-    """A call brought no observation, and why, in words for the learner: out of time, out of memory, died."""
 
 
 Answers = Iterator[Observation | NoAnswer]
 # (program, its time limit in seconds) for every call -> what each gave, in their order, made as they are asked for
 Ask = Callable[[list[tuple[Program, float]]], Answers]
-
-
-class Malformed(ValueError):
-    """A reply that is no observation."""
 
 
 def request(programs: Iterable[Program]) -> str:
@@ -50,17 +44,17 @@ def expression(programs: list[Program]) -> str:
 
 
 def decode_reply(text: Any, count: int) -> list[Observation]:
-    """The `count` observations in the repr of the expression's value. Raises Malformed."""
+    """The `count` observations in the repr of the expression's value. Raises MalformedReply."""
     matched = REPLY.fullmatch(text) if isinstance(text, str) and len(text) <= MAX_TEXT else None
     if matched is None:
-        raise Malformed("too large, or no text in base64")
+        raise MalformedReply("too large, or no text in base64")
     try:
         plain = unpack(base64.b64decode(matched[1], validate=True))
         observations = [Observation(**one) for one in plain[: count + 1]]
     except (PackingError, ValueError, TypeError, KeyError) as error:
-        raise Malformed(f"{type(error).__name__}") from None
+        raise MalformedReply(f"{type(error).__name__}") from None
     if len(observations) != count:
-        raise Malformed("another number of observations")
+        raise MalformedReply("another number of observations")
     for seen in observations:
         _validate_observation(seen)
     return observations
@@ -77,12 +71,12 @@ def _validate_observation(seen: Observation) -> None:
         and (seen.raised is None or _error(seen.raised))
     )
     if not good:
-        raise Malformed("not of the form of an observation")
+        raise MalformedReply("not of the form of an observation")
 
 
 def _items(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > 1000:
-        raise Malformed("a list was expected")
+        raise MalformedReply("a list was expected")
     return value
 
 

@@ -20,9 +20,10 @@ from course.harness.forbidden_calls import user_visible_names
 from course.harness.program import Observation
 from course.harness.runner import drop_unchanged, observe
 
+from ..errors import NoAnswer
 from ..exercises.case import in_words
 from ..exercises.exercise import Exercise
-from .codec import Ask, NoAnswer
+from .codec import Ask
 from .references import PreparedCase, judge_case, known_mistakes, mistake_findings, mistake_outcomes, prepare, programs
 from .source_analysis import NotebookSource
 from .verdict import CriterionVerdict, ExerciseVerdict

@@ -17,10 +17,11 @@ from course.harness.serialization import PackingError
 from course.report import Points, Report, display
 
 from ..course_dir.paths import course_root
+from ..errors import MalformedReply, NoAnswer
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import Lesson, load_lesson
 from . import codec
-from .codec import Answers, NoAnswer
+from .codec import Answers
 from .grade_exercise import grade_exercise
 from .source_analysis import NotebookSource
 from .verdict import ExerciseVerdict
@@ -70,11 +71,11 @@ def over_the_wire(reply: Callable[[list[Given]], str], given: list[Given]) -> An
     """What is read of a reply to all that is given at once; where nothing can be, of one to each by itself."""
     try:
         yield from codec.decode_reply(repr(reply(given)), len(given))
-    except (PackingError, codec.Malformed):
+    except (PackingError, MalformedReply):
         for one in given:
             try:
                 yield from codec.decode_reply(repr(reply([one])), 1)
-            except codec.Malformed:
+            except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
 

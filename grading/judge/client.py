@@ -28,11 +28,12 @@ from typing import Any
 
 import course
 import grading
+from grading.errors import JudgeFailed, MalformedMessage, SubmissionNotGraded, Unreadable
 from grading.sandbox import server_process
 from grading.sandbox.host_check import require
 from grading.sandbox.policy import Policy, SandboxUnavailable, to_dict
 
-from ..notebooks.submitted_file import Unreadable, one_line
+from ..notebooks.submitted_file import one_line
 from . import framing
 
 IN_PROCESS = not hasattr(os, "fork")
@@ -56,14 +57,6 @@ _ENVIRONMENT = {
 }
 _MESSAGE = 1 << 16
 _PATIENCE = 60.0  # seconds for the server to be there, and for a judge that is done to end: they take 1 and 0.1
-
-
-class RanOver(Exception):
-    """The judge ended before its work was done, by what it was given to read. The message goes on after "the judge"."""
-
-
-class NotGraded(Exception):
-    """The judge was lost by no fault of the submission's. To be tried again."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +87,7 @@ class Job:
 
 
 class JudgeProcess:
-    """One judge at work on one file. Raises Unreadable where the file is none, SandboxUnavailable, NotGraded."""
+    """One judge at work on one file. Raises Unreadable, SandboxUnavailable, SubmissionNotGraded."""
 
     def __init__(self, work: Job, file: Path, max_bytes: int) -> None:
         self.done, self._confined = False, work.confined
@@ -113,7 +106,7 @@ class JudgeProcess:
             with suppress(OSError):  # it could not be started: the server says why
                 framing.send(answers, request)
         except OSError as error:
-            raise NotGraded(f"its judge could not be started: {error.strerror}") from error
+            raise SubmissionNotGraded(f"its judge could not be started: {error.strerror}") from error
         finally:
             for one in (theirs, its_line):
                 one.close()
@@ -122,7 +115,7 @@ class JudgeProcess:
         self._told = self._messages(answers)
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """What the judge hands back, as it comes, until it is done. Raises RanOver and NotGraded besides."""
+        """The judge's messages as they come, until it is done. Raises JudgeFailed and SubmissionNotGraded, too."""
         for message in self._told:
             if "done" in message:
                 self.done = True
@@ -135,15 +128,15 @@ class JudgeProcess:
             elif "unavailable" in message:
                 raise SandboxUnavailable(*map(str, message["unavailable"]))
             elif "lost" in message:
-                raise NotGraded(str(message["lost"]))
+                raise SubmissionNotGraded(str(message["lost"]))
             elif "over" in message:
-                raise RanOver(str(message["over"]))
+                raise JudgeFailed(str(message["over"]))
             elif "error" in message:
                 LOG.error("%s", "\n".join(map(one_line, str(message["trace"]).splitlines())))
-                raise RanOver(f"failed: {one_line(str(message['error']))}")
+                raise JudgeFailed(f"failed: {one_line(str(message['error']))}")
             else:
                 yield message
-        raise NotGraded("its judge ended without a word")
+        raise SubmissionNotGraded("its judge ended without a word")
 
     def close(self) -> None:
         """Let go of the judge, which is ended where it is still there."""
@@ -166,12 +159,12 @@ class JudgeProcess:
                 if message is None:
                     break
                 if not isinstance(message, dict):
-                    raise framing.Malformed("it said what is no message")
+                    raise MalformedMessage("it said what is no message")
                 yield message
-        except framing.Malformed as error:
-            raise RanOver(f"was not understood: {error}") from None
+        except MalformedMessage as error:
+            raise JudgeFailed(f"was not understood: {error}") from None
         except OSError as error:
-            raise NotGraded(f"its judge was lost: {error.strerror}") from error
+            raise SubmissionNotGraded(f"its judge was lost: {error.strerror}") from error
         self._say_how_it_ended()
 
     def _say_how_it_ended(self) -> None:
@@ -182,11 +175,11 @@ class JudgeProcess:
         if "unavailable" in ended:
             raise SandboxUnavailable(*ended["unavailable"])
         if ended.get("decided"):
-            raise RanOver(ended["decided"])
+            raise JudgeFailed(ended["decided"])
         code = ended.get("code", 0)
         if code < 0:
-            raise NotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
-        raise NotGraded(f"its judge was lost: {ended.get('failed', 'it ended, and nobody knows why')}")
+            raise SubmissionNotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
+        raise SubmissionNotGraded(f"its judge was lost: {ended.get('failed', 'it ended, and nobody knows why')}")
 
 
 class _Server:
@@ -270,7 +263,7 @@ def server_for(work: Job) -> _Server:
     """This process's server, started now where there is none for such work. Raises SandboxUnavailable."""
     with _starting:
         if _stopped.is_set():
-            raise NotGraded("grading was stopped")
+            raise SubmissionNotGraded("grading was stopped")
         if _running and not (_running[0].serves(work) and _running[0].alive):
             close()
         if not _running:
@@ -283,12 +276,12 @@ def server_for(work: Job) -> _Server:
 def make_ready(work: Job) -> None:
     """Have a server start on what takes time, while the coordinator does other things."""
     if not IN_PROCESS:
-        with suppress(OSError, SandboxUnavailable, NotGraded):  # whoever wants a judge finds out
+        with suppress(OSError, SandboxUnavailable, SubmissionNotGraded):  # whoever wants a judge finds out
             server_for(work).start(work, [])
 
 
 def stop() -> None:
-    """End this process's server and its judges, and start no other until `resume`: who waits for one gets NotGraded."""
+    """End this process's server and judges, and start none until `resume`: waiting threads get SubmissionNotGraded."""
     _stopped.set()
     close()
 

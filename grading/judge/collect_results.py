@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.cells import RECORD, exercise_of
 from grading.notebooks.verdict_cell import has_verdict, is_autograded, points_of, write_verdict
@@ -22,9 +23,9 @@ from grading.notebooks.verdict_cell import has_verdict, is_autograded, points_of
 from ..notebooks import sanitize_markdown
 from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
-from ..notebooks.submitted_file import Unreadable, resolve, unreadable_notebook
+from ..notebooks.submitted_file import resolve, unreadable_notebook
 from . import client
-from .client import Job, JudgeProcess, NotGraded, RanOver
+from .client import Job, JudgeProcess
 
 TRIES = 3  # judges of one submission that may be lost
 ROUNDING = 1e-6  # of a sum of points
@@ -35,7 +36,7 @@ LOG = logging.getLogger(__name__)
 
 
 class SubmissionRun:
-    """One file at its judge, and at another where that one is lost. Raises NotGraded where the last one is, too."""
+    """One file at its judge, or at another if that one is lost. Raises SubmissionNotGraded if the last one is, too."""
 
     def __init__(self, work: Job, file: str | Path, max_bytes: int) -> None:
         self._work, self._file, self._max_bytes = work, file, max_bytes
@@ -45,15 +46,15 @@ class SubmissionRun:
 
     def notebook(self) -> NotebookNode:
         """What was handed in, in order and harmless; of what cannot be read the lesson's own cells, with nothing of the
-        student's, and why. Raises SandboxUnavailable, NotGraded."""
+        student's, and why. Raises SandboxUnavailable, SubmissionNotGraded."""
         try:
             for message in self._messages:
                 if "notebook" in message:
                     made: NotebookNode = nbformat.from_dict(message["notebook"])
                     break
             else:
-                raise NotGraded("its judge handed back no notebook")
-        except (Unreadable, RanOver) as error:
+                raise SubmissionNotGraded("its judge handed back no notebook")
+        except (Unreadable, JudgeFailed) as error:
             made = unread(
                 self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
             )
@@ -72,7 +73,7 @@ class SubmissionRun:
                 cell = cells.get(str(message.get("cell", "")))
                 if cell is not None:
                     diagnosed |= _apply(cell, message, seed)
-        except RanOver as error:
+        except JudgeFailed as error:
             LOG.error("The judge %s: what it had not judged is left to a person.", error)
             return diagnosed, f"the judge {error}"
         finally:
@@ -92,7 +93,7 @@ class SubmissionRun:
                 self._judge = JudgeProcess(self._work, resolve(self._file, self._max_bytes), self._max_bytes)
                 yield from self._judge.messages()
                 return
-            except NotGraded as error:
+            except SubmissionNotGraded as error:
                 self.close()
                 if not self._tries or client.stopped():
                     raise

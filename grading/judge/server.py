@@ -29,10 +29,11 @@ from threading import Thread
 from types import ModuleType
 from typing import Any
 
+from grading.errors import Unreadable
 from grading.sandbox import filesystem, linux, processes, server_process
 from grading.sandbox.policy import Policy, SandboxLost, SandboxUnavailable
 
-from ..notebooks.submitted_file import Unreadable, open_error
+from ..notebooks.submitted_file import open_error
 from . import framing
 
 MESSAGE = 1 << 16

@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from ..errors import AmbiguousOwner, ArchiveError
 from . import submitted_dir
-from .archives import NotRead
 from .downloads import DownloadIndex, some
 from .file_names import printable
 from .identities import FILE, SEVERAL, IdentityTable
 from .platforms import LASTING, NOTEBOOKS, Submitter
 from .roster import Match, Roster
-from .selection import Candidate, Selection, SeveralPeople, Submission
+from .selection import Candidate, Selection, Submission
 
 TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced by a newer one", "as before"
 SKIPPED, ASKED, LEFT = "skipped", "whose?", "left out"
@@ -106,19 +106,19 @@ class Collecting:
             submission.join(other)
         try:
             if submission.refused:
-                raise NotRead(submission.refused)
+                raise ArchiveError(submission.refused)
             known = told.sure or self._people.knows(student)
             with closing(Selection(submission, self._assignment.notebooks, is_one_persons=known)) as chosen:
                 if not chosen.contents:
-                    raise NotRead(
+                    raise ArchiveError(
                         some(chosen.trouble) or f"no notebook of this lesson in it: {some(chosen.passed_over)}"
                     )
                 return self._put(student, submission, chosen)
-        except SeveralPeople as why:
+        except AmbiguousOwner as why:
             return self._asked(
                 submission, f"{why}. A student's id if it is one person's, {SEVERAL} if it is several people's"
             )
-        except (NotRead, OSError) as why:
+        except (ArchiveError, OSError) as why:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:

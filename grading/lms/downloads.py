@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from ..errors import ArchiveError
 from . import metadata
-from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, NotRead, in_folder, in_zip, is_junk, on_disk
+from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, in_folder, in_zip, is_junk, on_disk
 from .file_names import printable
 from .identities import IdentityTable
 from .platforms import ParsedName, Submitter, outermost
@@ -89,7 +90,7 @@ class DownloadReader:
     def _zip(self, path: Path) -> None:
         try:
             entries = in_zip(self._opened.enter_context(path.open("rb")), Budget(max_listed=DOWNLOAD_LIST))
-        except (NotRead, OSError) as why:
+        except (ArchiveError, OSError) as why:
             self.found.unread.append((printable(path.name), printable(str(why))))
             return
         self._sort(entries, printable(path.name), path.stem)
@@ -99,7 +100,7 @@ class DownloadReader:
         kept = [entry for entry in entries if not is_junk(entry.path) and entry.path != (".",)]
         try:
             owners = Owners(kept, called or download)
-        except NotRead as why:
+        except ArchiveError as why:
             self.found.unread.append((download, str(why)))
             return
         by_owner: dict[Submitter, Submission] = {}

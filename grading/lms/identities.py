@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import IdentityTableError
 from .platforms import LASTING, Submitter
 
 FILE = "whose.csv"
@@ -23,10 +24,6 @@ LEAVE, SEVERAL = "-", "*"  # answers: nobody's, leave it; a folder of several pe
 BY_NAME, NEW = "by the name", "new, by the name"  # why a row has ids that no teacher wrote
 NO_ID = re.compile(r"""[/\\\\:*?"<>|\0-\x1f]|^\.\.?$""")  # what no folder can be called everywhere
 FORMULA = tuple("=+-@\t\r'")  # at the beginning of a cell that spreadsheets take for one, and the mark that stops them
-
-
-class WhoseError(ValueError):
-    """The table cannot be read; the message says where, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Row:
 
 
 class IdentityTable:
-    """What was asked and answered. Reads the table. Raises WhoseError."""
+    """What was asked and answered. Reads the table. Raises IdentityTableError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -114,13 +111,17 @@ class IdentityTable:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
         if missing := {"student", "from", "number", "name"} - set(reader.fieldnames or ()):
             lacks = ", ".join(sorted(missing))
-            raise WhoseError(f"{self._path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}")
+            raise IdentityTableError(
+                f"{self._path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}"
+            )
         for line in reader:
             cells = {name: (line.get(name) or "").strip() for name in FIELDS}
             students = tuple(re.split(r"[\s,;]+", cells["student"])) if cells["student"] else ()
             for student in students:
                 if NO_ID.search(student) and students != (SEVERAL,):
-                    raise WhoseError(f"{self._path}, line {reader.line_num}: {student!r} cannot be a student's id")
+                    raise IdentityTableError(
+                        f"{self._path}, line {reader.line_num}: {student!r} cannot be a student's id"
+                    )
             yield Row(cells["from"], cells["number"], cells["name"], students, cells["why"])
 
 

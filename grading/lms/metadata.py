@@ -15,7 +15,8 @@ from typing import Any
 
 import yaml
 
-from .archives import Budget, Entry, NotRead, copy
+from ..errors import ArchiveError
+from .archives import Budget, Entry, copy
 from .platforms import BLACKBOARD, ParsedName, Submitter
 
 METADATA = "submission_metadata.yml"
@@ -27,14 +28,14 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def gradescope(entry: Entry) -> dict[str, list[ParsedName]]:
-    """Folder -> who handed it in, several where a group did. Raises NotRead."""
+    """Folder -> who handed it in, several where a group did. Raises ArchiveError."""
     text = _read(entry, MAX_METADATA)
     try:
         said = yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise NotRead(f"{METADATA} could not be read ({type(error).__name__})") from error
+        raise ArchiveError(f"{METADATA} could not be read ({type(error).__name__})") from error
     if not isinstance(said, dict):
-        raise NotRead(f"{METADATA} tells of no submissions")
+        raise ArchiveError(f"{METADATA} tells of no submissions")
     return {str(folder): list(_submitters(about)) for folder, about in said.items() if isinstance(about, dict)}
 
 
@@ -58,7 +59,7 @@ def blackboard(entry: Entry, head: str) -> Submitter | None:
     """Whom the text beside a file whose name begins with `head`, an assignment and a user name, names."""
     try:
         text = _read(entry, MAX_ABOUT).decode("utf-8-sig", errors="replace")
-    except NotRead:
+    except ArchiveError:
         return None
     told = BLACKBOARD_NAME.match(text)
     if told is None or not head.endswith("_" + told["user"]):
@@ -67,7 +68,7 @@ def blackboard(entry: Entry, head: str) -> Submitter | None:
 
 
 def _read(entry: Entry, most: int) -> bytes:
-    """The entry's bytes. Raises NotRead where they are more than `most`."""
+    """The entry's bytes. Raises ArchiveError where they are more than `most`."""
     into = io.BytesIO()
     copy(entry, into, Budget(max_bytes=2 * most))
     return into.getvalue()

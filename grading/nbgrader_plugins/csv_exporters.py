@@ -19,6 +19,7 @@ from typing import Any
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 
+from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
 from grading.safe_csv import write_rows
@@ -31,10 +32,6 @@ NOT_GRADED = "not graded yet"
 NEEDS_A_PERSON = "needs a person"
 NO_VERDICT = "verdict missing"
 EXCUSED = "excused"
-
-
-class ExportError(ValueError):
-    """What was asked for is not in the gradebook; the message says what is."""
 
 
 @dataclass
@@ -72,7 +69,7 @@ class _CsvExporter(ExportPlugin):
         """Write the file. Where that cannot be done, says why and ends the command with the exit status 1."""
         try:
             self._write(gradebook)
-        except (ExportError, OSError) as error:
+        except (CsvExportError, OSError) as error:
             self.log.error("Nothing was exported: %s", error)
             sys.exit(1)
 
@@ -238,10 +235,10 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
 
 
 def _chosen(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:
-    """Those of `known` that are named, or all. Raises ExportError for a name that is none of them."""
+    """Those of `known` that are named, or all. Raises CsvExportError for a name that is none of them."""
     by_name = {str(getattr(item, key)): item for item in known}
     wanted = [str(name) for name in names]
     if unknown := [name for name in wanted if name not in by_name]:
         there = ", ".join(by_name) or "none"
-        raise ExportError(f"the gradebook has no {what} {', '.join(unknown)}; it has: {there}")
+        raise CsvExportError(f"the gradebook has no {what} {', '.join(unknown)}; it has: {there}")
     return [by_name[name] for name in (wanted or by_name)]

@@ -77,7 +77,7 @@ class JudgedExecute(Execute):
         return Job("grading.judge.grade_notebook", root, request, about, sandboxed, sandboxed, policy, wall)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Fill in what the exporter's judge hands back. Raises NotGraded, SandboxUnavailable."""
+        """Fill in what the exporter's judge hands back. Raises SubmissionNotGraded, SandboxUnavailable."""
         record = nb.metadata.setdefault(RECORD, {})
         why = record.get("unreadable", "")
         judging: SubmissionRun | None = getattr(self.parent, "judging", None)

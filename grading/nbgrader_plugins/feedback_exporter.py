@@ -16,8 +16,9 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
-from grading.judge.client import Job, JudgeProcess, NotGraded, RanOver
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, resolve
+from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
+from grading.judge.client import Job, JudgeProcess
+from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox import SandboxUnavailable, require
 
 from ..gradebook.grade_inputs import digest_of_file
@@ -39,7 +40,7 @@ class FeedbackExporter(Exporter):
     ) -> tuple[str, dict[str, Any]]:
         """`resources["nbgrader"]` tells student, assignment, notebook and gradebook, as nbgrader's converters do.
 
-        Raises NotGraded where there is no page.
+        Raises SubmissionNotGraded where there is no page.
         """
         told = ResourcesDict() if resources is None else resources
         ids = told["nbgrader"]
@@ -58,7 +59,7 @@ class FeedbackExporter(Exporter):
 
 
 def _stands(ids: dict[str, str], filename: str) -> None:
-    """Raise NotGraded where the notebook is not what the gradebook's grade was made with: its page would be false."""
+    """Raise SubmissionNotGraded if the gradebook's grade is of another notebook: the page would be false."""
     with Gradebook(ids["db_url"]) as gradebook:
         try:
             gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
@@ -66,7 +67,7 @@ def _stands(ids: dict[str, str], filename: str) -> None:
             return
         digests = [one.digest for one in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
-        raise NotGraded("its notebook is not what was graded: grade it again")
+        raise SubmissionNotGraded("its notebook is not what was graded: grade it again")
 
 
 def _page(work: Job, filename: str) -> str:
@@ -76,8 +77,8 @@ def _page(work: Job, filename: str) -> str:
             return str(next(message["page"] for message in judge.messages()))
         finally:
             judge.close()
-    except (RanOver, Unreadable) as error:
-        raise NotGraded(f"its page could not be made: {error}") from error
+    except (JudgeFailed, Unreadable) as error:
+        raise SubmissionNotGraded(f"its page could not be made: {error}") from error
 
 
 def _is_granted() -> bool:

@@ -25,6 +25,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
 
+from grading.errors import CourseLocked
 from grading.judge.client import make_ready
 from grading.judge.collect_results import SubmissionRun
 from grading.notebooks.cells import RECORD
@@ -32,7 +33,7 @@ from grading.notebooks.submitted_file import MAX_BYTES, is_file_within, one_line
 
 from ..gradebook.freshness import LessonFreshness
 from ..gradebook.indexes import have_indexes
-from ..gradebook.lock import AtWork, exclusive
+from ..gradebook.lock import exclusive
 from ..gradebook.store import save
 from ..nbgrader_plugins.execute import lesson_freshness
 from .execute import JudgedExecute
@@ -125,7 +126,7 @@ class SubmissionExporter(NotebookExporter):
                     have_indexes(gradebook)
                 self._remove_what_does_not_stand()
                 convert()
-        except AtWork as error:
+        except CourseLocked as error:
             self.log.error("%s", error)
             raise NbGraderException(str(error)) from None
 

@@ -20,11 +20,12 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 
 from course.harness.serialization import without_surrogates
+from grading.errors import Unreadable
 from grading.grader.cell_code import MAX_KEPT
 from grading.notebooks.cells import RECORD
 
 from .script_export import exported_cells
-from .submitted_file import AGAIN, WITHOUT_OUTPUTS, Unreadable, make_notebook, one_line, unreadable_notebook
+from .submitted_file import AGAIN, WITHOUT_OUTPUTS, make_notebook, one_line, unreadable_notebook
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, beside its tags; Colab has an id there

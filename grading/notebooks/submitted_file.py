@@ -14,16 +14,13 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from grading.errors import Unreadable
 from grading.notebooks.cells import RECORD
 
 UNREADABLE = "unreadable"  # the id of the cell that says so
 MAX_BYTES = 64 * 2**20
 AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved file again."
 WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
-
-
-class Unreadable(Exception):
-    """The file is no notebook that can be read; `args[0]` says why and what to do, in sentences."""
 
 
 def resolve(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:

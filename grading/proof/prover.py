@@ -26,6 +26,7 @@ from course.harness.program import Program
 from course.harness.runner import encode_reply
 
 from ..authoring.build import read_lesson
+from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
 from ..exercises.case import Case, Draw
 from ..exercises.exercise import Cases, Exercise, Mistake
@@ -37,7 +38,7 @@ from ..grader.references import mistake_outcomes
 from ..grader.verdict import ExerciseVerdict
 from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
-from .equivalents import FILE, MisshapenError, read_equivalents
+from .equivalents import FILE, read_equivalents
 from .mutants import Mutant, mutants, sampled
 from .mutation_runs import Trials, try_mutants
 from .practice import Replay, replay
@@ -205,8 +206,8 @@ class Prover:
     def _mutate(self, proof: Proof) -> None:
         try:
             listed = read_equivalents(self.root / proof.folder)
-        except MisshapenError as error:
-            proof.problem(FILE, str(error), "Write it as `grading check --survivors` does.")
+        except EquivalentsFileError as error:
+            proof.problem(FILE, str(error), "Write it as `grading prove --survivors` does.")
             listed = {}
         made = self.mutants(proof.exercise)
         proof.trials = self.tried(proof.exercise, made, proof.alone)

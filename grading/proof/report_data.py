@@ -15,10 +15,10 @@ from .prover import Proof
 Figures = dict[str, Any]
 HEAD = """# How strong the graders are
 
-What `grading strength` measured of every exercise; the same figures are in [strength.json](strength.json). A *mutant*
-is a right answer with one small change; one that loses nothing stands in the exercise's `equivalent.toml` with the
-reason why it is as right as the original. How an answer is judged is in [judging.md](judging.md); all known mistakes
-are in [mistakes.md](mistakes.md).
+What `grading sync --measure` measured of every exercise; the same figures are in [strength.json](strength.json).
+A *mutant* is a right answer with one small change; one that loses nothing stands in the exercise's `equivalent.toml`
+with the reason why it is as right as the original. How an answer is judged is in [judging.md](judging.md); all known
+mistakes are in [mistakes.md](mistakes.md).
 """
 
 

@@ -1,4 +1,4 @@
-"""Proves lessons before they are released: `grading check`, and what `grading release` asks for.
+"""Proves lessons before they are released: `grading prove`, and what `grading release` asks for.
 
 Exercises are proved side by side. What is proved is remembered by its content: the lesson's code, the exercise's grader
 tests, the judge, and the versions that they run in. An exercise of which none has changed needs no new proof.

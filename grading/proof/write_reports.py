@@ -1,4 +1,4 @@
-"""`grading strength`: proves and measures, and writes what teachers read of it.
+"""`grading sync --measure`: proves and measures, and writes what teachers read of it.
 
     docs/strength.json          the figures of every exercise
     docs/strength.md            the same as a page

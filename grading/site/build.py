@@ -19,7 +19,8 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import CourseError, list_lessons
+from ..course_dir.paths import list_lessons
+from ..errors import SiteError
 from .executed import executed
 from .pages import Page, about, page
 
@@ -51,10 +52,6 @@ SETTINGS: dict[str, Any] = {
     "nb_execution_mode": "off",
     "nb_merge_streams": True,
 }
-
-
-class SiteError(CourseError):
-    """The site cannot be made; the message says what is wrong."""
 
 
 def build_site(root: Path, out: Path, console: Console, *, workers: int, named: Iterable[str] = ()) -> Path:

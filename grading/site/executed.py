@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 import course
 from course.widgets.static_sliders import STATIC_PAGE_ENV
 
-from ..course_dir.paths import CourseError
+from ..errors import CourseError
 
 # Each in a process of its own, as nbconvert does it; a cell has ten minutes
 RUN = [

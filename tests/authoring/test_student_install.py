@@ -21,7 +21,7 @@ from grading.authoring.student_install import (
     insert_setup_cell,
     origin,
 )
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 
 from ..conftest import ROOT
 

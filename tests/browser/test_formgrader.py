@@ -15,7 +15,8 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, expect
 
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import GradingError, autograde, feedback
+from grading.coordinator.nbgrader_api import autograde, feedback
+from grading.errors import StepFailed
 
 from ..support.corpus import asked, cases
 from .teacher import Teacher, open_page, opening, sang
@@ -40,7 +41,7 @@ def teacher(
         try:
             autograde(root, LESSON, student)
             feedback(root, LESSON, student)
-        except GradingError as error:  # then that case fails by itself
+        except StepFailed as error:  # then that case fails by itself
             print(student, error)
     with opening(root, LESSON, HONEST, browser, tmp_path_factory.mktemp("home")) as made:
         yield made
@@ -59,7 +60,7 @@ def test_the_feedback_on_it_does_nothing(teacher, case):
 
 
 def test_a_name_that_is_html_is_told_and_never_reaches_the_gradebook(teacher):
-    with pytest.raises(GradingError, match="the name holds what no page can show"):
+    with pytest.raises(StepFailed, match="the name holds what no page can show"):
         autograde(teacher.root, LESSON, STRANGE)
     with Gradebook(f"sqlite:///{teacher.root / 'gradebook.db'}", "attention") as gradebook:
         assert STRANGE not in {student.id for student in gradebook.students}

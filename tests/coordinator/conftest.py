@@ -10,8 +10,9 @@ import nbformat
 import pytest
 from rich.console import Console
 
-from grading.coordinator.classroom import grade_class, release_lessons
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
+from grading.coordinator.grade_class import grade_class
+from grading.coordinator.release import release_lessons
 from grading.exercises.lesson import load_lesson
 
 from ..support.tiny_course import LESSONS, make_course

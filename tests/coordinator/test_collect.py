@@ -16,8 +16,8 @@ from nbconvert import PythonExporter
 from rich.console import Console
 
 from grading.cli import main
-from grading.coordinator.classroom import grade_class
 from grading.coordinator.demo_class import correct_answers, write_answers
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.exercises.lesson import load_lesson
 from grading.gradebook.lock import exclusive

@@ -10,11 +10,14 @@ import nbformat
 import pytest
 
 from grading.cli import main
-from grading.coordinator.classroom import demonstrate, grade_class, release_lessons, write_feedback
+from grading.coordinator.demo import demonstrate
 from grading.coordinator.demo_class import hand_in
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import autograde, grades, needs_manual_grading, scores, stale_reasons
-from grading.course_dir.paths import CourseError
+from grading.coordinator.release import release_lessons
+from grading.coordinator.write_feedback import write_feedback
 from grading.course_dir.seeds import seed_id
+from grading.errors import CourseError
 
 from ..support.class_helpers import Heard, everything, files_of, solved, start, with_deadline
 from ..support.tiny_course import LESSONS, make_course
@@ -255,7 +258,7 @@ def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
     assert set(scores(course)) == {("ada", ONE)}
     hand_in(course, ONE, "ada", solved(course, ONE, double="def double(x):\n    return x"))
     console, before, told = Heard(), everything(course), []
-    grade_class(course, [ONE], console, dry=True, tell=told.append)
+    grade_class(course, [ONE], console, dry=True, report=told.append)
     assert [(one["student"], one["outcome"]) for one in told] == [("ada", "to be graded"), ("bob", "to be graded")]
     assert told[1]["why"] == "it was not graded yet"
     assert console.text.strip().splitlines() == [
@@ -291,7 +294,7 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
         hand_in(root, ONE, student, solved(root, TWO))
     console = Heard()
     told = []
-    assert len(grade_class(root, [], console, tell=told.append).failed) == 1
+    assert len(grade_class(root, [], console, report=told.append).failed) == 1
     assert console.text.count("run `grading release`") == 1
     outcomes = [(one["lesson"], one["student"], one["outcome"]) for one in told]
     assert outcomes[0] == (ONE, "", "not graded")

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from grading.coordinator.classroom import CannotWrite, grade_class
 from grading.coordinator.demo_class import hand_in
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import autograde, scores, stale_reasons
+from grading.errors import CannotWrite
 from grading.gradebook.lock import exclusive
 
 from ..support.class_helpers import SLOW, Heard, solved, start
@@ -60,7 +61,7 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
     assert 0 < kept < 6
     assert kept == len(list((course / "autograded").glob("*/*/*.ipynb")))
     outcome = grade_class(course, [ONE], Heard())
-    assert (len(outcome.stands), len(outcome.graded)) == (kept, 6 - kept)
+    assert (len(outcome.up_to_date), len(outcome.graded)) == (kept, 6 - kept)
 
 
 @pytest.mark.long
@@ -100,7 +101,7 @@ def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(c
     assert 0 < kept < 12
     assert f"{kept} are written and kept" in str(told.value)
     outcome = grade_class(course, [ONE], Heard())
-    assert len(outcome.stands) == kept and len(outcome.graded) == 12 - kept
+    assert len(outcome.up_to_date) == kept and len(outcome.graded) == 12 - kept
     assert set(scores(course).values()) == {(5, 5)}
 
 

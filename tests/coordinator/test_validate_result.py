@@ -17,13 +17,13 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from grading.coordinator import validate_result
-from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.gradebook_writer import Writer
 from grading.coordinator.nbgrader_api import configuration, grades, scores
+from grading.coordinator.release import release_lessons
 from grading.coordinator.submission import GradedNotebook, GradingTask, not_read
 from grading.course_dir.seeds import seed_id
-from grading.judge.client import NotGraded
+from grading.errors import SubmissionNotGraded
 from grading.nbgrader_plugins.execute import lesson_freshness
 from grading.notebooks.submitted_file import MAX_BYTES
 from grading.notebooks.verdict_cell import verdict_of, write_verdict
@@ -152,7 +152,7 @@ FORGED = [
 def test_a_result_that_is_not_this_lesson_graded_within_its_points_is_refused(course, forge):
     nb = copy.deepcopy(course.notebook)
     forge(nb)
-    with pytest.raises(NotGraded, match="handed back"):
+    with pytest.raises(SubmissionNotGraded, match="handed back"):
         validate_result.validate_remote(graded(nb), course.task)
 
 
@@ -160,17 +160,17 @@ def test_a_result_that_is_not_this_lesson_graded_within_its_points_is_refused(co
     "text", ["", "{}", "[" * 100_000, '{"cells": 1, "metadata": {}}', '{"cells": [1], "metadata": {}}', "\x00", 5, None]
 )
 def test_what_is_no_notebook_is_refused(course, text):
-    with pytest.raises(NotGraded, match="handed back"):
+    with pytest.raises(SubmissionNotGraded, match="handed back"):
         validate_result.validate_remote(GradedNotebook("ada", text, frozenset()), course.task)
 
 
 def test_what_is_somebody_elses_or_too_large_or_no_grade_at_all_is_refused(course, monkeypatch):
     honest = graded(course.notebook)
     for other in (replace(honest, student="bob"), honest.text, None, replace(honest, diagnosed=5)):
-        with pytest.raises(NotGraded, match="handed back"):
+        with pytest.raises(SubmissionNotGraded, match="handed back"):
             validate_result.validate_remote(other, course.task)
     large = replace(honest, text=honest.text + " " * validate_result.MAX_TEXT)
-    with pytest.raises(NotGraded, match="too large: 50 MB"):
+    with pytest.raises(SubmissionNotGraded, match="too large: 50 MB"):
         validate_result.validate_remote(large, course.task)
 
 
@@ -179,7 +179,7 @@ def test_a_judge_of_this_machine_decides_neither_which_cells_count_nor_for_how_m
         for forge in (worth_more, without_the_check, with_another_cell):
             nb = copy.deepcopy(course.notebook)
             forge(nb)
-            with pytest.raises(NotGraded, match="marked cells"):
+            with pytest.raises(SubmissionNotGraded, match="marked cells"):
                 writer.write(graded(nb), course.task.made_of)
             assert not scores(course.root)
         writer.write(graded(course.notebook), course.task.made_of)

@@ -32,7 +32,7 @@ def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, capsys
         return {path: path.read_bytes() for path in course.rglob("*") if path.is_file() and path.suffix == ".ipynb"}
 
     before, kept = written(), grades(course)
-    assert main.main(["regrade", ONE]) == 0
+    assert main.main(["verify-grades", ONE]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [f"{ONE}, {student}: the same, to the last criterion" for student in ("ada", "bob", "cem")]
     assert written() == before
@@ -51,7 +51,7 @@ def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(co
 def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, capsys):
     name = str(grades(course)[0].verdict.seed)
     (course / FILE).write_text("0" * 32)
-    assert main.main(["regrade", ONE, "--students", "ada"]) == 1
+    assert main.main(["verify-grades", ONE, "--students", "ada"]) == 1
     said = capsys.readouterr().out
     assert f"{ONE}, ada: not computed, the seed named {name} is not here" in said
     assert f"{FILE}-{name}" in said

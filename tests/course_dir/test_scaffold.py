@@ -16,10 +16,10 @@ from grading.authoring.build import FOLDED, read_lesson
 from grading.cli import main
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores
-from grading.course_dir.paths import CourseError
 from grading.course_dir.scaffold import init_course, new_lesson
 from grading.course_dir.seeds import FILE
-from grading.exercises.lesson import GraderError, load_lesson
+from grading.errors import CourseError, ExerciseError
+from grading.exercises.lesson import load_lesson
 
 from ..support.html_pages import Elements
 from ..support.tiny_course import LESSONS, ROOT, make_course
@@ -152,9 +152,9 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    assert main.main(["check", "--course", str(course)]) == 0  # proved, and not released
+    assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
+    assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
 @pytest.mark.long
@@ -169,7 +169,7 @@ def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_th
         (students / "docs" / "10_gone.html").touch()
         assert main.main(publish) == 0
         told = capsys.readouterr().out
-        assert told.count("1 lessons") == 2 and "left as they are" not in told
+        assert told.count("1 lessons") == 2 and "left unchanged" not in told
     finally:
         for written in ((course / "source" / "10_not_released.py"), course / "grader_tests" / "10_not_released"):
             shutil.rmtree(written) if written.is_dir() else written.unlink()
@@ -206,5 +206,5 @@ def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsy
     assert said.startswith(f"grading: grader_tests/{LESSONS[0]}/double/")
     assert told in said
     assert len(said.splitlines()) == 1
-    with pytest.raises(GraderError):
+    with pytest.raises(ExerciseError):
         load_lesson(root / "grader_tests" / LESSONS[0])

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from grading.course_dir.seeds import FILE, course_seed, lesson_seed, seed_id, seed_of
+from grading.errors import CourseError, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import NoAnswer, request
+from grading.grader.codec import request
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
 
@@ -35,7 +36,7 @@ def test_two_courses_draw_different_secrets(tmp_path: Path):
 @pytest.mark.parametrize("held", ["", "7", "x" * 32])
 def test_what_is_no_secret_is_told_and_not_replaced(tmp_path: Path, held: str):
     (tmp_path / FILE).write_text(held)
-    with pytest.raises(ValueError, match="holds no seed"):
+    with pytest.raises(CourseError, match="holds no seed"):
         course_seed(tmp_path)
     assert (tmp_path / FILE).read_text() == held
 

@@ -7,8 +7,8 @@ import textwrap
 import pytest
 
 from course.harness.runner import observe
+from grading.errors import NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import NoAnswer
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.local import grade_in_process
 from grading.grader.source_analysis import NotebookSource

@@ -10,8 +10,9 @@ import torch
 
 from course.harness.runner import observe
 from course.harness.serialization import Node, pack
+from grading.errors import MalformedReply, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import Malformed, NoAnswer, decode_reply
+from grading.grader.codec import decode_reply
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.local import grade_in_process
 
@@ -83,7 +84,7 @@ def test_whatever_a_reply_holds_is_the_answers_own_fault(tmp_path, value, field)
             text = repr(base64.b64encode(pack([seen.to_plain()])).decode())
             try:
                 yield from decode_reply(text, 1)
-            except Malformed:
+            except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
     verdict = grade_exercise(length, ask)

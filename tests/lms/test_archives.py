@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grading.lms.archives import FOLDER, Budget, Entry, NotRead, in_folder, in_tar, named
+from grading.errors import ArchiveError
+from grading.lms.archives import FOLDER, Budget, Entry, in_folder, in_tar, named
 from grading.lms.file_names import SHOWN, printable
 from grading.lms.platforms import ParsedName, Submitter, by_platform, outermost
 from grading.lms.selection import Selection, Submission
@@ -85,7 +86,7 @@ def check_bounds(submission: Submission) -> None:
             with_contents = {name: content.seek(0, 2) for name, content in chosen.contents.items()}
             chosen.close()
             said = chosen.trouble + chosen.passed_over + chosen.older
-        except NotRead as why:
+        except ArchiveError as why:
             said = [str(why)]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -157,7 +158,7 @@ def test_folders_and_their_files_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_a_long_header_is_not_read(made: bytes) -> None:
-    with pytest.raises(NotRead, match="a header that is too long"):
+    with pytest.raises(ArchiveError, match="a header that is too long"):
         list(in_tar(io.BytesIO(made), (), Budget()))
 
 

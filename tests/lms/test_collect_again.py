@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.lms.identities import IdentityTable, WhoseError
+from grading.errors import IdentityTableError
+from grading.lms.identities import IdentityTable
 from grading.lms.platforms import Submitter
 
 from ..support.two_exercise_course import LESSON
@@ -132,7 +133,7 @@ def test_a_table_that_cannot_be_read_is_told_and_nothing_is_collected(
     collect: Any, course: Any, text: str, why: str
 ) -> None:
     (course.root / "whose.csv").write_bytes(text.encode())
-    with pytest.raises(WhoseError, match=why):
+    with pytest.raises(IdentityTableError, match=why):
         collect({moodle("Jane", 1): notebook("jane")})
     assert (course.root / "whose.csv").read_bytes() == text.encode()
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from grading.lms.gradebook_csv import ExportError, FillResult, fill_column, person, summary_lines
+from grading.errors import GradebookCsvError
+from grading.lms.gradebook_csv import FillResult, fill_column, person, summary_lines
 
 LESSON = "02_softmax"
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,01 Dot products (811),02 Softmax (812),Final Score
@@ -103,12 +104,12 @@ def test_a_file_comes_back_as_it_was_but_for_the_column(encoding, delimiter, end
     ],
 )
 def test_what_cannot_be_filled_is_told_with_the_remedy(text, more, said):
-    with pytest.raises(ExportError, match=said):
+    with pytest.raises(GradebookCsvError, match=said):
         filled(text, {"ada": 5}, **more)
 
 
 def test_an_id_that_two_people_have_is_nobodys():
-    with pytest.raises(ExportError, match="belongs to two in the gradebook, ada and eve"):
+    with pytest.raises(GradebookCsvError, match="belongs to two in the gradebook, ada and eve"):
         fill_column(CANVAS.encode(), LESSON, [person("ada", "U-7"), person("eve", "U-7")], {"ada": 5}, 20)
 
 

@@ -13,9 +13,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grading.errors import Unreadable
 from grading.notebooks.cells import RECORD, grade_id
 from grading.notebooks.reading import read_submission
-from grading.notebooks.submitted_file import Unreadable, resolve
+from grading.notebooks.submitted_file import resolve
 
 from ..support.two_exercise_course import CLASS, DOUBLE, HALVE, LESSON, answered
 

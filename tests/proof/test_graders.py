@@ -1,7 +1,7 @@
 """Every grader is proved: the solution and every alternative are right, every known mistake loses and is named.
 
 Here with one of the seeds and a few of the mutants, and a third of the exercises replayed through `check`, drawn for
-each run of the tests; `grading check` takes all.
+each run of the tests; `grading prove` takes all.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
     found = prover(lesson, SEEDS[0])
     listed = read_equivalents(ROOT / "grader_tests" / lesson / name)
     gone = listed.keys() - set(map(str, found.mutants(found.lesson.known[name])))
-    assert not gone, "`grading check --survivors` writes the list anew"
+    assert not gone, "`grading prove --survivors` writes the list anew"
     assert all(len(why.split()) >= 4 for why in listed.values())
 
 

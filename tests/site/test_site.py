@@ -16,8 +16,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
-from grading.course_dir.paths import CONFIG, CourseError
-from grading.site.build import SiteError, build_site
+from grading.course_dir.paths import CONFIG
+from grading.errors import CourseError, SiteError
+from grading.site.build import build_site
 
 pytestmark = pytest.mark.slow
 

@@ -30,9 +30,9 @@ import psutil
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores, ungraded
+from grading.coordinator.release import release_lessons
 from grading.gradebook.store import stored_grades
 
 from .dask_cluster import Running

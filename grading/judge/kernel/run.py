@@ -16,15 +16,15 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.harness.program import Observation, Program
+from grading.errors import KernelDied, NoAnswer
 from grading.exercises.exercise import Exercise
-from grading.grader.codec import NoAnswer
 from grading.grader.grade_exercise import grade_exercise
 from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 
 from .dependencies import ExecutedCell, cells_needed, names_needed
 from .outputs import CellRun
-from .session import KernelDied, Session
+from .session import Session
 
 MAX_RESTARTS = 8  # for one exercise
 NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError

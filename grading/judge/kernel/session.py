@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, NoReturn
 from jupyter_client.manager import KernelManager
 
 from course.harness.program import Observation, Program
+from grading.errors import ConnectionBroken, KernelDied, KernelStarved, MalformedReply, NoAnswer
 from grading.grader import codec
-from grading.grader.codec import NoAnswer
 from grading.sandbox.policy import SandboxLost
 
 from . import zmtp
@@ -48,14 +48,6 @@ class Message(NamedTuple):
     parent: str
     content: bytes
     size: int
-
-
-class KernelDied(Exception):
-    """The kernel is gone. The message says why, in words for the learner."""
-
-
-class KernelStarved(Exception):
-    """The machine kept a kernel from running, so that nothing is known of what it was asked."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +152,7 @@ class Session:
         kernel after it."""
         try:
             return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
-        except codec.Malformed:
+        except MalformedReply:
             raise NoAnswer("the kernel gave no readable answer") from None
 
     def evaluate(self, expression: str, seconds: float) -> Any:
@@ -270,7 +262,7 @@ class Session:
                     if (message := self._read(parts)) is not None:
                         yield message
                 channel.flush()
-            except zmtp.Broken as broken:
+            except ConnectionBroken as broken:
                 self._give_up(self._why_gone(str(broken)))
 
     def _read(self, parts: list[bytes]) -> Message | None:

@@ -11,7 +11,7 @@ import pytest
 import course
 from course.notebook import catalog, session
 from grading.authoring.published_solutions import solutions_of
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 
 from ...conftest import LESSONS, ROOT
 from ...support.tiny_course import LESSONS as SMALL

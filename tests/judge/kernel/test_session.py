@@ -11,8 +11,8 @@ import pytest
 
 from course.harness.program import Program
 from course.harness.serialization import Node
-from grading.grader.codec import NoAnswer
-from grading.judge.kernel.session import KernelDied, Limits, Session
+from grading.errors import KernelDied, NoAnswer
+from grading.judge.kernel.session import Limits, Session
 
 pytestmark = pytest.mark.slow
 MIB = 2**20

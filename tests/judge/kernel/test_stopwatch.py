@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from grading.errors import KernelStarved
 from grading.judge.kernel import session
-from grading.judge.kernel.session import KernelStarved, Limits, Session
+from grading.judge.kernel.session import Limits, Session
 from grading.judge.kernel.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.slow
