@@ -73,7 +73,7 @@ def _with_the_panel(settings: dict[str, Any]) -> None:
 
 
 def _with_formulas(settings: dict[str, Any]) -> None:
-    """Render Markdown in the formgrader as in the feedback: formulas become MathML, and no script is loaded for them."""
+    """Render Markdown in the formgrader as the feedback page does: with MathML, and no script for formulas."""
     exporter = settings.get("nbgrader_exporter")
     if exporter is not None:
         theirs: BaseLoader = exporter.environment.loader
