@@ -1,7 +1,9 @@
-"""Puts this folder into the wheel as the package `grading`.
+"""Put this folder into the wheel as the package `grading`.
 
-hatchling's own `sources`, which says the same, would move the setting for Jupyter's server (`shared-data`) there, too.
-Where the engine is installed as it lies here (`pip install -e`), nothing is put anywhere.
+Settings of hatchling alone do not do it. `sources = {"" = "grading"}` would also move the setting for Jupyter's server
+(`shared-data`) below `grading/`; `packages` and `only-include` take no path outside this folder; and a static
+`force-include` would copy the package where it is installed as it lies here (`pip install -e`). This hook includes
+nothing then.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ SUFFIXES = {".py", ".css", ".j2", ".tpl"}
 
 
 class Package(BuildHookInterface[Any]):
-    """The files of the package, where a wheel is built that is to be published."""
+    """Include the files of the package in a wheel that is to be published."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "standard":

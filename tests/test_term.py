@@ -76,7 +76,7 @@ def lessons_come(term: Term) -> None:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         (new / part).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / part, new / part)
-    shutil.make_archive(str(term.place / "attention-course-0.1.0"), "zip", term.place, "attention-course")
+    shutil.make_archive(str(term.place / "attention-course-0.2.0"), "zip", term.place, "attention-course")
 
 
 def class_list_comes(term: Term) -> None:
@@ -148,7 +148,7 @@ TERM: list[Step] = [
     ("grading doctor", nothing, "sandbox"),
     ("make demo", nothing, ""),  # tests/coordinator/test_grade_class.py
     ("source .venv/bin/activate", nothing, ""),
-    ("grading init autumn --lessons attention-course-0.1.0.zip", lessons_come, "1 lessons taken"),
+    ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "1 lessons taken"),
     ("cd autumn", nothing, "^$"),
     ("nbgrader db student import students.csv", class_list_comes, "."),
     ("grading release", nothing, f"Proving them first(?s:.*){LESSON}: released to"),

@@ -24,8 +24,8 @@ from ..errors import SiteError
 from .executed import executed
 from .pages import Page, about, page
 
-OWN = Path("docs") / "site"  # pages of the course's own: index.md, glossary.md and what else there is
-ROAD = Path("docs") / "course.md"  # and what to take in which order, which is read beside the site, too
+OWN = Path("docs") / "site"  # pages of the course's own: index.md and what else there is
+SHARED = (Path("docs") / "course.md", Path("docs") / "glossary.md")  # pages that are read beside the site, too
 STYLE = Path(__file__).with_name("site.css")
 KEPT = ".site"
 RUN = ["-m", "sphinx", "--builder", "html", "--quiet", "--no-color", "--keep-going"]
@@ -73,7 +73,9 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
         shutil.copy(STYLE, text / "_static")
         for name, notebook in ran.items():
             nbformat.write(page(notebook), text / f"{name}.ipynb")
-        own = [file for file in (root / ROAD, *sorted((root / OWN).glob("*.md"))) if file.is_file()]
+        own = [
+            file for file in (*(root / page for page in SHARED), *sorted((root / OWN).glob("*.md"))) if file.is_file()
+        ]
         for file in own:
             shutil.copy(file, text)
         first = root / OWN / "index.md"

@@ -20,6 +20,8 @@ from grading.course_dir.paths import CONFIG
 from grading.errors import CourseError, SiteError
 from grading.site.build import build_site
 
+from ..conftest import ROOT
+
 pytestmark = pytest.mark.slow
 
 FIRST = """# How alike?
@@ -57,7 +59,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = root / "docs" / "site"
     own.mkdir(parents=True)
     (own / "index.md").write_text("# Two lessons\n\nRead them.\n")
-    (own / "glossary.md").write_text("# Glossary\n\nVector\n: A list of numbers.\n")
+    shutil.copy(ROOT / "docs" / "glossary.md", root / "docs")
     (root / "docs" / "course.md").write_text("# The road through\n\nOne, then the other.\n")
     (root / CONFIG).write_text("c = get_config()\n")
     build_site(root, root / "site", Console(quiet=True), workers=2)
@@ -85,7 +87,8 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     for told in ("Two lessons", "How alike?", "Is one vector like another?", "about 5 minutes", "What comes next"):
         assert told in words
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
-    assert (course / "site" / "glossary.html").is_file()
+    glossary = parsed(course / "site" / "glossary.html")
+    assert {"for-learners", "for-maintainers"} <= {element.get("id") for element in glossary.iter()}
     assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
 
 
