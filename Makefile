@@ -55,7 +55,7 @@ lab: setup  ## JupyterLab, with the release open
 check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
 	$(BIN)/grading check $(LESSONS)
 
-strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
+strength: setup  ## the proofs, errors and points over a hundred seeds, written to build/reports/ and docs/grader-quality.md
 	$(BIN)/grading strength $(LESSONS)
 
 test: setup  ## every test but the longest and those in a browser, of slow ones the first case

@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         ("check", "prove the graders: solutions, stubs, alternatives, mistakes, mutants"),
         (
             "strength",
-            "prove the graders, measure them over many seeds, and write docs/strength.md",
+            "prove the graders, measure them over many seeds, and write build/reports/strength.md",
         ),
     ):
         verb(name, about).add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
@@ -107,9 +107,6 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("-v", "--verbose", action="store_true", help="show the report of every known mistake")
 
     verbs.choices["strength"].add_argument("--exercise", default="", help="only this one")
-    verbs.choices["strength"].add_argument(
-        "--seeds", type=int, default=100, help="fresh seeds to measure with (default 100; 0: proofs only)"
-    )
 
     changes.declare(verb, verbs.choices["regrade"])
     options = parser.parse_args(arguments)
@@ -162,12 +159,9 @@ def _positive(text: str) -> int:
 
 def _build(options: argparse.Namespace) -> int:
     from ..authoring.build import build_lesson
-    from ..proof import mistakes_page
 
     for name in options.lessons:
         print(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
-    if mistakes_page.write(options.root):
-        print("docs/mistakes.md: written")
     return 0
 
 
@@ -335,9 +329,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _strength(options: argparse.Namespace) -> int:
-    from ..proof.write_reports import publish
+    from ..proof.sync import sync
 
-    return _told(publish(options.root, options.lessons, options.exercise, seeds=options.seeds))
+    return sync(options.root, [options.exercise] if options.exercise else options.lessons, measure=True)
 
 
 def _told(found: list[Found]) -> int:

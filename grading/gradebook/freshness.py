@@ -55,7 +55,7 @@ class LessonFreshness:
 
     def made_of(self, student: str) -> dict[str, str]:
         """Of what this student's grade would be made now (`content.made_of`)."""
-        return made_of(self._of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
+        return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
     def why_not(self, student: str) -> list[str]:
         """Why this student's submission is to be graded, in words; none where its grade stands."""
@@ -78,7 +78,8 @@ class LessonFreshness:
         return self.work()
 
     @cached_property
-    def _of_lesson(self) -> dict[str, str]:
+    def of_lesson(self) -> dict[str, str]:
+        """What all grades of the lesson are made of now (`grade_inputs.of_lesson`)."""
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:

@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from course.harness.program import Program
 from course.harness.runner import reply
 
-from ..authoring.build import read_lesson
+from ..authoring.lesson_text import read_lesson
 from ..exercises.answer_text import GIVEN, Answer
 from ..exercises.case import Case, Draw
 from ..exercises.exercise import Cases, Exercise, Mistake
