@@ -19,6 +19,8 @@ from rich.console import Console
 from grading.course_dir.paths import CONFIG, CourseError
 from grading.site.build import SiteError, build_site
 
+from ..conftest import ROOT
+
 pytestmark = pytest.mark.slow
 
 FIRST = """# How alike?
@@ -59,6 +61,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (own / "glossary.md").write_text("# Glossary\n\nVector\n: A list of numbers.\n")
     (root / "docs" / "course.md").write_text("# The road through\n\nOne, then the other.\n")
     (root / CONFIG).write_text("c = get_config()\n")
+    (root / "grader_tests" / "01_alike").mkdir(parents=True)
+    (root / "grader_tests" / "01_alike" / "__init__.py").write_text("EXERCISES = ()\n")
+    reports = root / "build" / "reports"
+    reports.mkdir(parents=True)
+    (reports / "strength.md").write_text("# How strong\n\n![a picture](tolerances.png)\n")
+    shutil.copy(ROOT / "docs" / "images" / "tolerances.png", reports)
     build_site(root, root / "site", Console(quiet=True), workers=2)
     return root
 
@@ -86,6 +94,8 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
     assert (course / "site" / "glossary.html").is_file()
     assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
+    assert "All mistakes that the graders know" in (course / "site" / "mistakes.html").read_text(encoding="utf-8")
+    assert 'alt="a picture"' in (course / "site" / "strength.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.long
