@@ -98,7 +98,7 @@ class Packages:
     def _imports_of(self, file: Path) -> list[Path]:
         if file not in self._imported:
             package = self._name(file).split("/")[:-1]
-            names = (name for one in self._code(file).imports for name in _modules(package, *one))
+            names = (name for one in self._code(file).imports for name in _meant_by(package, *one))
             own = ".".join(package)  # whose __init__.py runs before the file does
             self._imported[file] = [found for name in dict.fromkeys([own, *names]) for found in self._found(name)]
         return self._imported[file]
@@ -127,7 +127,7 @@ def packages(tests: Path | None = None) -> Packages:
     return Packages(folders | ({GRADER_TESTS: tests} if tests else {}))
 
 
-def _modules(package: list[str], level: int, module: str, names: tuple[str, ...]) -> Iterator[str]:
+def _meant_by(package: list[str], level: int, module: str, names: tuple[str, ...]) -> Iterator[str]:
     """The names of all modules that one import may mean."""
     around = package[: len(package) - level + 1] if level else []
     base = ".".join([*around, *([module] if module else [])])
@@ -171,6 +171,8 @@ def _dump(node: object, out: list[str]) -> None:
         out.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
+            if isinstance(node, ast.JoinedStr):  # Python 3.12 adds an empty text to some
+                value = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
             if name not in IGNORED and value is not None and value != []:
                 out.append(f"{name}=")
                 _dump(value, out)
