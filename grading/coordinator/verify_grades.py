@@ -19,7 +19,6 @@ from traitlets.config import Config
 
 from ..course_dir.paths import lessons
 from ..course_dir.seeds import secret_named
-from ..gradebook.grade_inputs import differences
 from ..gradebook.store import Kept
 from ..grader.verdict import ExerciseVerdict
 from ..judge.client import NotGraded
@@ -101,8 +100,7 @@ def _of_lesson(
         except NotGraded as error:
             yield Regraded(lesson, one.student, failed=str(error))
         else:
-            changed = differences(dict(one.made_of), standing.made_of(one.student))
-            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), changed)
+            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), standing.differences(one))
 
 
 def _seed_of(one: Kept) -> str:

@@ -18,7 +18,7 @@ from grading.judge.client import Work
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import leaves
-from .grade_inputs import differences, digest_of_file, made_of, of_lesson
+from .grade_inputs import bytes_of_graders, differences, digest_of_file, made_of, of_lesson
 from .store import Kept, kept
 from .view import load_released
 
@@ -63,7 +63,14 @@ class LessonFreshness:
         if one is None:
             return [NOT_YET]
         missing = digest_of_file(self._file(self.coursedir.autograded_directory, student)) != one.digest
-        return differences(dict(one.made_of), self.made_of(student)) + ([NO_FILE] if missing else [])
+        return self.differences(one) + ([NO_FILE] if missing else [])
+
+    def differences(self, one: Kept) -> list[str]:
+        """What is not as it was when this grade was made, in words."""
+        before = dict(one.made_of)
+        if before.get("graders") == self._bytes_of_graders:  # graded with version 0.1.0, and the same files
+            before["graders"] = self.of_lesson["graders"]
+        return differences(before, self.made_of(one.student))
 
     def work(self) -> Work:
         """What a judge of one submission is to do now."""
@@ -76,6 +83,10 @@ class LessonFreshness:
     @cached_property
     def _work(self) -> Work:
         return self.work()
+
+    @cached_property
+    def _bytes_of_graders(self) -> str:
+        return bytes_of_graders(Path(self.graders))
 
     @cached_property
     def of_lesson(self) -> dict[str, str]:

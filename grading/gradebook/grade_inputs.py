@@ -1,4 +1,4 @@
-"""What a grade is made of, as hashes: whether one is up to date is told by content, never by the times of files.
+"""What a grade is made of, as hashes: graders by what their code means, all else by content, never by times of files.
 
 A file of a student's is read here as bytes, to be hashed, and nothing in it is looked at.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.course_dir.fingerprints import Packages
-from grading.judge.client import GRADERS, Work
+from grading.judge.client import GRADERS, SHARED, Work
 from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, locate
 from grading.sandbox.policy import describe
 
@@ -82,6 +82,14 @@ def _text(path: Path) -> str:
             return stream.read(100).decode(errors="replace").strip()
     except (Unreadable, OSError):
         return ""
+
+
+def bytes_of_graders(folder: Path) -> str:
+    """The hash of a lesson's graders and of all that lessons share as version 0.1.0 recorded it, by their bytes."""
+    files = sorted(file for part in (folder, folder.parent / SHARED) for file in part.rglob("*.py"))
+    return _digest(
+        [(os.path.relpath(file, folder.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
+    )
 
 
 def graders_fingerprint(folder: Path) -> str:

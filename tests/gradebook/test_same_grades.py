@@ -13,6 +13,7 @@ import pytest
 
 from grading.coordinator.nbgrader_api import why_not
 from grading.coordinator.record_same_grades import record_same_grades
+from grading.gradebook import same_grades
 from grading.gradebook.same_grades import FILE, record_value, same_grade
 
 from ..conftest import LESSONS, ROOT
@@ -37,6 +38,14 @@ def rewrite(path: Path, old: str, new: str) -> None:
 @pytest.mark.parametrize(("lesson", "student"), GRADED)
 def test_a_grade_made_with_version_0_1_0_is_up_to_date(course, lesson, student):
     assert why_not(course, lesson, student) == []
+
+
+def test_a_lesson_of_ones_own_is_up_to_date_as_long_as_its_files_are_the_same(course, tmp_path, monkeypatch):
+    (tmp_path / "same.json").write_text(json.dumps({"version": json.loads(FILE.read_text())["version"]}))
+    monkeypatch.setattr(same_grades, "FILE", tmp_path / "same.json")
+    assert why_not(course, "02_softmax", "ada") == []
+    rewrite(course / "grader_tests" / "02_softmax" / "softmax" / "contract.py", "points=", "points=1 + ")
+    assert why_not(course, "02_softmax", "ada") == ["the graders changed"]
 
 
 def test_a_comment_in_its_graders_leaves_a_grade_as_it_is_and_a_constant_does_not(course):
