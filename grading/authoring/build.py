@@ -68,16 +68,16 @@ def build_lesson(root: Path, name: str) -> bool:
 def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:
     """Write a lesson's check data into a folder where it is out of date; returns whether a file changed.
 
-    only  names of exercises: the practice of others stays as it is
+    only  names of exercises, and "" for the lesson's examples: all else stays as it is
 
     Raises BuildError.
     """
     stale = stale_exports(tests, folder)
-    wanted = [name for name in stale if name and (only is None or name in only)]
-    if not stale or (only is not None and not wanted):
+    wanted = [name for name in stale if only is None or name in only]
+    if not wanted:
         return False
     changed = False
-    for file, made in build_examples(tests, wanted).items():
+    for file, made in build_examples(tests, filter(None, wanted)).items():
         path = folder / file
         if not (path.exists() and same_examples(made, path.read_bytes())):
             changed = _write(path, made) or changed

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 import course
@@ -216,6 +217,8 @@ class FingerprintFile:
     A file that cannot be read holds none.
     """
 
+    _writing = Lock()
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
@@ -227,5 +230,6 @@ class FingerprintFile:
         return known if isinstance(known, dict) else {}
 
     def add(self, new: Mapping[str, str]) -> None:
-        if known := {**self.read(), **new}:
-            self.path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        with self._writing:
+            if known := {**self.read(), **new}:
+                self.path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")

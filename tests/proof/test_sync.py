@@ -88,8 +88,9 @@ def work(monkeypatch) -> list[str]:
     done: list[str] = []
 
     def exported(tests, only=(), real=build.build_examples):
-        done.append(f"export {tests.name}: {', '.join(only)}")
-        return real(tests, only)
+        names = list(only)
+        done.append(f"export {tests.name}: {', '.join(names)}")
+        return real(tests, names)
 
     def proved(task, wanted, real=runner.side_by_side):
         done.extend(f"prove {lesson}/{name}" for _, lesson, name, *_ in wanted)
@@ -196,7 +197,12 @@ def test_of_a_lesson_only_the_stale_exercises_are_exported(tmp_path, work):
     rewrite(tests / "halve" / "contract.py", "draw.normal(4)", "draw.normal(5)")
     assert not export(tests, folder, ["double"])
     export(tests, folder)
-    assert work == [f"export {ONE}: double, halve", f"export {ONE}: halve"]
+    examples = folder / f"{ONE}.examples"
+    content = examples.read_bytes()
+    examples.write_bytes(b"of somebody's hand")
+    assert export(tests, folder, [""])
+    assert examples.read_bytes() == content
+    assert work == [f"export {ONE}: double, halve", f"export {ONE}: halve", f"export {ONE}: "]
 
 
 def test_a_name_that_is_no_lesson_and_no_exercise_is_refused(tmp_path):
