@@ -86,6 +86,7 @@ def stale(before: dict[str, str], now: dict[str, str]) -> set[str]:
     return {name for name in before if before[name] != now[name]}
 
 
+@pytest.mark.slow
 def test_comments_docstrings_and_layout_make_nothing_stale(course):
     before = everything(course)
     code = [path for package in ("course", "grading", "grader_tests") for path in (course / package).rglob("*.py")]
@@ -98,15 +99,15 @@ def test_comments_docstrings_and_layout_make_nothing_stale(course):
     assert stale(before, everything(course)) == set()
 
 
-@pytest.mark.parametrize(
-    "file", ["grading/course_dir/paths.py", "grading/exercises/case.py", "course/harness/compare.py"]
-)
-def test_a_statement_more_in_the_engine_makes_check_data_and_proofs_stale_and_no_grade(course, file):
-    before = everything(course)
-    rewrite(course / file, lambda text: f"{text}\nMORE = 1\n")
-    assert stale(before, everything(course)) == {name for name in before if not name.startswith("grades")}
+@pytest.mark.slow
+def test_a_statement_more_in_the_engine_makes_check_data_and_proofs_stale_and_no_grade(course):
+    for file in ("grading/course_dir/paths.py", "grading/exercises/case.py", "course/harness/compare.py"):
+        before = everything(course)
+        rewrite(course / file, lambda text: f"{text}\nMORE = 1\n")
+        assert stale(before, everything(course)) == {name for name in before if not name.startswith("grades")}, file
 
 
+@pytest.mark.slow
 def test_a_changed_constant_makes_stale_what_imports_it_and_nothing_else(course):
     before = everything(course)
     checker = course / "course" / "checkers" / "dropout.py"
@@ -127,6 +128,7 @@ def test_a_changed_constant_makes_stale_what_imports_it_and_nothing_else(course)
     assert stale(before, everything(course)) == set()
 
 
+@pytest.mark.slow
 def test_a_lessons_own_code_decides_on_its_proofs_by_what_it_means(course):
     before, text = everything(course), course / "source" / f"{ONE}.py"
     rewrite(text, replaced("# # To double", "# # To double a number"))
@@ -136,6 +138,7 @@ def test_a_lessons_own_code_decides_on_its_proofs_by_what_it_means(course):
     assert stale(before, everything(course)) == {f"proof of {ONE}/double"}
 
 
+@pytest.mark.slow
 def test_the_name_of_an_alternative_counts_though_it_is_a_comment(course):
     before = everything(course)
     rewrite(course / "grader_tests" / ONE / "double" / "alternatives.py", replaced("by_a_sum", "by_addition"))
