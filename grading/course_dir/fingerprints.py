@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -59,7 +60,7 @@ class Packages:
     """
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
-        self.folders = {name: folder.resolve() for name, folder in folders.items()}
+        self.folders = {name: _absolute(folder) for name, folder in folders.items()}
         self._files: dict[Path, Code] = {}
         self._imported: dict[Path, list[Path]] = {}
 
@@ -69,7 +70,7 @@ class Packages:
         A file is named so, too, or given by its path.
         """
         found: dict[Path, None] = {}
-        left = [self._path(file) if isinstance(file, str) else file.resolve() for file in files]
+        left = [self._path(file) if isinstance(file, str) else _absolute(file) for file in files]
         while left:
             if (file := left.pop()) not in found:
                 found[file] = None
@@ -126,6 +127,11 @@ def packages(tests: Path | None = None) -> Packages:
     """The packages `course` and `grading`, and a course's grader_tests if given."""
     folders = {package.__name__: Path(package.__file__ or "").parent for package in (course, grading)}
     return Packages(folders | ({GRADER_TESTS: tests} if tests else {}))
+
+
+def _absolute(path: Path) -> Path:
+    """The same path from the root: a lesson that is a link stays where the link is."""
+    return Path(os.path.abspath(path))
 
 
 def _meant_by(package: list[str], level: int, module: str, names: tuple[str, ...]) -> Iterator[str]:
