@@ -31,7 +31,7 @@ from ..grader.cell_code import defines
 from ..notebooks.cells import check_call, check_of, grade_id
 from .check_data import export_lesson, same_examples
 from .lesson_text import FOLDED, HEADING, read_lesson
-from .student_install import deliver, delivery, origin
+from .student_install import delivery, insert_setup_cell, origin
 
 EXPORTER = "grading/authoring/check_data.py"
 FINGERPRINTS = "fingerprints.json"  # beside the lessons in grader_tests, and committed with them
@@ -58,7 +58,7 @@ def build_lesson(root: Path, name: str) -> bool:
     notebook = read_lesson(text)
     tests = root / "grader_tests" / name
     hold_to_the_rules(notebook, text, load_lesson(tests))
-    deliver(notebook, f"{name}.ipynb", origin(delivery(root)))
+    insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
     folder = place_of_check_data(root, name)

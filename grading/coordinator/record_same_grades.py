@@ -17,7 +17,7 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 
 from ..authoring.build import build_lesson
-from ..course_dir.paths import CONFIG, course_root, lessons
+from ..course_dir.paths import CONFIG, course_root, list_lessons
 from ..gradebook.same_grades import FILE, record_value
 from ..nbgrader_plugins.execute import lesson_freshness
 from .nbgrader_api import configuration, release
@@ -30,13 +30,13 @@ def record_same_grades(root: Path, changed: Iterable[str] = (), file: Path = FIL
 
     changed  lessons whose grades are not the same as those of the release before
     """
-    different = set(lessons(root, changed)) if changed else set()
+    different = set(list_lessons(root, changed)) if changed else set()
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         course = Path(folder)
         shutil.copy(root / CONFIG, course)
         for name in ("source", "grader_tests"):
             shutil.copytree(root / name, course / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for lesson in lessons(course):
+        for lesson in list_lessons(course):
             for key, value in inputs_of(course, lesson).items():
                 record_value(key, lesson, value, changed=lesson in different, file=file)
             print(f"{lesson}: recorded", flush=True)

@@ -23,7 +23,7 @@ import torch
 from ..authoring.build import build_lesson
 from ..course_dir.fingerprints import FingerprintFile, Packages, packages, python_files, text_digest
 from ..exercises.lesson import load_lesson
-from ..grader.verdict_report import present
+from ..grader.verdict_report import to_report
 from .equivalents import FILE as LIST
 from .equivalents import read_equivalents, written
 from .parallel import side_by_side
@@ -217,4 +217,4 @@ def _failed(lesson: str, name: str, error: Exception) -> Found:
 def _reports(proof: Proof) -> Iterator[str]:
     for answer, verdicts in proof.verdicts.items():
         if answer.startswith("mistake "):
-            yield f"\n{answer.removeprefix('mistake ')}\n{present(verdicts[0]).to_text()}"
+            yield f"\n{answer.removeprefix('mistake ')}\n{to_report(verdicts[0]).to_text()}"

@@ -24,7 +24,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..authoring.build import export, fingerprint_file, place_of_check_data, stale_exports
 from ..course_dir.fingerprints import digest, packages
-from ..course_dir.paths import CourseError, lessons
+from ..course_dir.paths import CourseError, list_lessons
 from ..exercises.lesson import load_lesson
 from . import author_tables, mistakes_page, verdict_records, write_reports
 from .runner import (
@@ -97,7 +97,7 @@ def sync(root: Path, exercises: Iterable[str] = (), *, check: bool = False, meas
 
 def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
     """Lesson -> those of its exercises that are named."""
-    described = [name for name in lessons(root) if (root / "grader_tests" / name).is_dir()]
+    described = [name for name in list_lessons(root) if (root / "grader_tests" / name).is_dir()]
     every = {name: list(load_lesson(root / "grader_tests" / name).known) for name in described}
     wanted = list(named)
     forms = {(lesson, e): {lesson, e, f"{lesson}/{e}"} for lesson in every for e in every[lesson]}

@@ -20,7 +20,7 @@ import torch
 from matplotlib.figure import Figure
 from rich.progress import Progress
 
-from ..course_dir.paths import lessons
+from ..course_dir.paths import list_lessons
 from ..exercises.lesson import load_lesson
 from . import devices
 from .author_tables import filled_in
@@ -87,7 +87,7 @@ def read_figures(root: Path) -> dict[str, Figures]:
 
 
 def _exercises(root: Path) -> list[str]:
-    described = [root / "grader_tests" / lesson for lesson in lessons(root)]
+    described = [root / "grader_tests" / lesson for lesson in list_lessons(root)]
     return [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
 
 

@@ -19,7 +19,7 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import CourseError, lessons
+from ..course_dir.paths import CourseError, list_lessons
 from ..proof import mistakes_page
 from ..proof.report_data import REPORTS
 from .executed import executed
@@ -67,7 +67,7 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
     """
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
-    names = lessons(root, named)
+    names = list_lessons(root, named)
     with _progress(console) as progress:
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))

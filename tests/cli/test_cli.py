@@ -17,7 +17,7 @@ from rich.console import Console
 
 from grading.cli import main
 from grading.coordinator.classroom import release_lessons
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import grades, scores
 from grading.course_dir.paths import NoCourseError, course_root
 from grading.exercises.lesson import load_lesson
@@ -66,7 +66,7 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = make_course(tmp_path_factory.mktemp("class") / "course")
     release_lessons(root, [ONE], Console(quiet=True))
     release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
-    hand_in(root, ONE, "ada", write_answers(release, right(load_lesson(root / "grader_tests" / ONE), 0)))
+    hand_in(root, ONE, "ada", write_answers(release, correct_answers(load_lesson(root / "grader_tests" / ONE), 0)))
     return root
 
 

@@ -21,7 +21,7 @@ from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import scores, ungraded
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
-from grading.gradebook.store import kept
+from grading.gradebook.store import stored_grades
 
 from ..support.class_helpers import SLOW, Heard, everything, solved, start, url_of
 from ..support.postgres_server import Server, server
@@ -192,7 +192,7 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
     said = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     with Gradebook(url_of(course), "attention") as gradebook:
-        found = {one.student: one for one in kept(gradebook, ONE)}
+        found = {one.student: one for one in stored_grades(gradebook, ONE)}
         assert gradebook.db.query(Grade).count() == len(students)
         points = {student: gradebook.find_grade(CHECK, ONE, ONE, student).auto_score for student in students}
     assert found.keys() == set(students)

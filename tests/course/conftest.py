@@ -23,7 +23,7 @@ def no_figure_left_open() -> Iterator[None]:
 @pytest.fixture
 def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Learner:
     """Nothing has begun."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(checking, "notebook", checking.Session())
     made = Learner(capsys)
     made.run("from course import begin, check, hint, progress, use\nimport torch")
     return made

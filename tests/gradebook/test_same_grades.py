@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.coordinator.nbgrader_api import why_not
+from grading.coordinator.nbgrader_api import stale_reasons
 from grading.coordinator.record_same_grades import record_same_grades
 from grading.gradebook import same_grades
 from grading.gradebook.same_grades import FILE, record_value, same_grade
@@ -37,31 +37,31 @@ def rewrite(path: Path, old: str, new: str) -> None:
 
 @pytest.mark.parametrize(("lesson", "student"), GRADED)
 def test_a_grade_made_with_version_0_1_0_is_up_to_date(course, lesson, student):
-    assert why_not(course, lesson, student) == []
+    assert stale_reasons(course, lesson, student) == []
 
 
 def test_a_lesson_of_ones_own_is_up_to_date_as_long_as_its_files_are_the_same(course, tmp_path, monkeypatch):
     (tmp_path / "same.json").write_text(json.dumps({"version": json.loads(FILE.read_text())["version"]}))
     monkeypatch.setattr(same_grades, "FILE", tmp_path / "same.json")
-    assert why_not(course, "02_softmax", "ada") == []
+    assert stale_reasons(course, "02_softmax", "ada") == []
     rewrite(course / "grader_tests" / "02_softmax" / "softmax" / "contract.py", "points=", "points=1 + ")
-    assert why_not(course, "02_softmax", "ada") == ["the graders changed"]
+    assert stale_reasons(course, "02_softmax", "ada") == ["the graders changed"]
 
 
 def test_a_comment_in_its_graders_leaves_a_grade_as_it_is_and_a_constant_does_not(course):
     contract = course / "grader_tests" / "02_softmax" / "softmax" / "contract.py"
     rewrite(contract, "import torch\n", "import torch  # as everywhere\n")
-    assert why_not(course, "02_softmax", "ada") == []
+    assert stale_reasons(course, "02_softmax", "ada") == []
     rewrite(contract, "points=", "points=1 + ")
-    assert why_not(course, "02_softmax", "ada") == ["the graders changed"]
-    assert why_not(course, "05_causal_mask", "ada") == []
+    assert stale_reasons(course, "02_softmax", "ada") == ["the graders changed"]
+    assert stale_reasons(course, "05_causal_mask", "ada") == []
 
 
 def test_a_constant_that_lessons_share_makes_those_stale_that_import_it(course):
     tests = course / "grader_tests"
     users = {path.parents[1].name for path in tests.glob("*/*/*.py") if "shared.repeating import" in path.read_text()}
     rewrite(tests / "shared" / "repeating.py", "\n\n\ndef ", "\n\nMORE = 1\n\n\ndef ")
-    assert {lesson for lesson, student in GRADED if why_not(course, lesson, student)} == users
+    assert {lesson for lesson, student in GRADED if stale_reasons(course, lesson, student)} == users
     assert users == {"02_softmax"}
 
 
@@ -70,7 +70,7 @@ def test_another_release_makes_a_grade_stale(course):
     notebook = json.loads(released.read_text(encoding="utf-8"))
     notebook["cells"][0]["source"] += "\n\nMore to read."
     released.write_text(json.dumps(notebook), encoding="utf-8")
-    assert why_not(course, "02_softmax", "ada") == ["the released lesson changed"]
+    assert stale_reasons(course, "02_softmax", "ada") == ["the released lesson changed"]
 
 
 def test_the_late_policy_is_the_same_under_its_name_of_version_0_1_0():
