@@ -17,7 +17,7 @@ from grading.exercises import exercise
 from grading.proof import mistakes_page
 from grading.sandbox import Policy
 
-from .conftest import ROOT
+from .support.repository import ROOT
 
 DOCS = [
     *sorted(ROOT.glob("*.md")),

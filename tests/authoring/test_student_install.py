@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from grading.authoring.student_install import SET_UP, Delivery, Origin, deliver, delivery, first_cell, origin
 from grading.course_dir.paths import CourseError
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 NOW = version("attention-course")
 WHEEL = f"attention_course-{NOW}-py3-none-any.whl"
@@ -132,6 +132,7 @@ def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, 
     assert "PyTorch is not installed here." in told
 
 
+@pytest.mark.quick_cases("http*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "told"),

@@ -1,4 +1,4 @@
-"""Pictures of what students and teachers see, for the README: `make pictures`, then look at them.
+"""Pictures of what students and teachers see, for the README: `make screenshots`, then look at them.
 
     python -m tests.browser.screenshots FOLDER
 

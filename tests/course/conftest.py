@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from course.notebook import checking
 
 from ..support.learner import BEGIN, Learner
-from ..support.learner_kernel import Kernel, a_running_kernel
+from ..support.learner_kernel import Kernel, running_kernel
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def softmax_lesson(learner: Learner) -> Learner:
 
 @pytest.fixture(scope="module")
 def a_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    with a_running_kernel(tmp_path_factory.mktemp("kernel")) as started:
+    with running_kernel(tmp_path_factory.mktemp("kernel")) as started:
         yield started
 
 

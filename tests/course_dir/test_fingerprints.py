@@ -11,11 +11,10 @@ import pytest
 from grading.authoring.build import EXPORTED, EXPORTERS, export, exported
 from grading.course_dir.fingerprints import Ledger, digest, sources
 
-from ..conftest import LESSONS, ROOT
-from ..support.tiny_course import LESSONS as SMALL
-from ..support.tiny_course import make_course
+from ..support.course_builder import TINY_LESSONS, build_course
+from ..support.repository import LESSONS, ROOT
 
-ONE, TWO = SMALL
+ONE, TWO = TINY_LESSONS
 LOADED = """
 import sys
 from pathlib import Path
@@ -31,9 +30,9 @@ def test_the_committed_examples_are_made_of_what_is_committed(lesson):
     assert known.get(lesson) == exported(ROOT / "grader_tests" / lesson, ROOT / "course" / "examples"), "`make build`"
 
 
-@pytest.mark.long
+@pytest.mark.full("builds check data five times")
 def test_examples_are_made_again_when_what_they_are_made_of_changed_or_they_did(tmp_path):
-    tests, folder = make_course(tmp_path / "course") / "grader_tests" / ONE, tmp_path / "examples"
+    tests, folder = build_course(tmp_path / "course") / "grader_tests" / ONE, tmp_path / "examples"
     assert export(tests, folder)
     file = folder / f"{ONE}.examples"
     made = file.read_bytes()
@@ -52,7 +51,7 @@ def test_examples_are_made_again_when_what_they_are_made_of_changed_or_they_did(
 
 @pytest.mark.slow
 def test_all_that_examples_are_made_by_is_looked_at(tmp_path):
-    tests = make_course(tmp_path / "course") / "grader_tests" / ONE
+    tests = build_course(tmp_path / "course") / "grader_tests" / ONE
     done = subprocess.run([sys.executable, "-c", LOADED, str(tests)], capture_output=True, text=True, check=True)
     loaded = {Path(line) for line in done.stdout.split("\n") if line}
     packages = {path for path in loaded if path.name in ("__init__.py", "old_names.py")}

@@ -14,7 +14,7 @@ from grading.exercises.lesson import load_lesson
 from grading.grader.codec import Malformed, expression, read, request
 from grading.grader.references import programs
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 
 def sent(**fields):

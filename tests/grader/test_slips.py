@@ -11,7 +11,7 @@ import torch
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import examine_here
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 LESSONS = ["01_dot_products", "02_softmax", "03_queries_keys_values", "04_scaling"]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
@@ -75,6 +75,7 @@ def lost(lesson, name, answer):
     return [c.name for c in verdict.criteria if c.status != "right"], exercise.points - verdict.earned
 
 
+@pytest.mark.quick_cases("02_softmax-softmax-*")
 @pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
@@ -84,6 +85,7 @@ def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
     assert points <= 0.5
 
 
+@pytest.mark.quick_cases("01_dot_products-dot")
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_an_answer_without_batches_earns_half_at_least(lesson, name):

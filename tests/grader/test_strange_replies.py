@@ -15,7 +15,7 @@ from grading.grader.codec import Malformed, NoAnswer, read
 from grading.grader.grade_exercise import examine
 from grading.grader.local import examine_here
 
-from ..support.tiny_course import write_lesson
+from ..support.course_builder import write_grader_tests
 
 BY_ADDING = """
 # %% by_adding
@@ -50,7 +50,7 @@ def _(draw):
 
 def of_length(tmp_path, judge="positive"):
     written = {"length": [LENGTH.replace("{judge}", judge), BY_ADDING, ""]}
-    return load_lesson(write_lesson(tmp_path / "grader_tests" / "01_length", written)).exercises["length"]
+    return load_lesson(write_grader_tests(tmp_path / "grader_tests" / "01_length", written)).exercises["length"]
 
 
 STRANGE = [

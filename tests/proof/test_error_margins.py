@@ -18,7 +18,7 @@ from grading.proof.parallel import side_by_side
 from grading.proof.report_data import measured
 from grading.proof.write_reports import measured_of, write
 
-from ..support.tiny_course import LESSONS, make_course
+from ..support.course_builder import TINY_LESSONS, build_course
 from .test_runner import HERE, SURVIVORS, WHY
 
 ROUGH = "def double(x):\n    return 2 * x * (1 + {error})"
@@ -90,10 +90,10 @@ def test_without_a_device_it_says_that_nothing_was_run():
 
 @pytest.mark.slow
 def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch, capsys):
-    root = make_course(tmp_path / "course")
+    root = build_course(tmp_path / "course")
     (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
     monkeypatch.chdir(root)
-    assert main.main(["strength", LESSONS[0], "--seeds", "2"]) == 0
+    assert main.main(["strength", TINY_LESSONS[0], "--seeds", "2"]) == 0
     docs = root / "docs"
     known = json.loads((docs / "strength.json").read_text())
     double = known["exercises"]["01_double/double"]
@@ -107,17 +107,17 @@ def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch
     assert "- **squares** (values): That is the *square*." in (docs / "mistakes.md").read_text()
     assert (docs / "mistakes.md").read_text() == mistakes_page.page(root)
     # another exercise's figures are added to these, and what fails is told by the exit status
-    assert main.main(["strength", *LESSONS, "--exercise", "halve", "--seeds", "0"]) == 1
+    assert main.main(["strength", *TINY_LESSONS, "--exercise", "halve", "--seeds", "0"]) == 1
     known = json.loads((docs / "strength.json").read_text())
     assert list(known["exercises"]) == ["01_double/double", "02_halve/halve"]
     assert known["exercises"]["01_double/double"] == double
     assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
-    assert build_lesson(root, LESSONS[0]) is False
+    assert build_lesson(root, TINY_LESSONS[0]) is False
 
 
 @pytest.mark.slow
 def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Path, monkeypatch):
-    root = make_course(tmp_path / "course")
+    root = build_course(tmp_path / "course")
     (root / "docs").mkdir(exist_ok=True)
     before = {"seeds": {"seeds": 7}}
     (root / "docs" / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
@@ -128,15 +128,15 @@ def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Pat
 
     monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
     with pytest.raises(KeyboardInterrupt):
-        write_reports.publish(root, LESSONS, seeds=1)
+        write_reports.publish(root, TINY_LESSONS, seeds=1)
     known = json.loads((root / "docs" / "strength.json").read_text())["exercises"]
     assert known["02_halve/halve"]["seeds"]["seeds"] == 1
     assert known["01_double/double"] == before
 
 
 def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
-    root = make_course(tmp_path / "course")
-    folder = root / "grader_tests" / LESSONS[1]
+    root = build_course(tmp_path / "course")
+    folder = root / "grader_tests" / TINY_LESSONS[1]
     contract = (folder / "halve" / "contract.py").read_text()
     for old, new in (
         ("call, exercise", "call, challenge"),
@@ -146,7 +146,7 @@ def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
         contract = contract.replace(old, new)
     (folder / "halve" / "contract.py").write_text(contract)
     (folder / "__init__.py").write_text('EXERCISES = ()\nCHALLENGES = ("halve",)\n')
-    found = measured_of(root, LESSONS[1], "halve", 1)
+    found = measured_of(root, TINY_LESSONS[1], "halve", 1)
     assert found["seeds"]["seeds"] == 1
     write(
         root,

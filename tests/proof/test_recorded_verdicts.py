@@ -8,7 +8,7 @@ import pytest
 
 from grading.exercises.lesson import load_lesson
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 from ..support.verdicts import RECORDS
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grading.proof.prover import SEEDS, Proof, Prover
 
-from ..conftest import LESSONS, ROOT
+from .repository import LESSONS, ROOT
 
 RECORDS = Path(__file__).parents[1] / "verdicts"
 
