@@ -102,7 +102,7 @@ def test_the_hours_that_are_told_are_those_of_the_formula():
     assert f"that is {0.05 * threads_hours:.1f}" in told
 
 
-@pytest.mark.full("starts a SLURM cluster, or a job for one")
+@pytest.mark.full("starts a SLURM cluster or a job for one")
 def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path, monkeypatch):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")
@@ -132,7 +132,7 @@ def test_the_job_that_slurm_is_given_is_a_worker_that_grades(sandboxed, tmp_path
     assert scores(course) == {("ada", TINY_LESSONS[0]): (5, 5)}
 
 
-@pytest.mark.full("starts a SLURM cluster, or a job for one")
+@pytest.mark.full("starts a SLURM cluster or a job for one")
 def test_jobs_of_slurm_grade_a_class_and_one_that_is_lost_loses_nobody(sandboxed, tmp_path):
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make certificates")

@@ -211,7 +211,7 @@ def test_every_command_of_the_page_is_in_the_term_in_its_order(commands):
     assert commands == [command for command, _, _ in TERM]
 
 
-@pytest.mark.full("a term of thirty students: a minute")
+@pytest.mark.full("runs a term of thirty students, for a minute")
 def test_a_term_by_the_page(tmp_path, monkeypatch):
     try:
         require()

@@ -109,7 +109,7 @@ def test_outside_of_a_course_it_says_where_to_go(tmp_path, grading, verb):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.full("grades in a process of its own")
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_the_course_is_found_from_below_and_the_nearest_counts(course, tmp_path, grading):
     below = course / "submitted" / "ada"
     assert course_root(below) == course
@@ -172,7 +172,7 @@ def test_the_road_by_verbs(course, grading):
     assert "student 1,01_double,5,5,False" in (tables / "students.csv").read_text()
 
 
-@pytest.mark.full("grades in a process of its own")
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_a_submission_that_cannot_be_graded_is_told_by_the_exit_status_too(course, grading):
     (course / "submitted" / "bob" / ONE).mkdir(parents=True)
     status, told, _ = grading(course, "grade")
@@ -203,7 +203,7 @@ def test_nothing_is_graded_where_the_sandbox_is_not_to_be_had(course):
     assert scores(course) == {}
 
 
-@pytest.mark.full("grades in a process of its own")
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 @linux_only
 def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     done = without_sandbox(course, "grade --unsandboxed")
@@ -217,7 +217,7 @@ def test_unsandboxed_grades_there_too_and_marks_every_grade(course, grading):
     assert "1 of these submissions was graded without the sandbox." in grading(course, "report")[1]
 
 
-@pytest.mark.full("grades in a process of its own")
+@pytest.mark.full("grades from the command line, like test_the_road_by_verbs")
 def test_unsandboxed_marks_where_a_sandbox_could_be_had_and_again_grades_in_it(course, grading):
     assert grading(course, "grade", "--unsandboxed")[0] == 0
     assert [found.verdict.sandboxed for found in grades(course)] == [False]

@@ -132,7 +132,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     assert not again.graded and len(again.stands) == 12
 
 
-@pytest.mark.full("a Dask cluster grades for ten seconds or more")
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_two_courses_at_once_have_each_their_own_graders(running, course, coordinator):
     other = shutil.copytree(course, course.parent / "other")
     contract = other / "grader_tests" / ONE / "double" / "contract.py"
@@ -147,7 +147,7 @@ def test_two_courses_at_once_have_each_their_own_graders(running, course, coordi
     assert all(points < 5 for points, _ in scores(other).values()) and len(scores(other)) == 3
 
 
-@pytest.mark.full("a Dask cluster grades for ten seconds or more")
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_graders_that_change_meanwhile_are_sent_anew(running, course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
     assert not grade_class(course, [ONE], RecordingConsole(), scheduler=running.address).failed
@@ -158,7 +158,7 @@ def test_graders_that_change_meanwhile_are_sent_anew(running, course):
     assert scores(course)["ada", ONE][0] < 5
 
 
-@pytest.mark.full("a Dask cluster grades for ten seconds or more")
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_what_a_lost_worker_had_another_one_does(running, course):
     slow_class(course, 6)
     process = by(running, course)
@@ -171,7 +171,7 @@ def test_what_a_lost_worker_had_another_one_does(running, course):
     assert before.items() <= graded_at(course).items()
 
 
-@pytest.mark.full("a Dask cluster grades for ten seconds or more")
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_a_submission_whose_workers_are_all_lost_is_not_graded_and_says_why(running, course):
     slow_class(course, 1)
     process = by(running, course)
@@ -199,7 +199,7 @@ def _below(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-@pytest.mark.full("a Dask cluster grades for ten seconds or more")
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
     slow_class(course, 6)
     process = by(running, course)
@@ -244,7 +244,7 @@ def test_where_no_scheduler_answers_that_is_said_in_a_sentence(course, address, 
     assert "Traceback" not in said and not scores(course)
 
 
-@pytest.mark.full("a Dask cluster grades for ten seconds or more")
+@pytest.mark.full("grades for ten seconds or more on a Dask cluster")
 def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
     course, coordinator, tmp_path, monkeypatch
 ):

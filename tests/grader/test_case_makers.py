@@ -131,7 +131,7 @@ def test_a_gradient_is_as_long_as_is_said_of_its_model(sharpness, batch, shortes
         assert shortest < norm < longest
 
 
-@pytest.mark.full("differentiates 32 draws by every input")
+@pytest.mark.full("differentiates a hundred draws by every input")
 def test_a_leak_is_as_large_as_the_contract_says_or_none():
     """By a change of one unit, up or down, or by the derivative."""
     for attention, given in cases("05_causal_mask", "sees_the_future"):
