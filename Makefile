@@ -55,7 +55,7 @@ lab: setup  ## JupyterLab, with the release open
 prove: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
 	$(BIN)/grading prove $(LESSONS)
 
-check: prove  # the name that `prove` had in 0.1
+check: prove  ## the old name of `prove`
 
 sync: setup  ## make again what is derived from source/ and grader_tests/ and is out of date
 	$(BIN)/grading sync $(LESSONS)

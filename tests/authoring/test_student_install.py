@@ -132,7 +132,7 @@ def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, 
     assert "PyTorch is not installed here." in told
 
 
-@pytest.mark.quick_cases("http*")
+@pytest.mark.quick_cases("attention_course*")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "told"),

@@ -57,6 +57,7 @@ def by_nbgrader(course: Path) -> None:
         assert autograde(course, ONE, student)
 
 
+@pytest.mark.quick_cases("<lambda>")
 @pytest.mark.parametrize("graded", [lambda course: grade_class(course, [ONE], RecordingConsole()), by_nbgrader])
 def test_no_statement_that_each_submission_takes_reads_the_rows_of_all(course, asked, graded):
     graded(course)

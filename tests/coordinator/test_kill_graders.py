@@ -29,7 +29,7 @@ def test_whatever_of_a_cluster_is_killed_no_grade_is_false_either(ready, tmp_pat
         kill_graders.one_round(root, random.Random(random.random()), longest=20.0, cluster=cluster)
 
 
-@pytest.mark.quick_cases("0")
+@pytest.mark.full("kills and grades again, as make test-faults does many times")
 @pytest.mark.parametrize("number", range(2))
 def test_whatever_is_killed_no_grade_is_false_and_the_next_run_finishes(ready, tmp_path, number):
     root = shutil.copytree(ready, tmp_path / "course")

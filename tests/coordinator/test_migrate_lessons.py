@@ -18,6 +18,15 @@ ONE = TINY_LESSONS[0]
 
 
 @pytest.fixture
+def course_of_three(class_of_three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """At a path of its own: a process imports the graders at one path once, and these change."""
+    root = shutil.copytree(class_of_three, tmp_path / "course")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "200")
+    return root
+
+
+@pytest.fixture
 def new_version(tmp_path: Path) -> Path:
     return make_new_version(tmp_path / "new")
 

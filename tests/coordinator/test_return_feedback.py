@@ -90,6 +90,7 @@ def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
     assert "ada: sent 5, and Canvas has 4: its own late policy may take points off" in told
 
 
+@pytest.mark.quick_cases("more0-*", "more2-*")
 @pytest.mark.parametrize(
     ("more", "why"),
     [

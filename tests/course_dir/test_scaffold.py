@@ -126,6 +126,7 @@ def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
     assert "## Summary" in headings and made[-1].source == ours[-1].source == "progress()"
 
 
+@pytest.mark.full("grades a submission, like many tests of the coordinator")
 def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
     hand_in(course, MINE, "ada", write_answers(release, right(load_lesson(course / "grader_tests" / MINE), 0)))

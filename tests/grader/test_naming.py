@@ -103,7 +103,7 @@ OWN_BATCHES = """
 """
 
 
-@pytest.mark.quick_cases("*-learns_to_repeat")
+@pytest.mark.quick_cases("*-optimizer.zero_grad()-")
 @pytest.mark.parametrize(
     ("targets", "clear", "name"),
     [

@@ -108,6 +108,7 @@ def test_any_text_comes_back_from_the_list(tmp_path):
     assert read_equivalents(tmp_path) == dict.fromkeys(mutants, WHY)
 
 
+@pytest.mark.full("proves a course again, like its neighbours")
 def test_an_error_of_ours_is_a_problem_and_others_are_proved(course):
     listing(course, SURVIVORS)
     rewrite(course / HERE / "mistakes.py", "return x * x", "return x * x\n\n\ndef other(:")

@@ -24,8 +24,8 @@ Start = Callable[..., NotebookRun]
 
 
 @pytest.fixture
-def lesson(released: Path) -> Lesson:
-    return load_lesson(released / "grader_tests" / LESSON)
+def lesson(two_exercise_course: Path) -> Lesson:
+    return load_lesson(two_exercise_course / "grader_tests" / LESSON)
 
 
 @pytest.fixture
