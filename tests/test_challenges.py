@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from grading.authoring.build import BuildError, hold_to_the_rules, read_lesson
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import GraderError, load_lesson
 
@@ -56,7 +56,7 @@ def test_what_is_declared_as_one_thing_is_not_listed_as_the_other(tmp_path, grad
 def test_no_grade_changes_by_what_a_student_makes_of_a_challenge(released_course):
     root = released_course(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    solved = write_answers(release, right(load_lesson(TESTS), 0))
+    solved = write_answers(release, correct_answers(load_lesson(TESTS), 0))
     made = {
         "untouched": None,
         "left-out": "",

@@ -8,12 +8,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from .base import described, html, row, show
+from .base import html, row, show, with_alt_text
 from .lines import curves, losses
 from .panels import bars, heat_map
 from .style import PALETTE
 
-__all__ = ["PALETTE", "bars", "curves", "described", "heat_map", "html", "losses", "row", "show"]
+__all__ = ["PALETTE", "bars", "curves", "heat_map", "html", "losses", "row", "show", "with_alt_text"]
 
 _TOPICS = frozenset(module.name for module in iter_modules(__path__))
 

@@ -32,13 +32,13 @@ def keepsake(picture: Figure | Axes, *, alt: str, caption: str) -> None:
     told = f"{count} of {total} functions and modules, written and tested"
     page = _page(built, told, html(picture, alt=alt, caption=caption))
     display_html(page, f"Attention, built: {told}. {alt} {caption}")
-    if checking.notebook.memory.path and count:
+    if checking.session.store.path and count:
         _write(page)
 
 
 def _passed(lesson: str) -> list[str]:
-    memory = checking.notebook.memory
-    return [name for name in checking.exercises_of(lesson) if memory.of(lesson, name).passed]
+    memory = checking.session.store
+    return [name for name in checking.exercises_of(lesson) if memory.get(lesson, name).passed]
 
 
 def _page(built: dict[str, list[str]], told: str, picture: str) -> str:

@@ -24,31 +24,31 @@ from typing import Any
 import torch
 
 from ..check_data import ENDING as PRACTICE
-from ..check_data import Asked, Criterion, Practice, case_of, read
+from ..check_data import CaseResults, Criterion, Practice, case_of, read
 from ..harness.compare import leaves
-from ..harness.errors import describe
+from ..harness.errors import exception_to_record
 from ..harness.serialization import Node, PackingError, unpack
 from ..report import POINTS, Points, Report, Row, display, display_markdown, shell
-from .captured_output import Prints
-from .check_run import Attempts, Endless
-from .help.misuse import misnamed, mistaken
-from .help.slips import slip
-from .help.stale_cell import notice
-from .hints import Hints
-from .name_guard import guard
-from .progress_bar import Bar, waiting
-from .saved_progress import Known, Memory, code_of, opened
+from .captured_output import CapturedOutput
+from .check_run import CheckRun, HungFunctions
+from .help.misuse import explain_misuse, suggest_rename
+from .help.slips import common_error_hint
+from .help.stale_cell import stale_cell_warning
+from .hints import HintState
+from .name_guard import restore_course_names
+from .progress_bar import ProgressBar, check_progress
+from .saved_progress import ExerciseProgress, ProgressStore, bytecode_hash, open_store
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
 SOLUTIONS = ".solutions"  # published, or not (`solutions.py`)
 VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's button Validate: it says what stands on stderr, else "partial credit"
-LONG = 300  # characters of one value in a report
-KEPT_TRIES = 20  # are remembered of an exercise, the last ones
+MAX_VALUE_LENGTH = 300  # characters of one value in a report
+MAX_TRIES = 20  # are remembered of an exercise, the last ones
 
 
 @dataclass
-class Notebook:
+class Session:
     """Where the learner's notebook stands.
 
     lesson   the one that has begun; None: none has
@@ -62,14 +62,14 @@ class Notebook:
 
     lesson: str | None = None
     names: dict[str, Any] = field(default_factory=dict)
-    hints: Hints = field(default_factory=Hints)
-    endless: Endless = field(default_factory=Endless)
-    prints: dict[str, Prints] = field(default_factory=dict)
+    hints: HintState = field(default_factory=HintState)
+    hung: HungFunctions = field(default_factory=HungFunctions)
+    prints: dict[str, CapturedOutput] = field(default_factory=dict)
     last: dict[str, tuple[Any, Report]] = field(default_factory=dict)
-    memory: Memory = field(default_factory=opened)
+    store: ProgressStore = field(default_factory=open_store)
 
 
-notebook = Notebook()
+session = Session()
 
 
 def begin(lesson: str) -> None:
@@ -84,13 +84,13 @@ def begin(lesson: str) -> None:
     if lesson not in lessons():
         there = f"there are {', '.join(lessons())}. One that came with {lesson}{ENDING} needs it beside the notebook"
         raise ValueError(f"there is no lesson {lesson!r}; {there}")
-    exercises = known_of(lesson)
-    ipython, first = shell(), notebook.lesson is None
+    exercises = exercises_and_challenges(lesson)
+    ipython, first = shell(), session.lesson is None
     names = ipython.user_ns if ipython else inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
-    notebook.lesson, notebook.names = lesson, names
+    session.lesson, session.names = lesson, names
     for name in exercises:
         names.setdefault(name, _placeholder(name))
-    guard()
+    restore_course_names()
     if ipython and first:  # not again, when what was drawn and trained is there, which is not to stay
         with suppress(ImportError):  # what torch would import in the first check of devices, for most of a second
             import_module("torch._dynamo")
@@ -117,10 +117,10 @@ def check(f: Any) -> Points:
     print as a plain float.
     """
     try:
-        with waiting("cases of the check") as bar:
-            shown = checked(f, bar)
+        with check_progress("cases of the check") as bar:
+            shown = check_report(f, bar)
     except Exception as error:
-        said = describe(error)
+        said = exception_to_record(error)
         shown = Report(name_of(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
     display(shown)
     if VALIDATING in os.environ and shown.earned < shown.points:
@@ -131,7 +131,7 @@ def check(f: Any) -> Points:
 def printed(f: Any) -> None:
     """Print all that the answer `f` printed in its last check."""
     name = name_of(f)
-    print(str(notebook.prints.get(name, "")) or f"{name} printed nothing in its last check.")
+    print(str(session.prints.get(name, "")) or f"{name} printed nothing in its last check.")
 
 
 def hint(f: Any) -> None:
@@ -146,33 +146,35 @@ def hint(f: Any) -> None:
     if not hints:
         print(f"There are no hints for {name}.")
         return
-    known = notebook.memory.of(lesson, name)
-    index = notebook.hints.next(name, len(hints), after=known.hints)
-    notebook.memory.note(lesson, name, replace(known, hints=max(known.hints, index + 1)))
+    known = session.store.get(lesson, name)
+    index = session.hints.next_hint(name, len(hints), already_shown=known.hints)
+    session.store.record(lesson, name, replace(known, hints=max(known.hints, index + 1)))
     again = " (the last one)" if index == len(hints) - 1 else ""
     display_markdown(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")
 
 
-def checked(f: Any, bar: Bar | None = None) -> Report:
+def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
     """The report on `f`, or on what was meant by it, with what this check saw beside the cases' outcomes."""
-    name, exercises = name_of(f), known_of(notebook.lesson) if notebook.lesson else {}
-    if type(f) is str and f in exercises and callable(bound := notebook.names.get(f)):
-        shown = checked(bound, bar)
+    name, exercises = name_of(f), exercises_and_challenges(session.lesson) if session.lesson else {}
+    if type(f) is str and f in exercises and callable(bound := session.names.get(f)):
+        shown = check_report(bound, bar)
         shown.notes.append(f"`check` takes the function itself: write `check({f})`, without quotation marks.")
         return shown
-    name, wrong = mistaken(f, name, notebook.names, exercises)
+    name, wrong = explain_misuse(f, name, session.names, exercises)
     if wrong:
         points = float(exercises[name]["points"]) if name in exercises else 0.0
         return Report(name, "wrong", 0.0, points, headline=wrong)
-    with _attempts(f, name) as attempts:
-        shown = _report(f, name, attempts, bar)
-    attempts.tell(shown)
-    notebook.prints[name] = attempts.prints
-    notebook.last[name] = (f, shown)
-    if told := notice(name, f) or (shown.status == "not started" and misnamed(name, notebook.names, exercises)):
+    with _check_run(f, name) as attempts:
+        shown = _build_report(f, name, attempts, bar)
+    attempts.add_to_report(shown)
+    session.prints[name] = attempts.prints
+    session.last[name] = (f, shown)
+    if told := stale_cell_warning(name, f) or (
+        shown.status == "not started" and suggest_rename(name, session.names, exercises)
+    ):
         shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
     _remember(name, f, shown)
-    if shown.status == "passes" and place_of(f"{lesson_of(name)}{SOLUTIONS}").is_file():
+    if shown.status == "passes" and find_file(f"{lesson_of(name)}{SOLUTIONS}").is_file():
         shown.notes.append(f"Other right answers: `from course import solution; solution({name})`.")
     return shown
 
@@ -181,48 +183,51 @@ def _remember(name: str, f: Any, shown: Report) -> None:
     """Note where the exercise stands, and which answer was tried. A placeholder says nothing of earlier sessions."""
     if shown.status == "not started":
         return
-    known, tried = notebook.memory.of(lesson := lesson_of(name), name), code_of(f)
-    tries = known.tries if tried is None or tried in known.tries else [*known.tries, tried][-KEPT_TRIES:]
+    known, tried = session.store.get(lesson := lesson_of(name), name), bytecode_hash(f)
+    tries = known.tries if tried is None or tried in known.tries else [*known.tries, tried][-MAX_TRIES:]
     passed = known.passed or shown.status == "passes"
-    notebook.memory.note(lesson, name, Known(shown.status, shown.earned, passed, known.hints, tries))
+    session.store.record(lesson, name, ExerciseProgress(shown.status, shown.earned, passed, known.hints, tries))
 
 
 @contextmanager
-def _attempts(f: Any, name: str) -> Iterator[Attempts]:
+def _check_run(f: Any, name: str) -> Iterator[CheckRun]:
     """The calls of one check of `f`; one that never ended is remembered."""
-    attempts = Attempts()
-    notebook.endless.known.pop(name, None)
-    with notebook.endless.left_out(notebook.names, name):
+    attempts = CheckRun()
+    session.hung.known.pop(name, None)
+    with session.hung.left_out(session.names, name):
         yield attempts
     if attempts.stopped:
-        notebook.endless.known[name] = f
+        session.hung.known[name] = f
 
 
 def passes_examples(f: Any) -> bool:
     """Whether the visible examples of the exercise `f` are right, which takes milliseconds."""
     name = name_of(f)
-    with _attempts(f, name) as attempts:
-        asked = Asked(attempts.ask)
-        asked.ask([case_of(one) for one in _find(name)["cases"]], _names_around(f, name))
+    with _check_run(f, name) as attempts:
+        asked = CaseResults(attempts.run_case)
+        asked.run_cases([case_of(one) for one in _find(name)["cases"]], _names_around(f, name))
     return asked.right
 
 
-def _report(f: Any, name: str, attempts: Attempts, bar: Bar | None) -> Report:
+def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None) -> Report:
     """What the visible examples say of `f`, and then the practice cases."""
-    data, names, asked = _find(name), _names_around(f, name), Asked(attempts.ask)
+    data, names, asked = _find(name), _names_around(f, name), CaseResults(attempts.run_case)
     points, examples = float(data["points"]), [case_of(one) for one in data["cases"]]
-    asked.ask(examples, names)
+    asked.run_cases(examples, names)
     if asked.untouched:
-        blank = [replace(row, status="not started", points="", details=[]) for row in _rows(asked, len(examples), ())]
+        blank = [
+            replace(row, status="not started", points="", details=[])
+            for row in _criterion_rows(asked, len(examples), ())
+        ]
         headline = "Write it in the cell above, then run this one."
         return Report(name, "not started", 0.0, points, blank, headline=headline, unit=_unit(data))
     practice = _practice(name)
     if bar:
         bar.total = len(examples) + len(practice.cases)
-    asked.ask(practice.cases, names, bar or (lambda _: None))
-    rows = _rows(asked, len(examples), practice.criteria)
+    asked.run_cases(practice.cases, names, bar or (lambda _: None))
+    rows = _criterion_rows(asked, len(examples), practice.criteria)
     shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
-    return _told(shown, asked, len(examples), practice)
+    return _summarise(shown, asked, len(examples), practice)
 
 
 def _unit(data: dict[str, Any]) -> str:
@@ -230,7 +235,7 @@ def _unit(data: dict[str, Any]) -> str:
     return "stars" if data.get("stars") else POINTS
 
 
-def _told(shown: Report, asked: Asked, examples: int, practice: Practice) -> Report:
+def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Practice) -> Report:
     """The report with what was found, said in one sentence where that is known, and the points that it earns."""
     if asked.right:
         headline = f"It passes the examples and {len(practice.cases)} practice cases."
@@ -241,18 +246,18 @@ def _told(shown: Report, asked: Asked, examples: int, practice: Practice) -> Rep
         return replace(shown, status="not allowed", see="", headline=headline)
     asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
     earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
-    found = asked.diagnosed(examples, practice)
+    found = asked.diagnose(examples, practice)
     texts = {one.name: one.text for one in practice.mistakes.values()}
     return replace(
         shown,
         status="partly right" if earned else "wrong",
         earned=earned,
-        headline=found.in_words(texts) or slip(shown.exercise, asked.seen),
+        headline=found.to_sentence(texts) or common_error_hint(shown.exercise, asked.seen),
         see=(practice.mistakes[found.names[0]].see if found.names else "") or shown.see,
     )
 
 
-def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
+def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
     """A row for each of so many examples, several of one name in one, and for each criterion that has practice cases:
     what is wrong with its first case that fails. The same words over and over would bury those that differ."""
     told = set[str]()
@@ -266,7 +271,7 @@ def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Ro
         if new is None:
             return Row(name, "wrong", f"as above, {earned}" if earned else "as above")
         told.add(asked.text(new))
-        return Row(name, "wrong", earned, ["\n".join(_details(asked, new, shown=new < examples))])
+        return Row(name, "wrong", earned, ["\n".join(_case_details(asked, new, shown=new < examples))])
 
     named = groupby(range(examples), lambda i: asked.cases[i].name)
     rows = [row(name, list(cases)) for name, cases in named]
@@ -274,33 +279,33 @@ def _rows(asked: Asked, examples: int, criteria: Sequence[Criterion]) -> list[Ro
     return rows + [row(c.name, cases, c.points) for c, cases in shown]
 
 
-def _details(asked: Asked, number: int, shown: bool) -> list[str]:
+def _case_details(asked: CaseResults, number: int, shown: bool) -> list[str]:
     """The lines on one case that is wrong. `shown`: what was expected, too, which practice cases keep to themselves:
     some of them the grade has as they are."""
     case, seen, finding = asked.cases[number], asked.seen[number], asked.findings[number]
     lines = [case.text, asked.text(number)]
-    if not shown or finding is None or finding.rung in ("raised", "message", "gradient", "unchanged"):
+    if not shown or finding is None or finding.stage in ("raised", "message", "gradient", "unchanged"):
         return lines
     for name, expected in case.reference.native.values.items():
-        wanted, got = _written(expected), _written(seen.values.get(name)) if not seen.raised else ""
+        wanted, got = _format_value(expected), _format_value(seen.values.get(name)) if not seen.raised else ""
         if wanted:
             lines.append(f"expected {wanted}")
             lines += [f"     got {got}"] if got else []
     return lines
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Few numbers in full, many not at all; a long text is cut."""
     if sum(v.numel() if isinstance(v, torch.Tensor) else 1 for _, v in leaves(value)) > 16:
         return ""
     if isinstance(value, torch.Tensor):
         return str(value.tolist() if not value.is_floating_point() else _rounded(value.tolist()))
     if isinstance(value, tuple):
-        return "(" + ", ".join(map(_written, value)) + ")"
+        return "(" + ", ".join(map(_format_value, value)) + ")"
     if isinstance(value, Node):
         return ""
     text = repr(_rounded(value))
-    return text if len(text) <= LONG else f"{text[:LONG]} …"
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]} …"
 
 
 def _rounded(value: Any) -> Any:
@@ -311,25 +316,25 @@ def _rounded(value: Any) -> Any:
 
 def _names_around(f: Any, name: str) -> dict[str, Any]:
     """The names that the learner's function sees, with `f` itself under the exercise's name."""
-    return {**(notebook.names or getattr(f, "__globals__", {})), name: f}
+    return {**(session.names or getattr(f, "__globals__", {})), name: f}
 
 
 def lesson_of(name: str) -> str:
     """The lesson whose exercise it is. Raises LookupError."""
     for lesson in _lessons_here():
-        if name in known_of(lesson):
+        if name in exercises_and_challenges(lesson):
             return lesson
-    where = f"lesson {notebook.lesson}" if notebook.lesson else "any lesson"
+    where = f"lesson {session.lesson}" if session.lesson else "any lesson"
     raise LookupError(f"{name!r} is not an exercise of {where}; pass the function itself, e.g. check(softmax)")
 
 
 def _find(name: str) -> dict[str, Any]:
-    return known_of(lesson_of(name))[name]
+    return exercises_and_challenges(lesson_of(name))[name]
 
 
 def _practice(name: str) -> Practice:
     """The practice cases of the exercise. Raises PackingError, which says what to do, where they are missing."""
-    path = place_of(f"{lesson_of(name)}/{name}{PRACTICE}")
+    path = find_file(f"{lesson_of(name)}/{name}{PRACTICE}")
     try:
         return read(path)
     except (OSError, PackingError) as error:
@@ -337,7 +342,7 @@ def _practice(name: str) -> Practice:
 
 
 def _lessons_here() -> list[str]:
-    return [notebook.lesson] if notebook.lesson else lessons()
+    return [session.lesson] if session.lesson else lessons()
 
 
 @cache
@@ -352,13 +357,13 @@ def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
     return _examples(lesson).get("challenges", {})
 
 
-def known_of(lesson: str) -> dict[str, dict[str, Any]]:
+def exercises_and_challenges(lesson: str) -> dict[str, dict[str, Any]]:
     """Exercises and challenges."""
     return exercises_of(lesson) | challenges_of(lesson)
 
 
 def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
-    path = place_of(f"{lesson}{ENDING}")
+    path = find_file(f"{lesson}{ENDING}")
     try:
         found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
     except PackingError as error:
@@ -366,7 +371,7 @@ def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def place_of(file: str) -> Path:
+def find_file(file: str) -> Path:
     """A file beside the notebook, which came with it, before the package's."""
     beside = Path(file)
     return beside if beside.is_file() else EXAMPLES / file
@@ -378,8 +383,8 @@ def name_of(f: Any) -> str:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
         own = type(f).__name__
-    exercises = known_of(notebook.lesson) if notebook.lesson else {}
-    bound = [name for name in exercises if name in notebook.names and notebook.names[name] is f]
+    exercises = exercises_and_challenges(session.lesson) if session.lesson else {}
+    bound = [name for name in exercises if name in session.names and session.names[name] is f]
     return own if own in bound or not bound else bound[0]
 
 

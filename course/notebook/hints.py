@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..report import shell
-from .ipython_history import last_cells, speaks_of
+from .ipython_history import mentions, recent_cells
 
 
-class Hints:
+class HintState:
     """How far each exercise's hints have been shown.
 
     Who is stuck asks right after writing, checking or asking before. When all cells run, what ran before the cell with
@@ -17,9 +17,9 @@ class Hints:
         self.shown: dict[str, int] = {}  # exercise -> the place of the hint that was shown last
         self.cells: dict[str, int] = {}  # exercise -> the number of the cell in which that was
 
-    def next(self, exercise: str, count: int, after: int = 0) -> int:
+    def next_hint(self, exercise: str, count: int, already_shown: int = 0) -> int:
         """The place, from 0, of the hint to show among `count`; `after`: so many were shown in other sessions."""
-        place = self.shown.get(exercise, min(after, count) - 1)
+        place = self.shown.get(exercise, min(already_shown, count) - 1)
         if place < 0 or self._asked_again(exercise):
             place = min(place + 1, count - 1)
         self.shown[exercise] = place
@@ -29,9 +29,9 @@ class Hints:
     def _asked_again(self, exercise: str) -> bool:
         if shell() is None or self.cells.get(exercise) == _number():
             return True
-        cells = last_cells()
+        cells = recent_cells()
         next(cells, "")  # the one that runs
-        return speaks_of(next(cells, ""), exercise)
+        return mentions(next(cells, ""), exercise)
 
 
 def _number() -> int:

@@ -38,7 +38,7 @@ def solution(f: Any) -> None:
 
 def _published(lesson: str, name: str) -> list[dict[str, str]]:
     """Raises FileNotFoundError where the solutions are not published, ValueError where their file is damaged."""
-    path = checking.place_of(f"{lesson}{checking.SOLUTIONS}")
+    path = checking.find_file(f"{lesson}{checking.SOLUTIONS}")
     try:
         answers: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))[name]
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
 
 def _still_missing(lesson: str, name: str) -> str:
     """What is still to be done before solutions are shown, in a sentence; empty where nothing is."""
-    known, hints = checking.notebook.memory.of(lesson, name), len(checking.exercises_of(lesson)[name]["hints"])
+    known, hints = checking.session.store.get(lesson, name), len(checking.exercises_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""
     return f"So far: {known.hints} of {hints} hints, {min(len(known.tries), TRIES)} of {TRIES} tries."

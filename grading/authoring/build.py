@@ -34,7 +34,7 @@ from ..exercises.lesson import Lesson, load_lesson
 from ..grader.cell_code import defines
 from ..notebooks.cells import check_call, check_of, grade_id
 from .check_data import export_lesson, same_examples
-from .student_install import deliver, delivery, origin
+from .student_install import delivery, insert_setup_cell, origin
 
 EXPORTED = "exported.json"  # beside the graders, and committed with them: a fresh clone need not make them anew
 ENGINE, PACKAGE = Path(grading.__file__).parent, Path(course.__file__).parent
@@ -86,7 +86,7 @@ def build_lesson(root: Path, name: str) -> bool:
     notebook = read_lesson(text)
     tests = root / "grader_tests" / name
     hold_to_the_rules(notebook, text, load_lesson(tests))
-    deliver(notebook, f"{name}.ipynb", origin(delivery(root)))
+    insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
     folder = _place_of_examples(root, name, notebook)

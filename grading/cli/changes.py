@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .course import Verb
 
 if TYPE_CHECKING:
-    from ..coordinator.recalculate import Revised
+    from ..coordinator.recalculate import GradeChange
 
 
 def declare(verb: Verb, regrade: argparse.ArgumentParser) -> None:
@@ -83,10 +83,10 @@ def _regrade(options: argparse.Namespace) -> int:
     workers = options.workers or cores()
     if options.now or options.yes:
         return _revise(options, workers)
-    from ..coordinator.verify_grades import regrade
+    from ..coordinator.verify_grades import verify_grades
 
     status = 0
-    for one in regrade(
+    for one in verify_grades(
         options.root,
         options.lessons,
         students=options.students,
@@ -104,19 +104,19 @@ def _revise(options: argparse.Namespace, workers: int) -> int:
 
     from ..coordinator.console_tables import show_revised
     from ..coordinator.nbgrader_api import GradingError
-    from ..coordinator.recalculate import revise
+    from ..coordinator.recalculate import recalculate
 
     if options.seed:
         raise GradingError("--now judges by the course's seed as it is now: leave out --seed, or --now and --yes")
     failed = 0
 
-    def shown(found: Sequence[Revised]) -> bool:
+    def shown(found: Sequence[GradeChange]) -> bool:
         nonlocal failed
         show_revised(found, Console())
         failed = sum(bool(one.failed) for one in found)
         return len(found) > failed and agreed(options, "Write these grades")
 
-    written = revise(
+    written = recalculate(
         options.root,
         options.lessons,
         shown,
@@ -195,9 +195,9 @@ def _handback(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..coordinator.return_feedback import hand_back
-    from ..course_dir.paths import lessons
+    from ..course_dir.paths import list_lessons
 
-    (lesson,) = lessons(options.root, [options.lesson])
+    (lesson,) = list_lessons(options.root, [options.lesson])
     out = options.out or Path(f"feedback-{lesson}.zip")
     done = hand_back(options.root, lesson, options.downloads, out, Console())
     for student, why in done.left_out.items():
@@ -224,9 +224,9 @@ def _push(options: argparse.Namespace) -> int:
         from ..lms.canvas_api import CanvasAssignment
     except ImportError as error:
         raise GradingError(f'{error}: it takes `pip install "attention-course-teach[canvas]"`') from error
-    from ..coordinator.class_data import class_of, people_of
+    from ..coordinator.class_data import load_class, load_roster
 
-    course, lesson, root = class_of(options.root), options.lesson, options.root
+    course, lesson, root = load_class(options.root), options.lesson, options.root
     free = {student for student, name in course.excused if name == lesson}
     graded = course.whole(lesson)
     if not graded:
@@ -236,7 +236,7 @@ def _push(options: argparse.Namespace) -> int:
     try:
         there = CanvasAssignment(options.url, options.canvas_course, lesson, options.assignment)
         points = {one.student: one.points for one in graded}
-        plan = there.plan(people_of(root), points, free, graded[0].most, options.by)
+        plan = there.plan(load_roster(root), points, free, graded[0].most, options.by)
         show_push(plan, waits, Console())
         if not plan.to_send or not agreed(options, f"Send these to {plan.assignment!r}"):
             return 0

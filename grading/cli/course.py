@@ -54,13 +54,13 @@ def declare(verb: Verb) -> None:
 
 
 def _init(options: argparse.Namespace) -> int:
-    from ..course_dir.scaffold import EXCHANGE, begin_course
+    from ..course_dir.scaffold import EXCHANGE, init_course
 
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
         print("nbgrader's exchange is a folder that all students can read and write, as a JupyterHub has it.")
         exchange = input(f"Its directory (such as {EXCHANGE}; nothing for none): ").strip()
-    for line in begin_course(options.directory, options.begun_with, exchange or ""):
+    for line in init_course(options.directory, options.begun_with, exchange or ""):
         print(line)
     return 0
 
@@ -76,12 +76,12 @@ def _new_lesson(options: argparse.Namespace) -> int:
 
 def _publish(options: argparse.Namespace) -> int:
     from ..authoring.student_install import delivery, origin
-    from ..authoring.student_repo import SITE, built_since, has_site, publish, released
+    from ..authoring.student_repo import SITE, has_site, publish, released, stale_releases
     from ..course_dir.paths import CourseError
     from ..proof.runner import unproved
 
     names = released(options.root)
-    if changed := sorted({*unproved(options.root, names), *built_since(options.root, names)}):
+    if changed := sorted({*unproved(options.root, names), *stale_releases(options.root, names)}):
         told = f"{', '.join(changed)} changed since it was proved and released. Run `grading release`."
         raise CourseError(f"nothing was published: {told}")
     settings = delivery(options.root)

@@ -114,10 +114,10 @@ def main(arguments: list[str] | None = None) -> int:
     changes.declare(verb, verbs.choices["regrade"])
     options = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: all that it computes here is small
-    from ..course_dir.paths import CourseError, course_named, course_root, lessons
-    from ..import_blocks import leave_out
+    from ..course_dir.paths import CourseError, course_root, list_lessons, open_course
+    from ..import_blocks import block_slow_imports
 
-    leave_out()
+    block_slow_imports()
     from ..coordinator.classroom import CannotWrite
     from ..coordinator.executors import ClusterLost
     from ..coordinator.nbgrader_api import GradingError
@@ -131,9 +131,9 @@ def main(arguments: list[str] | None = None) -> int:
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
                 signal.signal(number, _interrupted)
         if options.verb not in ANYWHERE:
-            options.root = course_named(options.course) if options.course else course_root()
+            options.root = open_course(options.course) if options.course else course_root()
         if hasattr(options, "lessons"):
-            options.lessons = lessons(options.root, options.lessons)
+            options.lessons = list_lessons(options.root, options.lessons)
         return int(options.act(options))
     except SandboxUnavailable as error:
         print(f"grading: nothing was graded. {error}\n{UNSANDBOXED}", file=sys.stderr)
@@ -213,9 +213,9 @@ def _collect(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..coordinator.collect import collect
-    from ..course_dir.paths import lessons
+    from ..course_dir.paths import list_lessons
 
-    lesson = lessons(options.root, [options.lesson])[0] if options.lesson else ""
+    lesson = list_lessons(options.root, [options.lesson])[0] if options.lesson else ""
     return int(any(one.failed for one in collect(options.root, options.archives, lesson, Console())))
 
 
@@ -231,12 +231,12 @@ def _demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..class_report import console
-    from ..class_report.mistake_texts import Graders
-    from ..coordinator.class_data import class_of
+    from ..class_report.mistake_texts import MistakeTexts
+    from ..coordinator.class_data import load_class
     from ..coordinator.classroom import demonstrate
 
     failed = demonstrate(options.root, Console())
-    console.show_class(class_of(options.root), Graders(options.root), Console(), students=True)
+    console.show_class(load_class(options.root), MistakeTexts(options.root), Console(), students=True)
     print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
     return min(1, failed)
 
@@ -247,11 +247,11 @@ def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..class_report import console, csv_tables, html_page
-    from ..class_report.mistake_texts import Graders
-    from ..coordinator.class_data import class_of
+    from ..class_report.mistake_texts import MistakeTexts
+    from ..coordinator.class_data import load_class
     from ..course_dir.seeds import course_seed
 
-    course, graders = class_of(options.root), Graders(options.root)
+    course, graders = load_class(options.root), MistakeTexts(options.root)
     if options.anonymous:
         course = course.anonymous(course_seed(options.root))
     if options.html:
@@ -278,21 +278,21 @@ def _site(options: argparse.Namespace) -> int:
 def _fill(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ..coordinator.class_data import class_of, people_of
-    from ..lms.gradebook_csv import ExportError, fill, lines
+    from ..coordinator.class_data import load_class, load_roster
+    from ..lms.gradebook_csv import ExportError, fill_column, summary_lines
 
     given, lesson = Path(options.file), options.lesson
-    course = class_of(options.root)
+    course = load_class(options.root)
     graded, waiting = course.whole(lesson), [s.student for s in course.submissions if s.lesson == lesson and s.open]
     if not graded:
         print(f"grading: nothing was written. {lesson} has no grades that are whole yet", file=sys.stderr)
         return 1
     points = {one.student: one.points for one in graded}
     try:
-        done = fill(
+        done = fill_column(
             given.read_bytes(),
             lesson,
-            people_of(options.root),
+            load_roster(options.root),
             points,
             graded[0].most,
             options.column,
@@ -302,7 +302,7 @@ def _fill(options: argparse.Namespace) -> int:
     except ExportError as error:
         print(f"grading: nothing was written. {given}: {error}", file=sys.stderr)
         return 1
-    print("\n".join(lines(done)))
+    print("\n".join(summary_lines(done)))
     if waiting:
         print(f"left as they are, since an exercise needs a person: {', '.join(sorted(waiting))}")
     out = Path(options.out) if options.out else given.with_name(f"{given.stem}-filled.csv")

@@ -25,12 +25,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..class_report.short_names import shortened
-from ..course_dir.paths import lessons
-from ..gradebook.lock import alone
+from ..course_dir.paths import list_lessons
+from ..gradebook.lock import exclusive
 from ..sandbox import require
 from .executors import ClusterLost, Workers, pool, threads
-from .nbgrader_api import GradingError, configuration, feedback, handed_in, knows, release, waiting
-from .schedule import Plan, carry_out, plan
+from .nbgrader_api import GradingError, configuration, feedback, handed_in, is_registered, needs_manual_grading, release
+from .schedule import Plan, plan_grading, run_plan
 
 DISK = (errno.ENOSPC, errno.EDQUOT)
 
@@ -82,7 +82,7 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
     from ..authoring.build import build_lesson  # it brings torch, which grading leaves to the judges
 
     with pool(workers or cores()) as executor:
-        building = {name: executor.submit(build_lesson, root, name) for name in lessons(root, names)}
+        building = {name: executor.submit(build_lesson, root, name) for name in list_lessons(root, names)}
         for name, built in building.items():
             built.result()
             _release_built(root, name, console)
@@ -91,7 +91,7 @@ def release_lessons(root: Path, names: Iterable[str], console: Console, *, worke
 def _release_built(root: Path, name: str, console: Console) -> None:
     built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
     newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
-    if newer and knows(root, name):
+    if newer and is_registered(root, name):
         console.print(f"{name}: release is up to date")
         return
     release(root, name)
@@ -127,23 +127,23 @@ def grade_class(
         require()
     coursedir, outcome = CourseDirectory(config=config), Outcome(tell)
     by = threads(workers or cores()) if dry or not scheduler else _cluster(scheduler)
-    with alone(root), _progress(console) as progress, _heard(progress.console), by as judges:
-        for name in lessons(root, names):
+    with exclusive(root), _progress(console) as progress, _heard(progress.console), by as judges:
+        for name in list_lessons(root, names):
             chosen = [one for one in handed_in(root, name) if students is None or one in students]
-            if chosen and not knows(root, name):
+            if chosen and not is_registered(root, name):
                 outcome.is_not_graded(
                     name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
                 )
             elif chosen:
-                made = plan(coursedir, config, name, chosen, again=again)
-                for student, reasons in made.why.items():
+                made = plan_grading(coursedir, config, name, chosen, again=again)
+                for student, reasons in made.reasons.items():
                     outcome.is_to_be_graded(name, student, reasons)
                 if dry:
                     _say(made, progress.console)
                 else:
                     _grade_lesson(made, config, judges, progress, outcome)
     if not dry and (outcome.graded or outcome.failed):
-        console.print(_in_rows(outcome, {(lesson, student) for student, lesson, _ in waiting(root)}))
+        console.print(_in_rows(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
     for (name, student), why in outcome.failed.items():
         told = f"{name}, {student}: {why}" if student else f"{name} {why}"
         console.print(Text.assemble(("✗ ", "red"), told), soft_wrap=True)
@@ -166,9 +166,11 @@ def _in_rows(outcome: Outcome, unsettled: Container[tuple[str, str]]) -> Table:
 
 
 def _say(made: Plan, console: Console) -> None:
-    for student, why in made.why.items():
+    for student, why in made.reasons.items():
         console.print(Text(f"{made.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
-    console.print(f"{made.lesson}: {len(made.why)} to be graded, {len(made.stands)} graded and not changed since")
+    console.print(
+        f"{made.lesson}: {len(made.reasons)} to be graded, {len(made.up_to_date)} graded and not changed since"
+    )
 
 
 def _cluster(address: str) -> AbstractContextManager[Workers]:
@@ -183,23 +185,23 @@ def _cluster(address: str) -> AbstractContextManager[Workers]:
 
 def _grade_lesson(made: Plan, config: Config, workers: Workers, progress: Progress, outcome: Outcome) -> None:
     name = made.lesson
-    for student in made.stands:
+    for student in made.up_to_date:
         outcome.was_graded(name, student)
-    for student, why in made.without.items():
+    for student, why in made.missing.items():
         outcome.is_not_graded(name, student, why)
-    if made.why:
-        workers.make_ready(made.standing.work())
-        row, begun = progress.add_task(name, total=len(made.why)), time.monotonic()
+    if made.reasons:
+        workers.make_ready(made.standing.job())
+        row, begun = progress.add_task(name, total=len(made.reasons)), time.monotonic()
 
         def done(student: str, error: Exception | None) -> None:
             if error is None:
-                outcome.is_graded(name, student, made.why[student])
+                outcome.is_graded(name, student, made.reasons[student])
             else:
                 outcome.is_not_graded(name, student, f"not graded: {error}")
             progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
 
         try:
-            carry_out(made, config, workers, done)
+            run_plan(made, config, workers, done)
         except ClusterLost as error:
             raise ClusterLost(f"{error}. {_kept(outcome)}") from error
         except (OSError, SQLAlchemyError) as error:
@@ -207,8 +209,8 @@ def _grade_lesson(made: Plan, config: Config, workers: Workers, progress: Progre
         new = sum(lesson == name for lesson, _ in outcome.graded)
         each = f", {(time.monotonic() - begun) / new:.1f} s each" if new else ""
         progress.update(row, description=f"{name}: {new} graded{each}")
-    if made.stands:
-        progress.console.print(f"{name}: {len(made.stands)} graded before, and not changed since")
+    if made.up_to_date:
+        progress.console.print(f"{name}: {len(made.up_to_date)} graded before, and not changed since")
 
 
 def _why(error: Exception) -> str:
@@ -258,9 +260,9 @@ def write_feedback(root: Path, names: Iterable[str], console: Console, *, worker
     written."""
     failed: list[str] = []
     with _progress(console) as progress, pool(workers or cores()) as executor:
-        for name in lessons(root, names):
+        for name in list_lessons(root, names):
             students = handed_in(root, name, "autograded")
-            if students and not knows(root, name):
+            if students and not is_registered(root, name):
                 failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
             else:
                 failed += _write_pages(root, name, students, executor, progress)
@@ -290,7 +292,7 @@ def demonstrate(root: Path, console: Console) -> int:
     """The whole road for a sample class: release, hand in, grade, feedback. Returns how many steps failed."""
     from .demo_class import hand_in, sample_class
 
-    names = lessons(root)
+    names = list_lessons(root)
     release_lessons(root, names, console)
     for name in names:
         new = [student for student, notebook in sample_class(root, name) if hand_in(root, name, student, notebook)]

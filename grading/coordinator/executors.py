@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from grading.judge import client
-from grading.judge.client import Work
+from grading.judge.client import Job
 
-from .submission import Graded, Task, grade
+from .submission import GradedNotebook, GradingTask, grade
 
 
 class ClusterLost(RuntimeError):
@@ -23,13 +23,13 @@ class Workers(Protocol):
     def room(self) -> int:
         """How many submissions are to be at work now; at least one."""
 
-    def make_ready(self, work: Work) -> None:
+    def make_ready(self, work: Job) -> None:
         """Have what takes time begin, while the coordinator does other things."""
 
-    def submit(self, task: Task) -> Future[Any]:
+    def submit(self, task: GradingTask) -> Future[Any]:
         """Have a submission graded."""
 
-    def result(self, future: Future[Any], task: Task) -> Graded:
+    def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
         """What became of it. Raises NotGraded; and where nothing more can be graded SandboxUnavailable, ClusterLost."""
 
 
@@ -43,14 +43,14 @@ class Threads:
         """One more than there are, so that none waits while a grade is written."""
         return self._number + 1
 
-    def make_ready(self, work: Work) -> None:
+    def make_ready(self, work: Job) -> None:
         client.make_ready(work)
 
-    def submit(self, task: Task) -> Future[Any]:
+    def submit(self, task: GradingTask) -> Future[Any]:
         return self._executor.submit(grade, task)
 
-    def result(self, future: Future[Any], task: Task) -> Graded:
-        graded: Graded = future.result()
+    def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
+        graded: GradedNotebook = future.result()
         return graded
 
 

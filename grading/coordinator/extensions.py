@@ -10,16 +10,16 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from nbgrader.utils import parse_utc
 
-from ..gradebook.accommodations import Leave, grant, leaves
-from ..gradebook.history import Was, past
+from ..gradebook.accommodations import Accommodation, accommodations, grant
+from ..gradebook.history import PastGrade, past_grades
 from ..gradebook.late_rules import in_words, shown
-from .nbgrader_api import GradingError, knows, opened
+from .nbgrader_api import GradingError, is_registered, open_gradebook
 
 
-def history(root: Path) -> list[Was]:
+def history(root: Path) -> list[PastGrade]:
     """Every grade that another took the place of."""
-    with opened(root) as gradebook:
-        return list(past(gradebook))
+    with open_gradebook(root) as gradebook:
+        return list(past_grades(gradebook))
 
 
 def extend(
@@ -29,7 +29,7 @@ def extend(
 
     Raises GradingError where there is no due date, no such student or lesson, or no time; then nobody got anything.
     """
-    with opened(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         before = _leaves(root, gradebook, lesson, students)
         due = gradebook.find_assignment(lesson).duedate
         if due is None:
@@ -53,20 +53,20 @@ def extend(
 
 def excuse(root: Path, lesson: str, students: Sequence[str], granted: bool, why: str = "") -> Iterator[str]:
     """Excuse students from a lesson, or take that back. Says what is so now. Raises GradingError as `extend` does."""
-    with opened(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         for one in _leaves(root, gradebook, lesson, students):
             grant(gradebook, replace(one, excused=granted, why=why or one.why))
             yield f"{one.student}, {lesson}: {'excused; it does not count' if granted else 'counts'}"
 
 
-def _leaves(root: Path, gradebook: Gradebook, lesson: str, students: Sequence[str]) -> list[Leave]:
+def _leaves(root: Path, gradebook: Gradebook, lesson: str, students: Sequence[str]) -> list[Accommodation]:
     """What these students were granted so far. Raises GradingError."""
-    if not knows(root, lesson):
+    if not is_registered(root, lesson):
         raise GradingError(f"the gradebook has no lesson {lesson}: `grading release {lesson}` first")
     there = {one.id for one in gradebook.students}
     if strange := [student for student in students if student not in there]:
         raise GradingError(
             f"the gradebook has no student {', '.join(strange)}: `nbgrader db student add {strange[0]}` adds one"
         )
-    granted = {one.student: one for one in leaves(gradebook, lesson)}
-    return [granted.get(student, Leave(lesson, student)) for student in dict.fromkeys(students)]
+    granted = {one.student: one for one in accommodations(gradebook, lesson)}
+    return [granted.get(student, Accommodation(lesson, student)) for student in dict.fromkeys(students)]

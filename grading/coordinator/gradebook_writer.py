@@ -34,7 +34,7 @@ from grading.judge.client import NotGraded
 from grading.nbgrader_plugins.submission_exporter import BESIDE
 from grading.notebooks.submitted_file import is_file_within, one_line
 
-from .submission import Graded
+from .submission import GradedNotebook
 from .validate_result import notebook_of
 
 UNFINISHED = ".unfinished-"  # a folder that is being made
@@ -60,12 +60,12 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self.gradebook.close()
 
-    def write(self, graded: Graded, made_of: Mapping[str, str]) -> None:
+    def write(self, graded: GradedNotebook, made_of: Mapping[str, str]) -> None:
         """Write one grade and its folder. Raises OSError and sqlalchemy's errors, and NotGraded where nobody can tell
         when it was handed in or what was handed back is not its grade, with nothing written."""
         nb = notebook_of(graded, self.standing.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
-        with self._folder(graded) as folder, undisturbed():
+        with self._folder(graded) as folder, defer_signals():
             self._save(ids, nb, graded.text, made_of)
             target = Path(self._path(self.coursedir.autograded_directory, graded.student))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ class Writer:
             self._save(ids, nb, text, made_of, tries - 1)
 
     @contextmanager
-    def _folder(self, graded: Graded) -> Iterator[Path]:
+    def _folder(self, graded: GradedNotebook) -> Iterator[Path]:
         """What nbgrader leaves in autograded/: the notebook, what was handed in beside it, and the lesson's files."""
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.place) as work:
             folder = Path(work) / "made"
@@ -147,7 +147,7 @@ class Writer:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """What would stop this process does so when this is left. Only its main thread is ever stopped by a signal."""
     came: list[int] = []
     before: dict[int, Any] = {}

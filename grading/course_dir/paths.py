@@ -31,14 +31,14 @@ def course_root(start: Path | None = None) -> Path:
     )
 
 
-def course_named(folder: Path) -> Path:
+def open_course(folder: Path) -> Path:
     """The course directory that was named: this one and none above it. Raises NoCourseError."""
     if not (folder / CONFIG).is_file():
         raise NoCourseError(f"{folder} is no course: it has no {CONFIG}. `grading init {folder}` makes one.")
     return folder.resolve()
 
 
-def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
+def list_lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
     """Names of the lessons, in order: those with a text in source/; only those named, where any is.
 
     Raises CourseError for a name that is none of them.

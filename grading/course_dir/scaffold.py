@@ -22,7 +22,7 @@ from .seeds import course_seed
 EXCHANGE = "/srv/nbgrader/exchange"
 NAME = re.compile(r"\d\d_[a-z][a-z0-9_]*")
 LESSONS = ("source/*.py", "grader_tests/**/*.py", "grader_tests/**/*.toml")
-NOT_TO_BE_SHARED = f"""\
+GITIGNORE = f"""\
 # secrets, grades, and what students handed in: in no repository
 {SEED}*
 gradebook.db*
@@ -44,7 +44,7 @@ NEW = Environment(
 )
 
 
-def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
+def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
     """Make a course in `root`; what was done, in lines. Raises CourseError.
 
     lessons   another course to take the texts and graders of lessons from: its directory, or a zip of it
@@ -57,7 +57,7 @@ def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") ->
             f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
         )
     done = []
-    with _opened(lessons) as begun_with:
+    with _unpacked_source(lessons) as begun_with:
         taken = sorted({p for pattern in LESSONS for p in begun_with.glob(pattern)}) if begun_with else []
         for path in taken:
             target = root / path.relative_to(begun_with or root)
@@ -72,7 +72,7 @@ def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") ->
     (root / CONFIG).write_text(_settings(root.resolve().name, exchange), encoding="utf-8")
     done.append(f"{root / CONFIG}: written")
     if not (root / ".gitignore").exists():
-        (root / ".gitignore").write_text(NOT_TO_BE_SHARED, encoding="utf-8")
+        (root / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
     course_seed(root)
     count = sum(path.parent.name == "source" for path in taken)
     done.append(
@@ -116,7 +116,7 @@ def _as_published() -> str:
 
 
 @contextmanager
-def _opened(lessons: Path | None) -> Iterator[Path | None]:
+def _unpacked_source(lessons: Path | None) -> Iterator[Path | None]:
     """The directory in which source/ and grader_tests/ lie."""
     if lessons is None or lessons.is_dir():
         yield _course_in([lessons], lessons) if lessons else None

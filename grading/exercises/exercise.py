@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from course.checkers.chance import tagged
-from course.harness.bytecode import seal
+from course.harness.bytecode import compile_stand_in
 
 from .answer_text import Answer, EditError, block, edited, filled, patched
 from .case import (
@@ -262,7 +262,7 @@ class Exercise:
     @cached_property
     def sealed(self) -> str:
         """The stand-in as it goes into a kernel: code that runs, and has no text to print."""
-        return seal(self.stand_in)
+        return compile_stand_in(self.stand_in)
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""

@@ -13,9 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from grading.judge.client import SHARED, Work
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, locate
-from grading.sandbox.policy import describe
+from grading.judge.client import SHARED, Job
+from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, resolve
+from grading.sandbox.policy import to_dict
 
 WORDS = {
     "submission": "what was handed in",
@@ -30,7 +30,7 @@ WORDS = {
 """What a grade is made of, in words for whoever is told why it is made again."""
 
 
-def of_lesson(work: Work) -> dict[str, str]:
+def of_lesson(work: Job) -> dict[str, str]:
     """What all grades of a lesson are made of, by keys of WORDS. To be asked before the first of them is made: who is
     graded with what changes after that is graded again by the next run."""
     request = work.request
@@ -39,7 +39,7 @@ def of_lesson(work: Work) -> dict[str, str]:
         "graders": _graders(work.about["graders"]),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
         "seed": _digest(request["seed"]),
-        "settings": _digest(settings, describe(work.policy)),
+        "settings": _digest(settings, to_dict(work.policy)),
         "version": version("attention-course-teach"),
     }
 
@@ -59,7 +59,7 @@ def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
 def digest_of_file(path: Path) -> str:
     """The SHA-256 of a file; of one that is not to be opened, why."""
     try:
-        descriptor = os.open(locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
             return hashlib.sha256(stream.read(MAX_BYTES + 1)).hexdigest()
     except (Unreadable, OSError) as error:
@@ -74,7 +74,7 @@ def digest_of_text(text: str) -> str:
 def _text(path: Path) -> str:
     """When it was handed in, as nbgrader keeps it; empty where that is not known."""
     try:
-        descriptor = os.open(locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
             return stream.read(100).decode(errors="replace").strip()
     except (Unreadable, OSError):

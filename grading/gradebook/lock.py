@@ -21,7 +21,7 @@ class AtWork(RuntimeError):
 
 
 @contextmanager
-def alone(root: Path) -> Iterator[None]:
+def exclusive(root: Path) -> Iterator[None]:
     """Nobody else grades the course in `root` while this is entered, from any process. May be entered within itself.
 
     The lock ends with the process, however that ends. Raises AtWork.

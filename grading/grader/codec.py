@@ -49,7 +49,7 @@ def expression(programs: list[Program]) -> str:
     return f"__import__('course.harness.runner', fromlist=['answer']).answer('{request(programs)}')"
 
 
-def read(text: Any, count: int) -> list[Observation]:
+def decode_reply(text: Any, count: int) -> list[Observation]:
     """The `count` observations in the repr of the expression's value. Raises Malformed."""
     matched = REPLY.fullmatch(text) if isinstance(text, str) and len(text) <= MAX_TEXT else None
     if matched is None:
@@ -62,11 +62,11 @@ def read(text: Any, count: int) -> list[Observation]:
     if len(observations) != count:
         raise Malformed("another number of observations")
     for seen in observations:
-        _hold_to_the_form(seen)
+        _validate_observation(seen)
     return observations
 
 
-def _hold_to_the_form(seen: Observation) -> None:
+def _validate_observation(seen: Observation) -> None:
     good = (
         _named(seen.values)
         and all(isinstance(d, str) and len(d) < 32 for d in _items(seen.devices))

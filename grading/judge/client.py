@@ -30,7 +30,7 @@ import course
 import grading
 from grading.sandbox import server_process
 from grading.sandbox.host_check import require
-from grading.sandbox.policy import Policy, SandboxUnavailable, describe
+from grading.sandbox.policy import Policy, SandboxUnavailable, to_dict
 
 from ..notebooks.submitted_file import Unreadable, one_line
 from . import framing
@@ -66,7 +66,7 @@ class NotGraded(Exception):
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """What a judge is to do.
 
     task      the module that does it, by its full name
@@ -89,13 +89,13 @@ class Work:
     def line(self) -> bytes:
         """What the server is told of it."""
         told = {"task": self.task, "about": self.about, "kernels": self.kernels}
-        return json.dumps({**told, "policy": describe(self.policy), "wall": self.wall}).encode()
+        return json.dumps({**told, "policy": to_dict(self.policy), "wall": self.wall}).encode()
 
 
-class Judge:
+class JudgeProcess:
     """One judge at work on one file. Raises Unreadable where the file is none, SandboxUnavailable, NotGraded."""
 
-    def __init__(self, work: Work, file: Path, max_bytes: int) -> None:
+    def __init__(self, work: Job, file: Path, max_bytes: int) -> None:
         self.done, self._confined = False, work.confined
         request = {**work.request, "name": file.name, "max_bytes": max_bytes}
         if IN_PROCESS:
@@ -191,7 +191,7 @@ class Judge:
 class _Server:
     """A running server of judges, for one course."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Job) -> None:
         self.kind = _kind_of(work)
         self.read: dict[str, int] = dict(_graders_of(work))  # of each file of graders, when it was last changed
         self.directory = tempfile.mkdtemp(prefix="judges-")
@@ -247,12 +247,12 @@ class _Server:
     def alive(self) -> bool:
         return server_process.is_there(self.control)
 
-    def serves(self, work: Work) -> bool:
+    def serves(self, work: Job) -> bool:
         """Whether its judges can do this work, and by the graders as they are now."""
         now = _graders_of(work)
         return self.kind == _kind_of(work) and all(self.read.setdefault(*file) == file[1] for file in now)
 
-    def start(self, work: Work, descriptors: list[int]) -> None:
+    def start(self, work: Job, descriptors: list[int]) -> None:
         """Ask for a judge, or, without descriptors, for what takes time to be made ready. Raises OSError."""
         socket.send_fds(self.control, [work.line()], descriptors)
 
@@ -265,7 +265,7 @@ _running: list[_Server] = []  # one at most
 _starting, _stopped = Lock(), Event()
 
 
-def server_for(work: Work) -> _Server:
+def server_for(work: Job) -> _Server:
     """This process's server, started now where there is none for such work. Raises SandboxUnavailable."""
     with _starting:
         if _stopped.is_set():
@@ -279,7 +279,7 @@ def server_for(work: Work) -> _Server:
         return _running[0]
 
 
-def make_ready(work: Work) -> None:
+def make_ready(work: Job) -> None:
     """Have a server start on what takes time, while the coordinator does other things."""
     if not IN_PROCESS:
         with suppress(OSError, SandboxUnavailable, NotGraded):  # whoever wants a judge finds out
@@ -320,7 +320,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _kind_of(work: Work) -> tuple[Any, ...]:
+def _kind_of(work: Job) -> tuple[Any, ...]:
     """Work of one kind is done by one server: for a course, and if confined, with the folders that it was shown.
 
     Those are mounted as they were; one that is made later, or deleted and made again, it does not see.
@@ -336,7 +336,7 @@ def _kind_of(work: Work) -> tuple[Any, ...]:
     return True, work.root, *((found.st_dev, found.st_ino) for found in shown)
 
 
-def _graders_of(work: Work) -> list[tuple[str, int]]:
+def _graders_of(work: Job) -> list[tuple[str, int]]:
     """The files of the lesson's graders, with the time of their last change."""
     graders = Path(work.about["graders"]) if "graders" in work.about else None
     folders = [graders, graders.parent / SHARED] if graders else []
@@ -349,7 +349,7 @@ def _path() -> list[str]:
     return list(dict.fromkeys([*(os.path.abspath(path) for path in sys.path if path), *ours]))
 
 
-def _in_process(work: Work, request: dict[str, Any], file: Path) -> Generator[dict[str, Any], None, None]:
+def _in_process(work: Job, request: dict[str, Any], file: Path) -> Generator[dict[str, Any], None, None]:
     task = importlib.import_module(work.task)
     with tempfile.TemporaryDirectory(prefix="judge-") as place:
         ready = task.prepare(request, Path(place))

@@ -29,7 +29,7 @@ EXCUSED = "excused"
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentGrade:
     """One student's points. before: what Canvas has, "" for nothing; now: what it is to have, or EXCUSED."""
 
     student: str
@@ -40,13 +40,13 @@ class Sent:
 
 
 @dataclass
-class Push:
+class PushPlan:
     """What is to be sent. by: of users, that tells whose a grade is; same: who has their points already; unmatched: who
     is graded and not in Canvas's course; left: who is in it and has no points, by name."""
 
     assignment: str
     by: str
-    to_send: list[Sent] = field(default_factory=list)
+    to_send: list[SentGrade] = field(default_factory=list)
     same: int = 0
     unmatched: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -65,16 +65,16 @@ class CanvasAssignment:
         where = urlsplit(url)
         if where.scheme != "https" and where.hostname not in HERE:
             raise ExportError(f"{url or 'no address'}: the token is sent to an address that begins with https:// only")
-        with told():
+        with canvas_errors():
             self._course = Canvas(url, token).get_course(course)
             self._assignment = self._course.get_assignment(assignment) if assignment else self._named(lesson)
 
     def plan(
         self, people: Sequence[Person], points: Mapping[str, float], excused: set[str], most: float, by: str = ""
-    ) -> Push:
+    ) -> PushPlan:
         """What is to be sent. points: by student, of at most `most`; excused: whom Canvas is to excuse. Raises
         ExportError."""
-        with told():
+        with canvas_errors():
             users = list(self._course.get_users(enrollment_type=["student"]))
             held = {one.user_id: self._shown(one) for one in self._assignment.get_submissions()}
         possible = getattr(self._assignment, "points_possible", None)
@@ -84,7 +84,7 @@ class CanvasAssignment:
                 "set the assignment's points there"
             )
         by = by or max(BY, key=lambda name: sum(_student(user, name, people) is not None for user in users))
-        made, seen = Push(self._assignment.name, by), set[str]()
+        made, seen = PushPlan(self._assignment.name, by), set[str]()
         for user in users:
             student = _student(user, by, people)
             if student is None or (student not in points and student not in excused):
@@ -98,14 +98,14 @@ class CanvasAssignment:
             if before == now:
                 made.same += 1
             else:
-                made.to_send.append(Sent(student, int(user.id), str(user.name), before, now))
+                made.to_send.append(SentGrade(student, int(user.id), str(user.name), before, now))
         made.unmatched = sorted((points.keys() | excused) - seen)
         return made
 
-    def send(self, to_send: Sequence[Sent]) -> list[tuple[Sent, str]]:
+    def send(self, to_send: Sequence[SentGrade]) -> list[tuple[SentGrade, str]]:
         """Send it, wait until Canvas has written it, and read it back: what is otherwise there. Raises ExportError."""
         data = {one.user: {"excuse": True} if one.now == EXCUSED else {"posted_grade": one.now} for one in to_send}
-        with told():
+        with canvas_errors():
             progress = self._assignment.submissions_bulk_update(grade_data=data)
             begun = time.monotonic()
             while progress.workflow_state not in ("completed", "failed"):
@@ -146,7 +146,7 @@ def _student(user: Any, by: str, people: Sequence[Person]) -> str | None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def canvas_errors() -> Iterator[None]:
     """What Canvas or the network refuses, as an ExportError that says so."""
     try:
         yield

@@ -35,7 +35,7 @@ class Person:
 
 
 @dataclass
-class Filled:
+class FillResult:
     """The file's new text, and what became of each.
 
     column    that was filled; by: that tells whose a line is
@@ -54,7 +54,7 @@ class Filled:
     excused: list[str] = field(default_factory=list)
 
 
-def fill(
+def fill_column(
     data: bytes,
     lesson: str,
     people: Sequence[Person],
@@ -63,7 +63,7 @@ def fill(
     column: str = "",
     by: str = "",
     excused: Collection[str] = (),
-) -> Filled:
+) -> FillResult:
     """Fill the column of a lesson.
 
     points  by student, of at most `most`; who has none keeps what stands there
@@ -84,7 +84,7 @@ def fill(
     _same_maximum(heads, rows, place, most)
     known = _known(people)
     comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
-    done = Filled("", heads[place], heads[whose_place])
+    done = FillResult("", heads[place], heads[whose_place])
     cells = {student: _number(value).replace(".", "," if comma else ".") for student, value in points.items()}
     if heads[:2] == CANVAS:
         cells |= dict.fromkeys(excused, EXCUSED)
@@ -185,7 +185,7 @@ def _same_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: in
             )
 
 
-def _write(row: list[str], place: int, now: str, student: str, done: Filled) -> None:
+def _write(row: list[str], place: int, now: str, student: str, done: FillResult) -> None:
     if row[place].strip() == now or (_value(now) is not None and _value(row[place]) == _value(now)):
         done.same += 1
         return
@@ -224,7 +224,7 @@ def _number(value: float) -> str:
     return f"{round(value, 4):g}"
 
 
-def lines(done: Filled) -> Iterator[str]:
+def summary_lines(done: FillResult) -> Iterator[str]:
     """What became of it, for a person."""
     yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} as they were"
     for student, (before, now) in sorted(done.changed.items()):

@@ -10,7 +10,7 @@ from typing import IO
 
 from .archives import FOLDER, Budget, Entry, Names, NotRead, OverBudget, archive_kind, copy, installed, unpacked
 from .file_names import printable, which_notebook, without_copies
-from .platforms import NOTEBOOKS, Outermost, Owner, by_platform
+from .platforms import NOTEBOOKS, ParsedName, Submitter, by_platform
 
 SEVERAL_PEOPLE = "{} seems to hold what several people handed in ({})"
 ALIKE = "nothing tells which file counts: {} and {}"
@@ -26,11 +26,11 @@ class Submission:
     """`entries` have paths that begin with the outermost name, of which `tops` has what it tells; `refused` says why
     nothing of it is collected."""
 
-    owner: Owner
+    owner: Submitter
     download: str  # the zip or folder that it was in; "" for nbgrader's archive folder itself
     budget: Budget
     entries: list[Entry] = field(default_factory=list)
-    tops: dict[str, Outermost] = field(default_factory=dict)
+    tops: dict[str, ParsedName] = field(default_factory=dict)
     installed: dict[str, None] = field(default_factory=dict)  # folders of other people's programs
     alone: bool = False  # nothing else was in that download
     refused: str = ""
@@ -38,7 +38,7 @@ class Submission:
     def __str__(self) -> str:
         return f"{self.owner} in {self.download}" if self.download else str(self.owner)
 
-    def add(self, entry: Entry, top: Outermost) -> None:
+    def add(self, entry: Entry, top: ParsedName) -> None:
         """List what was handed in, as far as the budget goes."""
         if within := installed(entry.path):
             self.installed[within] = None
@@ -85,7 +85,7 @@ class Candidate:
     copies: int
     version: int
     path: Names = field(compare=False)
-    top: Outermost = field(compare=False)
+    top: ParsedName = field(compare=False)
 
     def rivals(self, other: Candidate) -> bool:
         """Whether nothing tells which counts: both lie equally deep, in two folders or under names of one rank."""
@@ -93,7 +93,7 @@ class Candidate:
         return self is not other and mine == theirs and (self.path[:-1] != other.path[:-1] or self == other)
 
 
-class Chosen:
+class Selection:
     """The files of a submission that count, in temporary files until `close`.
 
     contents: by notebook. best: what is known of each.

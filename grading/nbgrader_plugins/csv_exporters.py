@@ -23,8 +23,8 @@ from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
 from grading.safe_csv import write_rows
 
-from ..gradebook.accommodations import leaves
-from ..gradebook.store import Kept, kept, submissions_of
+from ..gradebook.accommodations import accommodations
+from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 
 NOT_HANDED_IN = "not handed in"
 NOT_GRADED = "not graded yet"
@@ -93,15 +93,19 @@ class _CsvExporter(ExportPlugin):
             yield asdict(row)
 
     def _each(self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]) -> Iterator[Any]:
-        self.excused = {(one.student, one.lesson) for one in leaves(gradebook) if one.excused}
+        self.excused = {(one.student, one.lesson) for one in accommodations(gradebook) if one.excused}
         for assignment in assignments:
-            graded = {one.student: one for one in kept(gradebook, assignment.name)}
+            graded = {one.student: one for one in stored_grades(gradebook, assignment.name)}
             handed_in = submissions_of(gradebook, assignment.name)
             for student in students:
                 yield from self._rows(assignment, student, handed_in.get(student.id), graded)
 
     def _rows(
-        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+        self,
+        assignment: Assignment,
+        student: Student,
+        submission: SubmittedAssignment | None,
+        graded: dict[str, StoredGrade],
     ) -> Iterator[Any]:
         raise NotImplementedError
 
@@ -130,7 +134,11 @@ class GradesCsvExporter(_CsvExporter):
     destination, row = "grades.csv", GradeRow
 
     def _rows(
-        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+        self,
+        assignment: Assignment,
+        student: Student,
+        submission: SubmittedAssignment | None,
+        graded: dict[str, StoredGrade],
     ) -> Iterator[GradeRow]:
         points: tuple[float | str, float | str, float | str] = (0.0, 0.0, 0.0)
         status, when = NOT_HANDED_IN, ""
@@ -186,7 +194,11 @@ class ExercisesCsvExporter(_CsvExporter):
     destination, row = "exercises.csv", CsvRow
 
     def _rows(
-        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+        self,
+        assignment: Assignment,
+        student: Student,
+        submission: SubmittedAssignment | None,
+        graded: dict[str, StoredGrade],
     ) -> Iterator[CsvRow]:
         who = (student.id, student.last_name or "", student.first_name or "", assignment.name)
         if submission is None:

@@ -16,12 +16,12 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
-from grading.judge.client import Judge, NotGraded, RanOver, Work
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, locate
+from grading.judge.client import Job, JudgeProcess, NotGraded, RanOver
+from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, resolve
 from grading.sandbox import SandboxUnavailable, require
 
 from ..gradebook.grade_inputs import digest_of_file
-from ..gradebook.store import kept
+from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
 
 
@@ -46,7 +46,7 @@ class FeedbackExporter(Exporter):
         _stands(ids, filename)
         known = known_to_gradebook(ids, lesson_of(ids, getattr(self.parent, "coursedir", None)), self.lesson_text)
         request = {"ids": dict(ids), "known": asdict(known)}
-        work = Work("grading.feedback.page", self._root(), request, confined=_is_granted())
+        work = Job("grading.feedback.page", self._root(), request, confined=_is_granted())
         folder, name = os.path.split(filename)
         told["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         told["output_extension"] = self.file_extension
@@ -64,14 +64,14 @@ def _stands(ids: dict[str, str], filename: str) -> None:
             gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
         except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
             return
-        digests = [one.digest for one in kept(gradebook, ids["assignment"], ids["student"])]
+        digests = [one.digest for one in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
         raise NotGraded("its notebook is not what was graded: grade it again")
 
 
-def _page(work: Work, filename: str) -> str:
+def _page(work: Job, filename: str) -> str:
     try:
-        judge = Judge(work, locate(filename), MAX_BYTES)
+        judge = JudgeProcess(work, resolve(filename), MAX_BYTES)
         try:
             return str(next(message["page"] for message in judge.messages()))
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..course_dir.paths import lessons
+from ..course_dir.paths import list_lessons
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 
@@ -26,7 +26,7 @@ def write(root: Path) -> bool:
 
 
 def page(root: Path) -> str:
-    described = [root / "grader_tests" / lesson for lesson in lessons(root)]
+    described = [root / "grader_tests" / lesson for lesson in list_lessons(root)]
     exercises = ((p.name, e) for p in described if p.exists() for e in load_lesson(p).exercises.values())
     return "\n".join([HEAD, *("\n".join(_lines(lesson, exercise)) + "\n" for lesson, exercise in exercises)])
 

@@ -24,7 +24,7 @@ from .. import exercises, grader
 from ..authoring.build import build_lesson
 from ..course_dir.fingerprints import Ledger, digest, sources
 from ..exercises.lesson import load_lesson
-from ..grader.verdict_report import present
+from ..grader.verdict_report import to_report
 from .equivalents import FILE as LIST
 from .equivalents import read_equivalents, written
 from .parallel import side_by_side
@@ -166,4 +166,4 @@ def _failed(lesson: str, name: str, error: Exception) -> Found:
 def _reports(proof: Proof) -> Iterator[str]:
     for answer, verdicts in proof.verdicts.items():
         if answer.startswith("mistake "):
-            yield f"\n{answer.removeprefix('mistake ')}\n{present(verdicts[0]).to_text()}"
+            yield f"\n{answer.removeprefix('mistake ')}\n{to_report(verdicts[0]).to_text()}"

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from matplotlib.figure import Figure
 
-from ..course_dir.paths import lessons
+from ..course_dir.paths import list_lessons
 from ..exercises.lesson import load_lesson
 from . import devices, mistakes_page
 from .error_margins import FRESH, measure
@@ -64,7 +64,7 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
 
 def write(root: Path, strength: dict[str, Any]) -> None:
     """Write the figures, in the lessons' order, and the pages that are made of them."""
-    described = [root / "grader_tests" / lesson for lesson in lessons(root)]
+    described = [root / "grader_tests" / lesson for lesson in list_lessons(root)]
     order = [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
     exercises = strength["exercises"]
     strength["exercises"] = {name: exercises[name] for name in order if name in exercises}

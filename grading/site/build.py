@@ -19,7 +19,7 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import CourseError, lessons
+from ..course_dir.paths import CourseError, list_lessons
 from .executed import executed
 from .pages import Page, about, page
 
@@ -65,7 +65,7 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
     """
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
-    names = lessons(root, named)
+    names = list_lessons(root, named)
     with _progress(console) as progress:
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))

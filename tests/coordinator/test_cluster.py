@@ -20,8 +20,8 @@ from grading.coordinator.classroom import grade_class
 from grading.coordinator.cluster import is_private
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.executors import ClusterLost
-from grading.coordinator.nbgrader_api import scores, waiting
-from grading.gradebook.store import kept
+from grading.coordinator.nbgrader_api import needs_manual_grading, scores
+from grading.gradebook.store import stored_grades
 
 from ..support.class_helpers import (
     SLOW_ANSWER,
@@ -82,7 +82,7 @@ def slow_class(root: Path, number: int) -> None:
 
 def graded_at(root: Path) -> dict[str, Any]:
     with Gradebook(gradebook_url(root), "attention") as gradebook:
-        return {one.student: one.graded_at for one in kept(gradebook)}
+        return {one.student: one.graded_at for one in stored_grades(gradebook)}
 
 
 def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, course):
@@ -127,7 +127,7 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     assert scores(course)["right", TWO] == (5, 5)
     assert "what lies beside the release" in (course / "autograded" / "reads" / ONE / f"{ONE}.ipynb").read_text()
     assert "found []" in (course / "autograded" / "peeks" / ONE / f"{ONE}.ipynb").read_text()
-    assert {student for student, _, _ in waiting(course)} == {"cut", "folder", "link", "large", "lost"}
+    assert {student for student, _, _ in needs_manual_grading(course)} == {"cut", "folder", "link", "large", "lost"}
     again = grade_class(other, [], RecordingConsole(), scheduler=running.address)
     assert not again.graded and len(again.stands) == 12
 

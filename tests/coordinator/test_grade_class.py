@@ -12,9 +12,9 @@ import pytest
 from grading.cli import main
 from grading.coordinator.classroom import demonstrate, grade_class, release_lessons, write_feedback
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import autograde, grades, scores, waiting, why_not
+from grading.coordinator.nbgrader_api import autograde, grades, needs_manual_grading, scores, stale_reasons
 from grading.course_dir.paths import CourseError
-from grading.course_dir.seeds import name_of
+from grading.course_dir.seeds import seed_id
 
 from ..support.class_helpers import RecordingConsole, file_contents, grading_results, set_deadline, start_command
 from ..support.course_builder import TINY_LESSONS, build_course, solved_notebook
@@ -116,7 +116,7 @@ def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_do
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.JudgedExecute.seed = 7\n")
     assert not grade_class(course, [ONE], RecordingConsole()).failed
-    assert {found.verdict.seed for found in grades(course)} == {name_of("7")}
+    assert {found.verdict.seed for found in grades(course)} == {seed_id("7")}
     assert not set(of_files(course).items()) & set(before.items())
 
 
@@ -126,7 +126,7 @@ def test_a_changed_grader_is_noticed(course):
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
-    assert why_not(course, ONE, "ada") == ["the graders changed"]
+    assert stale_reasons(course, ONE, "ada") == ["the graders changed"]
     assert not grade_class(course, [ONE], RecordingConsole()).failed
     assert scores(course)["ada", ONE][0] < 5
 
@@ -180,7 +180,7 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     ]
     assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
     assert {g.verdict.status for g in grades(course) if g.student == "eve"} == {"needs a person"}
-    assert waiting(course) == {("eve", ONE, "double")}
+    assert needs_manual_grading(course) == {("eve", ONE, "double")}
 
 
 def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course, tmp_path):
@@ -207,7 +207,7 @@ def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course
         assert autograde(other, ONE, student)
     assert grading_results(course) == grading_results(other)
     assert scores(course)["right", ONE] == (0, 5)  # late
-    assert not why_not(other, ONE, "right")
+    assert not stale_reasons(other, ONE, "right")
 
 
 @pytest.mark.full("grades or releases a class twice")

@@ -21,7 +21,7 @@ from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import scores, ungraded
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
-from grading.gradebook.store import kept
+from grading.gradebook.store import stored_grades
 
 from ..support.class_helpers import SLOW_ANSWER, RecordingConsole, gradebook_url, grading_results, start_command
 from ..support.course_builder import TINY_LESSONS, add_config, build_course, solved_notebook
@@ -189,7 +189,7 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
     said = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     with Gradebook(gradebook_url(course), "attention") as gradebook:
-        found = {one.student: one for one in kept(gradebook, ONE)}
+        found = {one.student: one for one in stored_grades(gradebook, ONE)}
         assert gradebook.db.query(Grade).count() == len(students)
         points = {student: gradebook.find_grade(CHECK, ONE, ONE, student).auto_score for student in students}
     assert found.keys() == set(students)

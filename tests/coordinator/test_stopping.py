@@ -16,8 +16,8 @@ import sqlalchemy
 
 from grading.coordinator.classroom import CannotWrite, grade_class
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import autograde, scores, why_not
-from grading.gradebook.lock import alone
+from grading.coordinator.nbgrader_api import autograde, scores, stale_reasons
+from grading.gradebook.lock import exclusive
 
 from ..support.class_helpers import SLOW_ANSWER, RecordingConsole, start_command
 from ..support.course_builder import TINY_LESSONS, solved_notebook
@@ -31,7 +31,7 @@ ONE, _ = TINY_LESSONS
 @pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
 def test_only_one_grades_a_course_at_a_time(course, command):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE))
-    with alone(course):
+    with exclusive(course):
         second = start_command(course, *command)
         said, _ = second.communicate()
     assert second.returncode == 1
@@ -135,4 +135,4 @@ def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_noteboo
         sqlalchemy.event.remove(sqlalchemy.Engine, "after_cursor_execute", stop)
         signal.signal(signal.SIGINT, before)
     assert scores(course) == {("ada", ONE): (5, 5)}
-    assert not why_not(course, ONE, "ada")
+    assert not stale_reasons(course, ONE, "ada")

@@ -9,7 +9,7 @@ import pytest
 from grading.cli import main
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import grades
-from grading.coordinator.verify_grades import regrade
+from grading.coordinator.verify_grades import verify_grades
 from grading.course_dir.seeds import FILE
 
 from ..support.course_builder import TINY_LESSONS, solved_notebook
@@ -41,7 +41,7 @@ def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, capsys
 def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(course):
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
-    found = list(regrade(course, [ONE], students=["bob"]))
+    found = list(verify_grades(course, [ONE], students=["bob"]))
     assert [(one.student, one.differs, one.failed) for one in found] == [("bob", [], "")]
 
 
@@ -57,7 +57,7 @@ def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, capsys):
 
 def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(course):
     hand_in(course, ONE, "ada", solved_notebook(course, ONE, double=WRONG))
-    (found,) = regrade(course, [ONE], students=["ada"])
+    (found,) = verify_grades(course, [ONE], students=["ada"])
     assert found.differs == ["double: 5 of 5, right before, 0 of 5, wrong, squares now (values, gradients)"]
     assert "what was handed in changed" in found.changed
     assert grades(course)[0].verdict.earned == 5
@@ -65,5 +65,5 @@ def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(cours
 
 @pytest.mark.full("regrades like its neighbours, with another seed")
 def test_another_seed_is_tried_where_it_is_asked_for(course):
-    with_another = list(regrade(course, [ONE], students=["ada"], seed="00000000"))
+    with_another = list(verify_grades(course, [ONE], students=["ada"], seed="00000000"))
     assert "the seed named 00000000 is not here" in with_another[0].failed

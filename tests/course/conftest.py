@@ -23,7 +23,7 @@ def close_figures() -> Iterator[None]:
 @pytest.fixture
 def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Learner:
     """A learner who has not called `begin`."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(checking, "notebook", checking.Session())
     made = Learner(capsys)
     made.run("from course import begin, check, hint, progress, use\nimport torch")
     return made

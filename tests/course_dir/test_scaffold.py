@@ -14,10 +14,10 @@ import pytest
 
 from grading.authoring.build import FOLDED, read_lesson
 from grading.cli import main
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores
 from grading.course_dir.paths import CourseError
-from grading.course_dir.scaffold import begin_course, new_lesson
+from grading.course_dir.scaffold import init_course, new_lesson
 from grading.course_dir.seeds import FILE
 from grading.exercises.lesson import GraderError, load_lesson
 
@@ -45,7 +45,7 @@ print("all:", float(course.check(mean)))
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course that has nothing but a new lesson, proved and released."""
     root = tmp_path_factory.mktemp("term") / "autumn"
-    begin_course(root)
+    init_course(root)
     new_lesson(root, MINE)
     assert main.main(["release", "--course", str(root)]) == 0
     return root
@@ -54,7 +54,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir()
-    told = begin_course(tmp_path / "autumn 2026", exchange=str(exchange))
+    told = init_course(tmp_path / "autumn 2026", exchange=str(exchange))
     root = tmp_path / "autumn 2026"
     settings = (root / "nbgrader_config.py").read_text()
     assert settings.startswith((ROOT / "nbgrader_config.py").read_text())
@@ -70,7 +70,7 @@ def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
     zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
     for number, place in enumerate((other, Path(zipped))):
         root = tmp_path / f"term-{number}"
-        assert "2 lessons taken" in " ".join(begin_course(root, place))
+        assert "2 lessons taken" in " ".join(init_course(root, place))
         assert sorted(path.stem for path in (root / "source").glob("*.py")) == TINY_LESSONS
         assert load_lesson(root / "grader_tests" / TINY_LESSONS[0]).exercises["double"].points == 5
 
@@ -79,15 +79,15 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
     root = build_course(tmp_path / "course")
     before = (root / "nbgrader_config.py").read_bytes()
     with pytest.raises(CourseError, match="is a course already"):
-        begin_course(root)
+        init_course(root)
     assert (root / "nbgrader_config.py").read_bytes() == before
     with pytest.raises(CourseError, match="nothing was made"):
-        begin_course(tmp_path / "term", exchange=str(tmp_path / "nowhere"))
+        init_course(tmp_path / "term", exchange=str(tmp_path / "nowhere"))
     empty = tmp_path / "empty.zip"
     zipfile.ZipFile(empty, "w").close()
     for nothing in (tmp_path, empty):
         with pytest.raises(CourseError, match="has no lessons"):
-            begin_course(tmp_path / "term", nothing)
+            init_course(tmp_path / "term", nothing)
     assert not (tmp_path / "term").exists()
     with pytest.raises(CourseError, match="is there already"):
         new_lesson(root, TINY_LESSONS[0])
@@ -129,7 +129,9 @@ def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
 @pytest.mark.full("grades a submission, like many tests of the coordinator")
 def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
-    hand_in(course, MINE, "ada", write_answers(release, right(load_lesson(course / "grader_tests" / MINE), 0)))
+    hand_in(
+        course, MINE, "ada", write_answers(release, correct_answers(load_lesson(course / "grader_tests" / MINE), 0))
+    )
     assert main.main(["grade", "--course", str(course)]) == 0
     assert scores(course) == {("ada", MINE): (20.0, 20.0)}
     graded = nbformat.read(course / "autograded" / "ada" / MINE / f"{MINE}.ipynb", as_version=4)

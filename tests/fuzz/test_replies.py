@@ -16,8 +16,8 @@ from safetensors.torch import save
 from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import Malformed, NoAnswer, read
-from grading.grader.grade_exercise import examine
+from grading.grader.codec import Malformed, NoAnswer, decode_reply
+from grading.grader.grade_exercise import grade_exercise
 from grading.judge.kernel.outputs import CellRun, Collector, parsed
 from grading.judge.kernel.zmtp import GREETING, NULL, Broken, Incoming
 
@@ -82,7 +82,7 @@ def test_any_bytes_are_a_packed_value_or_none(blob):
 @given(texts("'", '"', "A", "=", "(", "[", "{", "\\x41", base64.b64encode(pack([SEEN.to_plain()])).decode()))
 def test_any_text_is_a_reply_or_malformed(text):
     with bounded(len(text)), contextlib.suppress(Malformed):
-        read(text, 1)
+        decode_reply(text, 1)
 
 
 def _packs(value):
@@ -107,11 +107,11 @@ def test_any_observation_gets_a_verdict(exercise, observation):
     def ask(programs):
         for _ in programs:
             try:
-                yield from read(text, 1)
+                yield from decode_reply(text, 1)
             except Malformed:
                 yield NoAnswer("the kernel gave no readable answer")
 
-    verdict = examine(exercise, ask)
+    verdict = grade_exercise(exercise, ask)
     assert verdict.earned < exercise.points
     assert len(str(verdict.to_json())) < 100_000
 

@@ -34,7 +34,7 @@ from grading.coordinator.nbgrader_api import grades
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.view import load_released
 from grading.grader.verdict import ExerciseVerdict
-from grading.judge.client import Judge, RanOver
+from grading.judge.client import JudgeProcess, RanOver
 from grading.nbgrader_plugins.execute import JudgedExecute
 
 from ..support.course_builder import write_grader_tests
@@ -282,7 +282,7 @@ def test_a_judge_that_waits_for_ever_is_ended(course: Any, solved: Any) -> None:
     step = JudgedExecute(parent=converter.exporter_class(parent=converter, config=config))
     released = load_released(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON)
     work = dataclasses.replace(step.work(LESSON, released), wall=10.0)
-    judge = Judge(work, file, 2**20)
+    judge = JudgeProcess(work, file, 2**20)
     with pytest.raises(RanOver, match="took longer than 10 seconds"):
         list(judge.messages())
     judge.close()

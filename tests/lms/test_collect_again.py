@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.lms.identities import Whose, WhoseError
-from grading.lms.platforms import Owner
+from grading.lms.identities import IdentityTable, WhoseError
+from grading.lms.platforms import Submitter
 
 from ..support.lms_downloads import moodle, notebook, zipped
 from ..support.two_exercise_course import LESSON
@@ -117,8 +117,8 @@ def test_the_table_is_safe_to_open_in_a_spreadsheet(collect: Any, course: Any) -
     with open(course.root / "whose.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["name"] for row in rows} == {"'=1+1", "'@x", "a\\x1b[2J", "'+a,b;c"}
-    again = Whose(course.root / "whose.csv")
-    assert all(again.row(Owner("moodle", name, str(n))) for n, name in enumerate(names))
+    again = IdentityTable(course.root / "whose.csv")
+    assert all(again.row(Submitter("moodle", name, str(n))) for n, name in enumerate(names))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from functools import cache
 import nbformat
 import pytest
 
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 from grading.proof import SEEDS, Prover
@@ -69,7 +69,7 @@ def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, relea
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     known = load_lesson(ROOT / "grader_tests" / lesson)
     for style in range(3):
-        hand_in(root, lesson, f"style-{style}", write_answers(release, right(known, style)))
+        hand_in(root, lesson, f"style-{style}", write_answers(release, correct_answers(known, style)))
         autograde(root, lesson, f"style-{style}")
         assert scores(root)[f"style-{style}", lesson] == (20, 20)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import knows
+from grading.coordinator.nbgrader_api import is_registered
 from grading.proof.equivalents import MisshapenError, read_equivalents, written
 from grading.proof.runner import check, unproved
 
@@ -126,11 +126,11 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     monkeypatch.chdir(course)
     assert main.main(["release", ONE]) == 1
     assert "nothing was released" in capsys.readouterr().err
-    assert not knows(course, ONE)
+    assert not is_registered(course, ONE)
     listing(course, SURVIVORS)
     assert main.main(["release", ONE]) == 0
     assert "Not proved as they are now: 01_double" in capsys.readouterr().out
-    assert knows(course, ONE)
+    assert is_registered(course, ONE)
     assert main.main(["release", ONE]) == 0
     assert "Not proved" not in capsys.readouterr().out
     assert unproved(course, TINY_LESSONS) == [TINY_LESSONS[1]]

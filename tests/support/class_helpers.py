@@ -17,7 +17,7 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from grading.coordinator.nbgrader_api import configuration
-from grading.gradebook.store import kept
+from grading.gradebook.store import stored_grades
 
 from .course_builder import add_config
 
@@ -73,7 +73,9 @@ def grading_results(root: Path) -> dict[str, Any]:
             for a in gradebook.assignments
             for s in gradebook.assignment_submissions(a.name)
         }
-        found = {row.student: (row.digest, row.made_of["submission"], dict(row.verdicts)) for row in kept(gradebook)}
+        found = {
+            row.student: (row.digest, row.made_of["submission"], dict(row.verdicts)) for row in stored_grades(gradebook)
+        }
     return {"files": files, "rows": rows, "kept": found}
 
 

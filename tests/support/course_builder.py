@@ -25,7 +25,7 @@ from rich.console import Console
 
 from grading.authoring.build import build_lesson
 from grading.coordinator.classroom import grade_class
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import release as release_lesson
 from grading.course_dir import seeds
 from grading.course_dir.paths import CONFIG
@@ -157,7 +157,7 @@ def released_notebook(root: Path, lesson: str) -> NotebookNode:
 
 def solved_notebook(root: Path, lesson: str, **answers: str) -> NotebookNode:
     """The released notebook with a right answer in every exercise, except those given."""
-    known = right(load_lesson(root / "grader_tests" / lesson), 0)
+    known = correct_answers(load_lesson(root / "grader_tests" / lesson), 0)
     return write_answers(released_notebook(root, lesson), known | answers)
 
 

@@ -29,7 +29,7 @@ import psutil
 from nbgrader.api import Gradebook
 
 from grading.coordinator.nbgrader_api import scores, ungraded
-from grading.gradebook.store import kept
+from grading.gradebook.store import stored_grades
 
 from .course_builder import TINY_LESSONS, build_course
 from .dask_cluster import DaskCluster
@@ -94,7 +94,7 @@ def one_round(root: Path, chance: random.Random, longest: float, cluster: DaskCl
 def true_grades(root: Path, where: str) -> dict[str, str]:
     """student -> time of the grade. Fails if grades are wrong, or differ between gradebook, report and export."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
-        found = {one.student: one.graded_at.isoformat() for one in kept(gradebook, LESSON)}
+        found = {one.student: one.graded_at.isoformat() for one in stored_grades(gradebook, LESSON)}
     points = {student: score for (student, _), (score, _) in scores(root).items()}
     assert points == {student: CLASS[student][1] for student in found}, where
     assert {student for student, _ in ungraded(root)} == CLASS.keys() - found.keys(), where

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grading.course_dir.paths import lessons
+from grading.course_dir.paths import list_lessons
 
 ROOT = Path(__file__).parents[2]
-LESSONS = lessons(ROOT)
+LESSONS = list_lessons(ROOT)
 SEED = "5eed" * 8  # fixed, so that a failure can be repeated

@@ -54,7 +54,7 @@ class KernelDied(Exception):
     """The kernel is gone. The message says why, in words for the learner."""
 
 
-class Starved(Exception):
+class KernelStarved(Exception):
     """The machine kept a kernel from running, so that nothing is known of what it was asked."""
 
 
@@ -159,7 +159,7 @@ class Session:
         """Have programs run in the kernel, together in `seconds`. Raises NoAnswer, and KernelDied where there is no
         kernel after it."""
         try:
-            return codec.read(self.evaluate(codec.expression(programs), seconds), len(programs))
+            return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
         except codec.Malformed:
             raise NoAnswer("the kernel gave no readable answer") from None
 
@@ -249,7 +249,7 @@ class Session:
                     break
                 if watch.wall > PATIENCE * max(seconds, GRACE):
                     self.stop()
-                    raise Starved(f"the machine was too busy: in {watch.wall:.0f} seconds the kernel hardly ran")
+                    raise KernelStarved(f"the machine was too busy: in {watch.wall:.0f} seconds the kernel hardly ran")
                 looked = watch.wall
             for one in self._messages():
                 if one.kind in ("execute_reply", "kernel_info_reply"):

@@ -9,7 +9,7 @@ import pytest
 from course import figures, keepsake
 from course.figures.keepsake import FILE
 from course.notebook import checking
-from course.notebook.saved_progress import Known
+from course.notebook.saved_progress import ExerciseProgress
 
 from ...support.html_pages import parse_html, text_of
 
@@ -18,8 +18,8 @@ from ...support.html_pages import parse_html, text_of
 def learner(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTENTION_MEMORY", str(tmp_path / "progress.json"))
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
-    return checking.notebook.memory
+    monkeypatch.setattr(checking, "notebook", checking.Session())
+    return checking.session.store
 
 
 def drawn() -> None:
@@ -27,9 +27,9 @@ def drawn() -> None:
 
 
 def test_it_tells_what_was_built_and_needs_nothing_from_elsewhere(learner, capsys):
-    learner.note("02_softmax", "softmax", Known("passes", 7.0, True))
-    learner.note("02_softmax", "entropy", Known("wrong", 1.0, True))
-    learner.note("03_queries_keys_values", "embed", Known("wrong", 1.0))
+    learner.note("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
+    learner.note("02_softmax", "entropy", ExerciseProgress("wrong", 1.0, True))
+    learner.note("03_queries_keys_values", "embed", ExerciseProgress("wrong", 1.0))
     drawn()
     out = capsys.readouterr().out
     total = sum(len(checking.exercises_of(lesson)) for lesson in checking.lessons())
@@ -47,7 +47,7 @@ def test_nothing_is_written_before_anything_was_built_or_where_nothing_is_rememb
     drawn()
     assert not Path(FILE).exists()
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
-    checking.notebook.memory.note("02_softmax", "softmax", Known("passes", 7.0, True))
+    monkeypatch.setattr(checking, "notebook", checking.Session())
+    checking.session.store.record("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
     drawn()
     assert not Path(FILE).exists()

@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from course.harness import time_limits
-from course.harness.forbidden_calls import Watch
+from course.harness.forbidden_calls import ForbiddenCallWatcher
 from course.notebook import checking
-from course.notebook.training_progress import following
+from course.notebook.training_progress import TrainingProgress
 
 from ...support.learner_kernel import Kernel, running_kernel
 
@@ -77,9 +77,9 @@ def made(code: str) -> Callable[[], Any]:
 def stopped(call: Callable[[], Any], seconds: float = SOON) -> str:
     """Why a call was stopped; empty: it came to its end."""
     try:
-        with time_limits.limit(seconds), Watch(["softmax"]):
+        with time_limits.limit(seconds), ForbiddenCallWatcher(["softmax"]):
             call()
-    except time_limits.TooLong as error:
+    except time_limits.CallTimeout as error:
         return str(error)
     return ""
 
@@ -156,9 +156,9 @@ def test_a_training_that_is_followed_has_its_whole_time_again_with_each_step(cap
         while time.process_time() < until:
             optimizer.step()
 
-    with following(model, 1_000_000_000):
+    with TrainingProgress(model, 1_000_000_000):
         assert stopped(training) == ""
-    with following(model, 1):
+    with TrainingProgress(model, 1):
         assert stopped(training), "more steps than there should be are no sign of an end"
 
 
@@ -274,7 +274,7 @@ def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
 
 
 def test_a_check_in_a_thread_has_its_limit_too(monkeypatch, capsys):
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(checking, "notebook", checking.Session())
     monkeypatch.setattr(time_limits, "CALL", SOON)
     names: dict[str, Any] = {"calls": []}
     exec(compile(LOOPS, "<learner>", "exec"), names)

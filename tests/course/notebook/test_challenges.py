@@ -19,7 +19,7 @@ def sliding_window(T, width, device=None):
 @pytest.fixture
 def names(monkeypatch):
     """Names of a notebook in which lesson 05 has begun and nothing is written."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(checking, "notebook", checking.Session())
     made = {"torch": torch, "begin": checking.begin}
     exec('begin("05_causal_mask")', made)
     return made
@@ -50,9 +50,9 @@ def test_a_known_mistake_is_named(names, capsys):
 
 
 def test_progress_counts_stars_apart_from_points(names):
-    before = lesson_progress.standing()
+    before = lesson_progress.lesson_report()
     exec(RIGHT, names)
-    after = lesson_progress.standing()
+    after = lesson_progress.lesson_report()
     assert (before.earned, before.points, before.headline) == (after.earned, after.points, after.headline)
     assert before.points == 20
     assert [(row.status, row.points) for row in (before.rows[-1], after.rows[-1])] == [
@@ -64,5 +64,5 @@ def test_progress_counts_stars_apart_from_points(names):
 def test_a_notebook_without_its_challenge_is_ready_to_hand_in():
     marks = [mark for name in checking.exercises_of("05_causal_mask") for mark in (name, f"check_{name}")]
     cells = [{"cell_type": "code", "metadata": {"nbgrader": {"grade_id": mark}}, "source": ""} for mark in marks]
-    notebook = hand_in.Saved("05_causal_mask.ipynb", {"cells": cells})
-    assert hand_in.faults(notebook, checking.exercises_of("05_causal_mask")) == []
+    notebook = hand_in.SavedNotebook("05_causal_mask.ipynb", {"cells": cells})
+    assert hand_in.problems(notebook, checking.exercises_of("05_causal_mask")) == []

@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from course.notebook.checking import exercises_of, lessons
-from course.notebook.ipython_history import speaks_of
+from course.notebook.ipython_history import mentions
 
 from ...support.learner_kernel import Kernel, running_kernel
 from ...support.repository import ROOT
@@ -168,7 +168,7 @@ def test_no_cell_before_a_hint_speaks_of_the_exercise(lesson):
     code = [cell for cell in cells if not cell.startswith(" [markdown]")]
     for name in exercises_of(lesson):
         (place,) = [i for i, cell in enumerate(code) if f"# hint({name})" in cell]
-        assert not speaks_of(code[place - 1].partition("\n")[2], name), name
+        assert not mentions(code[place - 1].partition("\n")[2], name), name
 
 
 # ------------------------------------------------------------------------------------------------------------ progress

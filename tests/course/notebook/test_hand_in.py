@@ -136,6 +136,6 @@ def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
     from course import hand_in
     from course.notebook import checking
 
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(checking, "notebook", checking.Session())
     hand_in()
     assert "No lesson has begun" in capsys.readouterr().out

@@ -28,14 +28,14 @@ def softmax(x, dim=-1):
 @pytest.fixture
 def learner(monkeypatch, tmp_path):
     """learner(code) writes an answer to `softmax` and returns it; the lesson has begun beside its solutions."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
+    monkeypatch.setattr(checking, "notebook", checking.Session(lesson=LESSON))
     monkeypatch.chdir(tmp_path)
     for file, content in solutions_of(ROOT, LESSON).items():
         Path(file).write_bytes(content)
 
     def write(code: str):
-        exec(code, checking.notebook.names)
-        return checking.notebook.names["softmax"]
+        exec(code, checking.session.names)
+        return checking.session.names["softmax"]
 
     return write
 
