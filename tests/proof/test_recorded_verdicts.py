@@ -7,7 +7,7 @@ import pytest
 from grading.exercises.lesson import load_lesson
 from grading.proof.verdict_records import known_answers, read_records, record
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
