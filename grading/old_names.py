@@ -6,6 +6,8 @@ import sys
 
 from course.old_names import OldNames
 
+from .exercises.old_language import MODULE
+
 PLUGINS = "grading.nbgrader_plugins"
 #: Modules: old name -> where it is now
 MOVED = {
@@ -19,6 +21,10 @@ MOVED = {
 }
 
 
+#: Names inside those modules: old module -> old name -> name in the module it is now
+RENAMED = {"grading.judge.exercise": MODULE}
+
+
 def install() -> None:
     """Make the old names importable, once."""
-    sys.meta_path.append(OldNames(MOVED, {}))
+    sys.meta_path.append(OldNames(MOVED, RENAMED))

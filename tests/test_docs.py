@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from course.checkers import PROPERTIES
+from course.checkers import CHECKERS
 from course.harness.helpers import HELPERS
 from grading.cli import main
 from grading.exercises import exercise
@@ -112,13 +112,13 @@ def called(function: object) -> str:
 
 def authors_tables() -> dict[str, str]:
     """What docs/authors.md lists from the code."""
-    public = {name: getattr(exercise, name) for name in exercise.__all__ if name != "SUBJECT"}
+    public = {name: getattr(exercise, name) for name in exercise.__all__ if name != "EXERCISE"}
     return {
         "case": listed(methods(exercise.Case)),
         "draw": listed(methods(exercise.Draw)),
         "exercise": listed(public),
         "helpers": listed(HELPERS),
-        "properties": listed(PROPERTIES),
+        "properties": listed(CHECKERS),
     }
 
 

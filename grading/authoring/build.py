@@ -175,7 +175,7 @@ def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> Non
             raise BuildError(f"{text.name}: the cell {title!r} is folded, and is no demo: what is taught is seen")
     headings = {h for c in notebook.cells if c.cell_type == "markdown" for h in HEADING.findall(c.source)}
     _hold_challenges_to_the_rules(notebook, text, lesson)
-    for exercise in lesson.known.values():
+    for exercise in lesson.all_exercises.values():
         for see in {exercise.see, *(m.see for m in exercise.mistakes)} - {""}:
             if see not in headings:
                 raise BuildError(f"{text.name}: {exercise.name} points to the heading {see!r}, which is not there")

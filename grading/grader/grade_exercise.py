@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course.harness.check_case import formed
+from course.harness.check_case import coerced
 from course.harness.compare import Finding
 from course.harness.diagnose import Diagnosis, diagnose
 from course.harness.errors import not_written
@@ -20,7 +20,7 @@ from course.harness.forbidden_calls import as_written
 from course.harness.program import Observation
 from course.harness.runner import observe, settled
 
-from ..exercises.case import in_words
+from ..exercises.case import describe
 from ..exercises.exercise import Exercise
 from .codec import Ask, NoAnswer
 from .references import Prepared, judge_case, known, misses, mistaken, prepare, programs
@@ -169,7 +169,7 @@ def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionV
         criterion.points,
         0.0,
         "not reached" if all(finding.rung == "not reached" for finding in findings) else "wrong",
-        in_words(found.prepared[failing[0]].case),
+        describe(found.prepared[failing[0]].case),
         findings[0].rung,
         findings[0].text,
         diagnosis.explains[index] if diagnosis.explains else "",
@@ -182,7 +182,7 @@ def _diagnosed(found: _Outcomes, seed: int) -> Diagnosis:
         return Diagnosis()
     criteria = range(len(found.exercise.criteria))
     groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
-    seen = [formed(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
+    seen = [coerced(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
     return diagnose(seen, found.findings, groups, known(found.exercise, seed))
 
 

@@ -97,7 +97,7 @@ def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
 def surviving(root: Path, lesson: str, name: str) -> str:
     """The mutants of one exercise that lose nothing, under the name of the file that they belong to."""
     made, folder = prover(root, lesson), f"grader_tests/{lesson}/{name}"
-    exercise = made.lesson.known[name]
+    exercise = made.lesson.all_exercises[name]
     found = map(str, made.tried(exercise, made.mutants(exercise)).survivors)
     listed = written(found, read_equivalents(root / folder))
     return f"# {folder}/{LIST}\n{listed}\n" if listed else ""
@@ -120,7 +120,7 @@ def fingerprints(root: Path, name: str) -> dict[str, str]:
     of_course = [engine[2].parent / part for part in ("sample_models", "checkers", "check_data.py")]
     common = sources(*of_course, *sorted((tests / name).glob("*.py")), tests / "shared", *engine)
     about = [torch.__version__, platform.python_version(), *(cell.source for cell in own_code(root, name))]
-    every = load_lesson(tests / name).known
+    every = load_lesson(tests / name).all_exercises
     return {exercise: digest([*sources(tests / name / exercise), *common], *about) for exercise in every}
 
 
@@ -138,7 +138,9 @@ def _key(root: Path, lesson: str, exercise: str) -> str:
 
 def _exercises(root: Path, names: Iterable[str], only: str) -> list[tuple[Path, str, str]]:
     """(root, lesson, exercise) of all; the last lessons take longest, and are begun first."""
-    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).known)
+    every = (
+        (name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).all_exercises
+    )
     return [(root, name, e) for name, e in every if only in ("", e)]
 
 
@@ -150,7 +152,7 @@ def prover(root: Path, name: str) -> Prover:
 def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> Found:
     """Prove one exercise. What is raised is an error of ours."""
     made = prover(root, lesson)
-    proof = made.prove(made.lesson.known[name], mutate=mutate)
+    proof = made.prove(made.lesson.all_exercises[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
     return Found(lesson, name, told, proof.problems, figures(proof))
 

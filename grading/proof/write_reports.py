@@ -54,7 +54,7 @@ def publish(root: Path, names: Iterable[str], only: str = "", *, seeds: int) -> 
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
     """What many seeds, and another device, say of one exercise."""
     made = prover(root, lesson)
-    exercise = made.lesson.known[name]
+    exercise = made.lesson.all_exercises[name]
     right = made.right(exercise)
     return {
         "seeds": measured(measure(exercise, right, FRESH[:seeds])),
@@ -65,7 +65,7 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
 def write(root: Path, strength: dict[str, Any]) -> None:
     """Write the figures, in the lessons' order, and the pages that are made of them."""
     described = [root / "grader_tests" / lesson for lesson in lessons(root)]
-    order = [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
+    order = [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).all_exercises]
     exercises = strength["exercises"]
     strength["exercises"] = {name: exercises[name] for name in order if name in exercises}
     (root / "docs" / "images").mkdir(parents=True, exist_ok=True)

@@ -20,8 +20,8 @@ def test_exactly_the_known_answers_have_a_recorded_verdict(lesson):
             "solution",
             "oracle",
             *(f"alternative {right.name}" for right in exercise.alternatives),
-            *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.each),
+            *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.all_forms),
         }
-        for name, exercise in load_lesson(ROOT / "grader_tests" / lesson).known.items()
+        for name, exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.items()
     }
     assert {name: set(answers) for name, answers in recorded.items()} == known

@@ -34,7 +34,7 @@ def compact(proof: Proof) -> dict[str, list[str]]:
 
 def record(lesson: str) -> None:
     prover = Prover(ROOT, lesson)
-    proofs = [prover.prove(exercise, mutate=False) for exercise in prover.lesson.known.values()]
+    proofs = [prover.prove(exercise, mutate=False) for exercise in prover.lesson.all_exercises.values()]
     lines = [
         f" {json.dumps(p.exercise.name)}: {{\n"
         + ",\n".join(f"  {json.dumps(answer)}: {json.dumps(v, ensure_ascii=False)}" for answer, v in compact(p).items())
