@@ -4,6 +4,8 @@ import torch
 
 from grading.exercises.exercise import EXERCISE, Script, method
 
+from ..shared.families import calls
+
 
 def a_pair(draw, *shape, sign=1.0, dtype=torch.float32):
     """Two tensors whose vectors share a direction in part, so that no dot product nearly cancels.
@@ -29,13 +31,10 @@ def changed_since(before, then):
 
 def remembers_tensors(right, *, loses):
     """A known mistake: an answer that tells by the tensor, not by its numbers, whether it has been asked before."""
-    right.exercise.mistake("remembers_tensors", loses=loses).full_code(f"""
+    right.exercise.mistake(calls.tensors_remembered, loses=loses).full_code(f"""
 import functools
 
 
 @functools.cache
 {right.code.strip()}
-""").feedback(
-        "Your function remembers what it was asked (`functools.cache`) and hands out the earlier result when the same "
-        "tensors come again. They may hold other numbers by then, as weights do in training."
-    )
+""")

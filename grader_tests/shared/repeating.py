@@ -2,6 +2,8 @@
 
 from grading.exercises.exercise import EXERCISE, Script
 
+from .families import calls
+
 
 def after(first, then):
     """A call with `then`, after one with `first`, other numbers of the same shapes: nothing of it may remain."""
@@ -27,7 +29,4 @@ def {right.exercise_name}(*args, **kwargs):
         last.update(asked=asked, result=anew(*args, **kwargs))
     return last["result"]
 """
-    right.exercise.mistake("keeps_its_last_result", loses=loses).full_code(code).feedback(
-        "Your function hands out an earlier result again, as soon as the shapes are the same. Shapes say nothing of "
-        "the numbers: compute each call from the arguments of that call."
-    )
+    right.exercise.mistake(calls.result_remembered, loses=loses).full_code(code)

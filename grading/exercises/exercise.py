@@ -37,6 +37,7 @@ from .case import (
     sample_model,
     student,
 )
+from .family import Family, changed_checks, wrapped
 from .old_language import accept_old_keywords, accept_old_names
 
 __all__ = [
@@ -45,9 +46,11 @@ __all__ = [
     "CorrectAnswer",
     "Draw",
     "Exercise",
+    "Family",
     "Script",
     "call",
     "challenge",
+    "changed_checks",
     "device",
     "exercise",
     "generator",
@@ -58,6 +61,7 @@ __all__ = [
     "sample_model",
     "student",
     "tagged",
+    "wrapped",
 ]
 
 Cases = Callable[[Draw], Iterable[Case]]
@@ -93,6 +97,7 @@ class Mistake(Answer):
     variants  the same mistake with other values of a constant (see `for_each`)
     base      the right answer that it is an edit of; None: its full code is given
     edits     what turns that answer's text into the mistake's, one after the other
+    family    id of the idea that it has in common with mistakes of other exercises (see `Family`), or ""
     """
 
     loses: tuple[str, ...] = ()
@@ -102,6 +107,7 @@ class Mistake(Answer):
     variants: list[Answer] = field(default_factory=list)
     base: CorrectAnswer | None = None
     edits: list[Callable[[str], str]] = field(default_factory=list)
+    family: str = ""
 
     @property
     def all_forms(self) -> list[Answer]:
@@ -151,17 +157,22 @@ class CorrectAnswer(Answer):
 
     @accept_old_keywords
     def mistake(
-        self, name: str, edit: Mapping[str, str] | None = None, *, loses: str | Iterable[str], when: str = ""
+        self, name: str | Family, edit: Mapping[str, str] | None = None, *, loses: str | Iterable[str], when: str = ""
     ) -> Mistake:
         """A known mistake: this text with every key of `edit` replaced by its value, or patched (`Mistake.patch`).
 
+        name   a name of its own, or a family, which may have the edit, too
         loses  the criteria that it must lose, each by the first words of its name
         when   the tag of a checker's finding that means this mistake
         """
         assert self.exercise is not None
         made = self.exercise.mistake(name, loses=loses, when=when)
         made.code, made.base = self.code, self
-        return made._edit(partial(edited, edit=edit)) if edit else made
+        if edit:
+            return made._edit(partial(edited, edit=edit))
+        if isinstance(name, Family) and (make := name.make) is not None:
+            return made._edit(lambda code: make(code, self.exercise_name))
+        return made
 
 
 @accept_old_names
@@ -238,12 +249,15 @@ class Exercise:
         return right
 
     @accept_old_keywords
-    def mistake(self, name: str, *, loses: str | Iterable[str], when: str = "") -> Mistake:
+    def mistake(self, name: str | Family, *, loses: str | Iterable[str], when: str = "") -> Mistake:
         """A known mistake that is no edit of a right answer; `Mistake.full_code` gives its text."""
-        if any(known.name == name for known in self.mistakes):
-            raise ValueError(f"{self.name}: two mistakes are called {name}")
+        family = name if isinstance(name, Family) else Family("", name, "")
+        if any(known.name == family.name for known in self.mistakes):
+            raise ValueError(f"{self.name}: two mistakes are called {family.name}")
         starts = (loses,) if isinstance(loses, str) else tuple(loses)
-        made = Mistake(self.name, name, "", tuple(map(self._criterion, starts)), when, see=self.see)
+        lost = tuple(map(self._criterion, starts))
+        made = Mistake(self.name, family.name, "", lost, when, family.sentence, family.see or self.see)
+        made.family = family.id
         self.mistakes.append(made)
         return made
 

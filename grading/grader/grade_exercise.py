@@ -192,6 +192,7 @@ def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) ->
     named = [mistakes[name] for name in diagnosis.names]
     verdict.mistake, verdict.also = ([m.name for m in named] + ["", ""])[:2]
     verdict.see, verdict.also_see = ([m.see for m in named] + ["", ""])[:2]
+    verdict.family, verdict.also_family = ([m.family for m in named] + ["", ""])[:2]
     verdict.sure = diagnosis.sure
     verdict.explanation = diagnosis.in_words({m.name: m.text for m in named})
     verdict.see = verdict.see or exercise.see

@@ -111,7 +111,7 @@ def test_two_known_mistakes_at_once_are_both_said(lesson):
 
 def test_what_a_verdict_of_before_lacks_is_what_it_meant_then():
     data = ExerciseVerdict("double", 2, 0, "wrong", mistake="adds_two").to_json()
-    for new in ("sure", "also", "also_see"):
+    for new in ("sure", "also", "also_see", "family", "also_family"):
         del data[new]
     assert ExerciseVerdict.from_json(data).named == "adds_two"
 

@@ -1,5 +1,6 @@
 """Known mistakes in `Line`."""
 
+from ...shared.families import gradients
 from .contract import Line
 
 BEGINS, GRADIENTS = "begins at 0", "gradients reach"
@@ -60,9 +61,5 @@ right.mistake(
     },
     loses=BEGINS,
 ).feedback("The offset is a parameter that is never trained: `requires_grad=False` excludes it.")
-right.mistake("reads_data", {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS).feedback(
-    "The numbers are right, and the slope gets no gradient: `.data`, `.detach()` and `.item()` cut the trail."
-)
-right.mistake("detaches_x", {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS).feedback(
-    "The numbers are right, and no gradient comes back to `x`: it was detached on the way."
-)
+right.mistake(gradients.cut("reads_data", what="the slope"), {"self.slope * x": "self.slope.data * x"}, loses=GRADIENTS)
+right.mistake(gradients.cut("detaches_x", what="`x`"), {"self.slope * x": "self.slope * x.detach()"}, loses=GRADIENTS)

@@ -1,5 +1,6 @@
 """Known mistakes in `centre`."""
 
+from ...shared.families import arguments, gradients, numbers
 from ...shared.repeating import keeps_its_last_result
 from .contract import centre
 
@@ -43,19 +44,16 @@ right.mistake("divides_by_the_spread", loses="every row").patch("""
 + return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=0).clamp(min=1e-6)
 """).feedback("Each row was divided by its standard deviation as well. Here only the mean is taken away.")
 right.mistake(
-    "detached_mean", {"x.mean(-1, keepdim=True)": "x.mean(-1, keepdim=True).detach()"}, loses="gradients"
-).feedback("The numbers are right and the gradient is not: the mean was detached, but it changes, too, when `x` does.")
-right.mistake("detaches", {"x - x.mean(-1": "x.detach() - x.detach().mean(-1"}, loses="gradients").feedback(
-    "The numbers are right, and no gradient comes back: `detach`, `.data`, NumPy and `torch.tensor(…)` "
-    "all cut the trail."
+    gradients.treated_as_constant(what="the mean", of="`x`"),
+    {"x.mean(-1, keepdim=True)": "x.mean(-1, keepdim=True).detach()"},
+    loses="gradients",
 )
-centre.mistake("changes_x", loses=("x itself", "gradients")).full_code("""
+right.mistake(gradients.cut(what="`x`"), {"x - x.mean(-1": "x.detach() - x.detach().mean(-1"}, loses="gradients")
+centre.mistake(arguments.argument_changed(what="`x`"), loses=("x itself", "gradients")).full_code("""
 def centre(x):
     x = x.detach()
     x -= x.mean(-1, keepdim=True)
     return x
-""").feedback("Your function changes the caller's own tensor: `x -= …` works in place, and `x - …` makes a new one.")
-right.mistake("always_float32", {"x - x.mean": "x.float() - x.float().mean"}, loses="float64").feedback(
-    "The result is always float32. Let it have the dtype of `x`."
-)
+""")
+right.mistake(numbers.always_float32(of="`x`"), {"x - x.mean": "x.float() - x.float().mean"}, loses="float64")
 keeps_its_last_result(right, loses="every row")

@@ -1,5 +1,6 @@
 """Known mistakes in `gradient_step`."""
 
+from ...shared.families import arguments, numbers
 from .contract import gradient_step
 
 STEP = "one step downhill"
@@ -54,10 +55,10 @@ right.mistake("stays", {"w.detach() - rate * w.grad": "w.detach()"}, loses=STEP)
 right.mistake(
     "a_step_of_one_length", {"rate * w.grad": "rate * w.grad / w.grad.norm().clamp(min=1e-12)"}, loses=STEP
 ).feedback("Your step has the same length however steep it is: the gradient was divided by its own length.")
-right.mistake("changes_the_weights", loses="arguments").patch("""
+right.mistake(arguments.argument_changed(what="the weights"), loses="arguments").patch("""
 - return w.detach() - rate * w.grad
 + return weights.detach().sub_(rate * w.grad)
-""").feedback("The caller's own weights are changed: `sub_` and `-=` work in place. Make new ones.")
+""")
 gradient_step.mistake("without_a_copy", loses="one step after").full_code("""
 def gradient_step(weights, x, y, rate):
     w = weights.requires_grad_()
@@ -80,7 +81,7 @@ def gradient_step(weights, x, y, rate):
     "copy, `weights.detach().clone()`."
 )
 right.mistake(
-    "always_float32",
+    numbers.always_float32(of="the weights"),
     {"return w.detach() - rate * w.grad": "return (w.detach() - rate * w.grad).float()"},
     loses="float64",
-).feedback("The result is always float32. Let it have the dtype of the weights.")
+)

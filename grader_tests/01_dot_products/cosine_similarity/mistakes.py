@@ -1,5 +1,6 @@
 """Known mistakes in `cosine_similarity`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import remembers_tensors
 from .contract import cosine_similarity
@@ -102,10 +103,7 @@ by_units.mistake("keeps_the_last_dimension", {".sum(-1)": ".sum(-1, keepdim=True
     "A last dimension of size 1 is kept where it should be gone: `(..., K)` becomes `(...)`, in the dot products and "
     "in the lengths that they are divided by. `keepdim=True` belongs only where vectors are divided by their lengths."
 )
-by_units.mistake("squeezes_everything", {".sum(-1)": ".sum(-1, keepdim=True).squeeze()"}, loses="many pairs").feedback(
-    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong "
-    "to the batch: say which one should go, `squeeze(-1)`."
-)
+by_units.mistake(shapes.squeezed, {".sum(-1)": ".sum(-1, keepdim=True).squeeze()"}, loses="many pairs")
 by_lengths.mistake("divides_zero_by_zero", loses=("a vector", "vectors of zeros", "gradients of many")).patch("""
 - length_a = torch.where(length_a == 0, 1, length_a)
 - length_b = torch.where(length_b == 0, 1, length_b)
@@ -182,37 +180,26 @@ def cosine_similarity(a, b):
     "Long vectors give 0: you multiply the two *squared* lengths before you take the root, and "
     "that is more than the dtype can hold. Take each root first."
 )
-by_units.mistake("computes_in_float32", loses="float64").patch("""
+by_units.mistake(numbers.always_float32(of="the arguments"), loses="float64").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.float(), b.float()
-""").feedback(
-    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
-)
+""")
 by_lengths.mistake(
-    "takes_the_lengths_for_constants",
+    gradients.treated_as_constant(what="the lengths", of="the vectors"),
     {"a.norm(dim=-1), b.norm(dim=-1)": "a.detach().norm(dim=-1), b.detach().norm(dim=-1)"},
     loses="gradients",
-).feedback(
-    "The values are right, the gradients are not: you take the lengths as constants (`detach`, "
-    "`no_grad`, `.item()`), yet they change with the vectors."
 )
-by_units.mistake("leaves_the_tensors", loses="gradients").patch("""
+by_units.mistake(gradients.cut, loses="gradients").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.detach(), b.detach()
-""").feedback(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
-)
-cosine_similarity.mistake("normalises_in_place", loses="arguments").full_code("""
+""")
+cosine_similarity.mistake(arguments.argument_changed(what="the vectors"), loses="arguments").full_code("""
 def cosine_similarity(a, b):
     length_a, length_b = a.norm(dim=-1, keepdim=True), b.norm(dim=-1, keepdim=True)
     a /= torch.where(length_a == 0, 1, length_a)
     b /= torch.where(length_b == 0, 1, length_b)
     return (a * b).sum(-1)
-""").feedback(
-    "Your function normalises its arguments in place (`a /= …`, or writing into `a[...]`): the "
-    "caller's vectors are changed. Make new tensors."
-)
+""")
 by_lengths.mistake("normalises_the_other_side_only", {"(length_a * length_b)": "length_b"}, loses=EVERYWHERE).feedback(
     "You divide by the length of `b` only. Then a long `a` still looks more alike than a short "
     "one: your result should not change when either vector is made ten times as long.",
@@ -244,22 +231,16 @@ def cosine_similarity(a, b):
     "exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
-by_units.mistake("computes_the_cosine_in_float32", loses="float64").patch("""
+by_units.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 - unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
 - return (unit_a * unit_b).sum(-1)
 + unit_a, unit_b = F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)
 + return (unit_a * unit_b).sum(-1).to(a.dtype)
-""").feedback(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
-by_units.mistake("answers_with_a_float64_cosine", loses="float64").patch("""
+""")
+by_units.mistake(numbers.always_float64(of="the arguments"), loses="float64").patch("""
   def cosine_similarity(a, b):
 +     a, b = a.double(), b.double()
-""").feedback(
-    "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
-    "float64 is fine, if you convert back.)"
-)
+""")
 by_lengths.mistake("loses_the_dimension_of_the_lengths", loses=("many pairs", "gradients of many")).patch("""
 - length_b = torch.where(length_b == 0, 1, length_b)
 - return (a * b).sum(-1) / (length_a * length_b)

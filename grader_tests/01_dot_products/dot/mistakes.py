@@ -1,5 +1,6 @@
 """Known mistakes in `dot`."""
 
+from ...shared.families import arguments, gradients, numbers, results
 from ...shared.repeating import keeps_its_last_result
 from ..common import remembers_tensors
 from .contract import dot
@@ -51,24 +52,13 @@ right.mistake("divides_the_lengths_out", {".sum()": ".sum() / (a.norm() * b.norm
     "You divide the lengths out, which makes the result a cosine. That is the next exercise; the "
     "dot product keeps them."
 )
-right.mistake("returns_a_python_number", {".sum()": ".sum().item()"}, loses=("float64", "gradients")).feedback(
-    "You return a plain Python number (by `.item()` or `float`). Return a tensor of shape `()`: "
-    "gradients can flow through a tensor only."
-)
-right.mistake("makes_a_new_tensor", loses="gradients").patch("""
+right.mistake(results.python_number, {".sum()": ".sum().item()"}, loses=("float64", "gradients"))
+right.mistake(gradients.cut("makes_a_new_tensor"), loses="gradients").patch("""
 - return (a * b).sum()
 + return torch.tensor((a * b).sum().item(), dtype=a.dtype)
-""").feedback(
-    "The value is right, but no gradient flows through it: somewhere you leave the tensors (`.item()`, `.tolist()`, "
-    "`.detach()`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
-)
-right.mistake("always_answers_in_float32", {"a * b": "a.float() * b.float()"}, loses="float64").feedback(
-    "Float64 vectors must give a float64 result: keep the dtype of the arguments, and convert nothing to float32."
-)
-right.mistake("always_answers_in_float64", {"a * b": "a.double() * b.double()"}, loses="float64").feedback(
-    "Float32 vectors must give a float32 result: keep the dtype of the arguments. (To compute in "
-    "float64 is fine, if you convert back.)"
-)
+""")
+right.mistake(numbers.always_float32(of="the arguments"), {"a * b": "a.float() * b.float()"}, loses="float64")
+right.mistake(numbers.always_float64(of="the arguments"), {"a * b": "a.double() * b.double()"}, loses="float64")
 dot.mistake("walks_as_far_as_the_shorter", loses=REFUSALS).full_code("""
 def dot(a, b):
     total = torch.zeros((), dtype=a.dtype, device=a.device)
@@ -80,13 +70,12 @@ def dot(a, b):
     "is left out. Compare the shapes first, and raise a ValueError where they differ.",
     see="1. Multiply, then add",
 )
-dot.mistake("lets_any_shapes_pass", loses=REFUSALS).full_code("""
-def dot(a, b):
-    return (a * b).sum()
-""").feedback(
-    "The arguments are not checked. PyTorch stretches shapes that do not fit, as with `(3,)` and "
-    "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply.",
-    see="1. Multiply, then add",
+right.mistake(
+    arguments.not_refused(
+        "The arguments are not checked. PyTorch stretches shapes that do not fit, as with `(3,)` and "
+        "`(3, 1)`, and gives a number that means nothing: raise a ValueError before you multiply."
+    )(see="1. Multiply, then add"),
+    loses=REFUSALS,
 )
 right.mistake("compares_lengths_only", loses=REFUSALS).patch("""
 - if a.ndim != 1 or b.shape != a.shape:
@@ -106,29 +95,13 @@ right.mistake("lets_different_lengths_pass", {"b.shape != a.shape": "b.ndim != 1
     "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
     "one of them or stops with an error of its own: compare the two shapes as well."
 )
-right.mistake("says_too_little", loses=REFUSALS).patch("""
-- raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
-+ raise ValueError("the shapes do not fit")
-""").feedback(
-    "You refuse the right things, but the message does not say enough: it must name `a` or `b` "
-    "and the shape that it had, so that whoever reads it knows where to look."
-)
-dot.mistake("asserts", loses=REFUSALS).full_code("""
-def dot(a, b):
-    assert a.ndim == 1 and a.shape == b.shape
-    return (a * b).sum()
-""").feedback(
-    "You refuse the right things with the wrong kind of error: an `assert` raises AssertionError, "
-    "and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
-)
-right.mistake("multiplies_in_place", loses="arguments").patch("""
+right.mistake(arguments.error_without_name(), loses=REFUSALS)
+right.mistake(arguments.asserts(), loses=REFUSALS)
+right.mistake(arguments.argument_changed(what="`a`"), loses="arguments").patch("""
 - return (a * b).sum()
 + a *= b
 + return a.sum()
-""").feedback(
-    "Your function changes its argument: `a *= b` and methods that end in `_` write into the "
-    "tensor that the caller still needs. Make a new tensor."
-)
+""")
 right.mistake("overwrites_the_total", {"(a * b).sum()": "a[-1] * b[-1]"}, loses="multiplies").feedback(
     "Only the last place counts in your result: in every round the total is overwritten. Add to "
     "it (`total = total + …`)."
@@ -137,21 +110,12 @@ right.mistake("skips_the_first_place", {"a * b": "a[1:] * b[1:]"}, loses="multip
     "The first place is missing from your sum: places are counted from 0, so a loop over "
     "`range(1, K)` starts one too late."
 )
-right.mistake("computes_in_float32_and_converts", loses="float64").patch("""
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 - return (a * b).sum()
 + return (a.float() * b.float()).sum().to(a.dtype)
-""").feedback(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, loses=REFUSALS).feedback(
-    "You refuse the right things with the wrong kind of error. The types are right, their shapes are not: that is a "
-    "ValueError, not a TypeError."
-)
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, loses=REFUSALS).feedback(
-    "You refuse the right things with the wrong kind of error: a ValueError says that an argument was wrong, a "
-    "RuntimeError only that something went wrong."
-)
+""")
+right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
+right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
 right.mistake("returns_none_for_wrong_shapes", loses=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + return None
@@ -159,11 +123,13 @@ right.mistake("returns_none_for_wrong_shapes", loses=REFUSALS).patch("""
     "You notice the wrong shapes and return `None`. Whoever called goes on with it and fails elsewhere: raise a "
     "ValueError."
 )
-right.mistake("forgets_to_return", loses=("multiplies", "gradients")).patch("""
+right.mistake(results.nothing_returned, loses=("multiplies", "gradients")).patch("""
 - return (a * b).sum()
-""").feedback("Your function returns nothing: the number is computed, or printed, and then forgotten. Say `return`.")
-right.mistake("cuts_off_the_second_vector", {"a * b": "a * b.detach()"}, loses="gradients").feedback(
-    "The gradient reaches one of the two vectors only: the other one is detached (`detach`, `.data`, `.item()`)."
+""")
+right.mistake(
+    gradients.cut("cuts_off_the_second_vector", what="one of the two vectors"),
+    {"a * b": "a * b.detach()"},
+    loses="gradients",
 )
 right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}, loses="multiplies").feedback(
     "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "

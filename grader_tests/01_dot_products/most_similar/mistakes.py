@@ -1,5 +1,6 @@
 """Known mistakes in `most_similar`."""
 
+from ...shared.families import arguments, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import remembers_tensors
 from .contract import most_similar
@@ -55,9 +56,7 @@ right.mistake("answers_in_int32", {"argmax(-1)": "argmax(-1).int()"}, loses="ind
 right.mistake("answers_in_floats", {"argmax(-1)": "argmax(-1).to(queries.dtype)"}, loses="indices").feedback(
     "The places are right, but they come as floating-point numbers: int64 is asked for, and a float cannot index."
 )
-right.mistake("squeezes_the_places", {"argmax(-1)": "argmax(-1).squeeze()"}, loses=EVERYWHERE).feedback(
-    "`squeeze()` removes every dimension of size 1, also that of a single query or of a batch of one."
-)
+right.mistake(shapes.squeezed, {"argmax(-1)": "argmax(-1).squeeze()"}, loses=EVERYWHERE)
 right.mistake(
     "keeps_the_last_dimension_of_places", {"argmax(-1)": "argmax(-1, keepdim=True)"}, loses=EVERYWHERE
 ).feedback("Your result keeps the last dimension, with size 1: leave `keepdim` away, so that `(..., T)` remains.")
@@ -123,14 +122,12 @@ def most_similar(queries, keys):
     "small, and a worse key wins. Treat exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
-most_similar.mistake("normalises_the_keys_in_place", loses="arguments").full_code("""
+most_similar.mistake(arguments.argument_changed(what="the keys"), loses="arguments").full_code("""
 def most_similar(queries, keys):
     lengths = keys.norm(dim=-1, keepdim=True)
     keys /= torch.where(lengths == 0, 1, lengths)
     return (queries @ keys.mT).argmax(-1)
-""").feedback(
-    "Your function normalises its arguments in place (`keys /= …`): the caller's vectors are changed. Make new tensors."
-)
+""")
 right.mistake(
     "normalises_along_dimension_1",
     {"F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT": "F.normalize(queries) @ F.normalize(keys).mT"},
@@ -146,8 +143,10 @@ right.mistake("normalises_the_columns", loses=EVERYWHERE).patch("""
     "You take lengths along the wrong dimension: each *vector* has one, along `dim=-1`; you divide "
     "each column of numbers by its own."
 )
-right.mistake("turns_the_batch_over_too", {".mT": ".permute(*reversed(range(keys.ndim)))"}, loses="batches").feedback(
-    "`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.", see="5. All pairs at once"
+right.mistake(
+    shapes.all_dimensions_reversed(see="5. All pairs at once"),
+    {".mT": ".permute(*reversed(range(keys.ndim)))"},
+    loses="batches",
 )
 right.mistake("rounds_the_cosines", loses="finds").patch("""
 - cosines = F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT

@@ -1,5 +1,6 @@
 """Known mistakes in `similarity_scores`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import remembers_tensors
 from .contract import similarity_scores
@@ -25,9 +26,9 @@ right.mistake("pairs_them_off", {"queries @ keys.mT": "(queries * keys).sum(-1)"
     "for is every query with *every* key."
 )
 right.mistake(
-    "turns_all_dimensions_over", {"keys.mT": "keys.permute(*reversed(range(keys.ndim)))"}, loses="batches"
-).feedback(
-    "`keys.T` reverses *all* dimensions, the batch included. Swap only the last two.", see="5. All pairs at once"
+    shapes.all_dimensions_reversed(see="5. All pairs at once"),
+    {"keys.mT": "keys.permute(*reversed(range(keys.ndim)))"},
+    loses="batches",
 )
 right.mistake("swaps_the_first_two_dimensions", {"keys.mT": "keys.transpose(0, 1)"}, loses="batches").feedback(
     "You swap the first two dimensions. With a single matrix they are also the last two; with a "
@@ -73,37 +74,30 @@ right.mistake("returns_cosines", loses=EVERYWHERE).patch("""
 right.mistake("returns_weights", {"queries @ keys.mT": "(queries @ keys.mT).softmax(-1)"}, loses=EVERYWHERE).feedback(
     "You make weights of the scores (a softmax). That is lesson 02; here the plain dot products are asked for."
 )
-right.mistake("squeezes_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, loses=EVERYWHERE).feedback(
-    "`squeeze()` removes every dimension of size 1, and with one query or one key that is a dimension of the result."
-)
-similarity_scores.mistake("fills_a_float32_tensor", loses="float64").full_code("""
+right.mistake(shapes.squeezed, {"queries @ keys.mT": "(queries @ keys.mT).squeeze()"}, loses=EVERYWHERE)
+similarity_scores.mistake(numbers.float32_buffer(of="queries"), loses="float64").full_code("""
 def similarity_scores(queries, keys):
     scores = torch.zeros(*queries.shape[:-1], keys.shape[-2])
     scores[...] = queries @ keys.mT
     return scores
-""").feedback(
-    "Float64 in must give float64 out. A tensor made by `torch.zeros(T, S)` or `torch.empty(T, "
-    "S)` is float32: make it with the dtype of the queries."
+""")
+right.mistake(
+    gradients.cut("detaches_the_scores"),
+    {"queries @ keys.mT": "(queries @ keys.mT).detach()"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake(
-    "detaches_the_scores", {"queries @ keys.mT": "(queries @ keys.mT).detach()"}, loses=("gradients", "gradients of")
-).feedback(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
+    gradients.cut("cuts_the_gradient_of_the_keys", what="the keys"),
+    {"keys.mT": "keys.detach().mT"},
+    loses=("gradients", "gradients of"),
 )
-right.mistake(
-    "cuts_the_gradient_of_the_keys", {"keys.mT": "keys.detach().mT"}, loses=("gradients", "gradients of")
-).feedback("The gradient reaches the queries, but not the keys: both sides learn.")
-similarity_scores.mistake("works_in_place", loses="arguments").full_code("""
+similarity_scores.mistake(arguments.argument_changed("works_in_place"), loses="arguments").full_code("""
 def similarity_scores(queries, keys):
     scores = queries @ keys.mT
     with torch.no_grad():
         keys.mul_(2)
     return scores
-""").feedback(
-    "Your function changes its arguments: methods that end in `_`, like `transpose_` and `t_`, "
-    "and assignments like `*=` work on the caller's own tensor."
-)
+""")
 right.mistake("leaves_the_keys_out", {"keys.mT": "queries.mT"}, loses=EVERYWHERE).feedback(
     "You compare the queries with themselves: the keys do not occur in your result."
 )
@@ -123,14 +117,10 @@ def similarity_scores(queries, keys):
 """).feedback(
     "You count as many keys as there are queries. There may be more of them, or fewer: T and S are two numbers."
 )
-right.mistake("names_one_batch_dimension", loses=EVERYWHERE).patch("""
+right.mistake(shapes.one_batch_dimension(see="5. All pairs at once"), loses=EVERYWHERE).patch("""
 - return queries @ keys.mT
 + return torch.einsum("btk,bsk->bts", queries, keys)
-""").feedback(
-    "Your einsum has one letter for the batch, so that it takes exactly one batch dimension. Three "
-    "dots (`...`) in its place stand for any number of them, none included.",
-    see="5. All pairs at once",
-)
+""")
 right.mistake("names_no_batch_dimension", loses="batches").patch("""
 - return queries @ keys.mT
 + return torch.einsum("tk,sk->ts", queries, keys)
@@ -139,32 +129,25 @@ right.mistake("names_no_batch_dimension", loses="batches").patch("""
     "before the letters stand for any leading dimensions, none included.",
     see="5. All pairs at once",
 )
-similarity_scores.mistake("views_what_lies_in_another_order", loses="arguments").full_code("""
+similarity_scores.mistake(shapes.view_of_strided, loses="arguments").full_code("""
 def similarity_scores(queries, keys):
     flat_queries = queries.view(-1, *queries.shape[-2:])
     scores = flat_queries @ keys.view(-1, *keys.shape[-2:]).mT
     return scores.view(*queries.shape[:-1], keys.shape[-2])
-""").feedback(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. "
-    "`reshape` copies them where it must."
-)
-right.mistake("computes_the_scores_in_float32", loses="float64").patch("""
+""")
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 - return queries @ keys.mT
 + return (queries.float() @ keys.float().mT).to(queries.dtype)
-""").feedback(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
+""")
 right.mistake(
-    "cuts_the_gradient_of_the_queries", {"queries @": "queries.detach() @"}, loses=("gradients", "gradients of")
-).feedback("The gradient reaches the keys, but not the queries: both sides learn.")
-right.mistake("answers_with_float64_scores", loses="float64").patch("""
+    gradients.cut("cuts_the_gradient_of_the_queries", what="the queries"),
+    {"queries @": "queries.detach() @"},
+    loses=("gradients", "gradients of"),
+)
+right.mistake(numbers.always_float64(of="the arguments"), loses="float64").patch("""
 - return queries @ keys.mT
 + return queries.double() @ keys.double().mT
-""").feedback(
-    "Float32 in must give float32 out: keep the dtype of the arguments. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
+""")
 right.mistake(
     "loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ keys.mT).abs()"}, loses=EVERYWHERE
 ).feedback("The dot products come out right and then lose their signs: a negative score says that the two point apart.")
@@ -206,14 +189,13 @@ def similarity_scores(queries, keys):
     "Your result always has three dimensions, one of them the batch. What leading dimensions the arguments have, the "
     "result has as well: none, one, or several. Bring them back after you have flattened them."
 )
-similarity_scores.mistake("turns_the_keys_in_place", loses="arguments").full_code("""
+similarity_scores.mistake(
+    arguments.argument_changed("turns_the_keys_in_place", see="5. All pairs at once", what="the keys"),
+    loses="arguments",
+).full_code("""
 def similarity_scores(queries, keys):
     return queries @ keys.transpose_(-1, -2)
-""").feedback(
-    "Your function turns the caller's own keys over: methods that end in `_`, like `transpose_` and `t_`, work in "
-    "place. The next call with these keys finds another shape.",
-    see="5. All pairs at once",
-)
+""")
 right.mistake("subtracts_squared_distances", loses="a matrix").patch("""
 - return queries @ keys.mT
 + squared = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)

@@ -1,5 +1,6 @@
 """Known mistakes in `squared_distances`."""
 
+from ...shared.families import numbers, shapes
 from .contract import squared_distances
 
 PAIRS = ("every query", "batches")
@@ -59,9 +60,7 @@ right.mistake("lengths_not_squared", loses=PAIRS).patch("""
 right.mistake("takes_the_root", {".clamp(min=0)": ".clamp(min=0).sqrt()"}, loses=PAIRS).feedback(
     "These are the distances. Their squares are asked for."
 )
-right.mistake("on_its_side", {".clamp(min=0)": ".clamp(min=0).mT"}, loses=PAIRS).feedback(
-    "Rows and columns are exchanged: rows are queries, columns are keys."
-)
+right.mistake(shapes.rows_and_columns_exchanged, {".clamp(min=0)": ".clamp(min=0).mT"}, loses=PAIRS)
 squared_distances.mistake("all_differences", loses="nothing larger").full_code("""
 def squared_distances(queries, keys):
     return (queries[..., :, None, :] - keys[..., None, :, :]).square().sum(-1)
@@ -69,6 +68,4 @@ def squared_distances(queries, keys):
     "Right, and it makes the difference of every query and every key on the way, (..., T, S, K): for 1,000 queries and "
     "1,000 keys of 1,000 numbers 4 GB, where the result has 4 MB. Dot products need no differences."
 )
-right.mistake("in_float64", {".clamp(min=0)": ".clamp(min=0).double()"}, loses="float32").feedback(
-    "The right numbers in float64, whatever came in."
-)
+right.mistake(numbers.always_float64(of="the arguments"), {".clamp(min=0)": ".clamp(min=0).double()"}, loses="float32")

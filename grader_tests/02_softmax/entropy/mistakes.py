@@ -1,5 +1,6 @@
 """Known mistakes in `entropy`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import entropy
 
@@ -61,22 +62,15 @@ right.mistake("adds_up_everything", {"(dim)": "()"}, loses="many lists").feedbac
 right.mistake("averages_over_the_batch", {"(dim)": "(dim).mean()"}, loses="many lists").feedback(
     "You average over the lists of the batch. Each list has an entropy of its own."
 )
-right.mistake("ignores_which_dimension", {"(dim)": "(-1)"}, loses="many lists").feedback(
-    "`dim` is ignored: your sums always run along the last dimension.", see="4. Which dimension?"
-)
+right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(dim)": "(-1)"}, loses="many lists")
 right.mistake("sums_along_the_first_dimension", {"(dim)": "(0)"}, loses="many lists").feedback(
     "You sum along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, loses="many lists").feedback(
-    "Without a `dim` you sum along the first dimension. The default should be the last, `dim=-1`.",
-    see="4. Which dimension?",
-)
+right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake("keeps_the_dimension", {"(dim)": "(dim, keepdim=True)"}, loses=EVERYWHERE).feedback(
     "The result still has the dimension, with size 1. Here `dim` should be gone: no `keepdim`."
 )
-right.mistake("squeezes_the_entropy", {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists").feedback(
-    "`squeeze()` without a dimension removes *every* dimension of size 1, also those that belong to the batch."
-)
+right.mistake(shapes.squeezed, {"(dim)": "(dim, keepdim=True).squeeze()"}, loses="many lists")
 by_entr.mistake("returns_the_number_of_words", {"(dim=dim)": "(dim).exp()"}, loses="the average").feedback(
     "You return e to the power H, the number of words that share the attention. Asked for is H itself.",
     see="8. Entropy: how many words is it looking at?",
@@ -117,20 +111,12 @@ right.mistake(
     "Treat exactly 0 on its own instead.",
     see="10. Seen in the wild",
 )
-by_entr.mistake("adds_up_in_float32", {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, loses="float64").feedback(
-    "Float64 weights must give a float64 result: keep the dtype of `p`."
-)
-by_entr.mistake("leaves_the_graph", {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, loses="gradients").feedback(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
-)
+by_entr.mistake(numbers.always_float32(of="`p`"), {"(p).sum(dim=dim)": "(p.float()).sum(dim)"}, loses="float64")
+by_entr.mistake(gradients.cut(what="`p`"), {"(p).sum(dim=dim)": "(p.detach()).sum(dim)"}, loses="gradients")
 right.mistake(
-    "takes_the_surprise_for_a_constant",
+    gradients.treated_as_constant(what="the surprise", of="the weight"),
     {"(p * torch.log(torch.where(p > 0, p, 1.0))).sum": "(p * torch.log(torch.where(p > 0, p, 1.0)).detach()).sum"},
     loses="gradients",
-).feedback(
-    "The values are right, the gradient is not: you take the surprise for a constant (`detach`, "
-    "`no_grad`), but it changes with the weight."
 )
 right.mistake(
     "drops_the_sign_of_each_term", {"-(p": "(p", ".sum(dim)": ".abs().sum(dim)"}, loses="gradients at tiny"
@@ -138,24 +124,17 @@ right.mistake(
     "The values are right, but a weight of 1 gets the gradient 0: its term is 0, where `abs` has a corner.",
     see="8. Entropy: how many words is it looking at?",
 )
-entropy.mistake("mends_zeros_in_place", loses="arguments").full_code("""
+entropy.mistake(arguments.argument_changed(what="`p`"), loses="arguments").full_code("""
 def entropy(p, dim=-1):
     weights = WEIGHTS
     weights.data[weights.data == 0] = 1.0
     return -(weights * torch.log(weights)).sum(dim).to(p.dtype)
-""").for_each(WEIGHTS=("p", "p.double()")).feedback(
-    "Your function changes its argument: `p[p == 0] = …` and methods that end in `_`, like `clamp_`, write into the "
-    "tensor that the caller still needs, and `double` or `to` give that very tensor where there is nothing to convert. "
-    "Make a new one."
-)
+""").for_each(WEIGHTS=("p", "p.double()"))
 as_the_oracle.mistake("sums_along_dimension_1_by_default", {"dim=-1": "dim=1"}, loses="the average").feedback(
     "Without a `dim` you work along dimension 1. The default should be the last one, `dim=-1`, "
     "which a plain list has, too."
 )
-by_entr.mistake("adds_up_in_float64", {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, loses="float64").feedback(
-    "Float32 weights must give a float32 result: keep the dtype of `p`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
+by_entr.mistake(numbers.always_float64(of="`p`"), {"(p).sum(dim=dim)": "(p.double()).sum(dim)"}, loses="float64")
 right.mistake(
     "takes_the_weight_for_a_constant",
     {"(p * torch.log": "(p.detach() * torch.log"},
@@ -178,12 +157,7 @@ by_xlogy.mistake("adds_up_squares", {"-torch.xlogy(p, p)": "1 - p.square()"}, lo
     "You return 1 minus the sum of squares, another measure of how spread out weights are. "
     "Entropy is the average of −log p."
 )
-by_entr.mistake(
-    "adds_up_in_float32_and_converts", {"(p).sum(dim=dim)": "(p.float()).sum(dim).to(p.dtype)"}, loses="float64"
-).feedback(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
+by_entr.mistake(numbers.float32_on_the_way, {"(p).sum(dim=dim)": "(p.float()).sum(dim).to(p.dtype)"}, loses="float64")
 by_entr.mistake(
     "normalises_before", {"(p).sum(dim=dim)": "(p / p.sum(dim, keepdim=True)).sum(dim)"}, loses="gradients"
 ).feedback(

@@ -1,5 +1,6 @@
 """Known mistakes in `log_softmax`."""
 
+from ...shared.families import arguments, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import log_softmax
 
@@ -51,10 +52,10 @@ def log_softmax(x, dim=-1):
     "and are all rounded to 0 below −104. Subtract the largest score first here too.",
     see="3. A thousand is too much",
 )
-right.mistake("one_maximum_for_all_lists", {"x.amax(dim, keepdim=True)": "x.max()"}, loses="many lists").feedback(
-    "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
-    "exponential is rounded to 0, and the logarithm of their sum is −∞: each list needs its own.",
-    see="10. Seen in the wild",
+right.mistake(
+    numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"),
+    {"x.amax(dim, keepdim=True)": "x.max()"},
+    loses="many lists",
 )
 right.mistake("shifts_in_one_place_only", {"shifted -": "x -"}, loses=("the logarithms", "scores and gaps")).feedback(
     "The sum is that of the shifted scores, but you subtract its logarithm from the scores "
@@ -93,26 +94,17 @@ ready_made.mistake("takes_base_two", {"(x, dim)": "(x, dim) / math.log(2)"}, los
 ready_made.mistake("takes_base_ten", {"(x, dim)": "(x, dim) / math.log(10)"}, loses=EVERYWHERE).feedback(
     "You take logarithms to the base 10. Asked for is the natural logarithm, `torch.log`."
 )
-ready_made.mistake("ignores_dim", {"(x, dim)": "(x, -1)"}, loses="many lists").feedback(
-    "`dim` is ignored: your lists always run along the last dimension.", see="4. Which dimension?"
-)
+ready_made.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"(x, dim)": "(x, -1)"}, loses="many lists")
 ready_made.mistake("works_along_the_first_dimension", {"(x, dim)": "(x, 0)"}, loses="many lists").feedback(
     "You normalise along the first dimension, whatever `dim` is.", see="4. Which dimension?"
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, loses="many lists").feedback(
-    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
-    see="4. Which dimension?",
-)
+right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake("sums_over_everything", {"(dim, keepdim=True).": "()."}, loses="many lists").feedback(
     "The sum runs over *everything*, so that all the weights together make 1. Each list along "
     "`dim` should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("loses_the_dimension", {"(dim, keepdim=True).": "(dim)."}, loses="many lists").feedback(
-    "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
-    "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
-    see="4. Which dimension?",
-)
+right.mistake(shapes.dimension_lost(see="4. Which dimension?"), {"(dim, keepdim=True).": "(dim)."}, loses="many lists")
 ready_made.mistake(
     "makes_minus_infinity_finite", {"(x, dim)": "(x, dim).nan_to_num()"}, loses="scores of minus"
 ).feedback(
@@ -145,29 +137,18 @@ right.mistake("minus_infinity_spoils_the_list", loses="scores of minus").patch("
     "A list with a score of −∞ becomes `nan`: somewhere −∞ is multiplied by 0, or subtracted from itself.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("computes_in_float32", {"(x, dim)": "(x.float(), dim)"}, loses="float64").feedback(
-    "Float64 scores must give a float64 result: keep the dtype of `x`, and convert nothing to float32."
-)
-ready_made.mistake("lets_no_gradient_through", {"(x, dim)": "(x, dim).detach()"}, loses="gradients").feedback(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
-)
+ready_made.mistake(numbers.always_float32(of="`x`"), {"(x, dim)": "(x.float(), dim)"}, loses="float64")
+ready_made.mistake(gradients.cut(what="`x`"), {"(x, dim)": "(x, dim).detach()"}, loses="gradients")
 right.mistake(
-    "takes_the_logarithm_for_a_constant",
+    gradients.treated_as_constant(what="the logarithm of the sum"),
     {"x.amax(dim, keepdim=True)": "x.amax(dim, keepdim=True).detach()", "shifted.exp": "shifted.detach().exp"},
     loses="gradients",
-).feedback(
-    "The values are right, the gradient is not: you take the logarithm of the sum for a constant "
-    "(`detach`, `no_grad`, `.item()`), but it changes with the scores."
 )
-log_softmax.mistake("shifts_in_place", loses="arguments").full_code("""
+log_softmax.mistake(arguments.argument_changed(what="`x`"), loses="arguments").full_code("""
 def log_softmax(x, dim=-1):
     x -= x.amax(dim, keepdim=True)
     return x - x.exp().sum(dim, keepdim=True).log()
-""").feedback(
-    "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_` write "
-    "into the tensor that the caller still needs. Make a new tensor."
-)
+""")
 log_softmax.mistake("shifts_what_it_converted_in_place", loses="arguments").full_code("""
 def log_softmax(x, dim=-1):
     shifted = x.double()
@@ -212,23 +193,17 @@ def log_softmax(x, dim=-1):
     "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake("answers_in_float64", loses="float64").patch("""
+ready_made.mistake(numbers.always_float64(of="`x`"), loses="float64").patch("""
 - return torch.log_softmax(x, dim)
 + return torch.log_softmax(x.double(), dim)
-""").feedback(
-    "Float32 scores must give a float32 result: keep the dtype of `x`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
-right.mistake("computes_in_float32_and_converts", loses="float64").patch("""
+""")
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
   def log_softmax(x, dim=-1):
 +     dtype, x = x.dtype, x.float()
 @@
 - return shifted - shifted.exp().sum(dim, keepdim=True).log()
 + return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(dtype)
-""").feedback(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the "
-    "digits that float64 has more are lost by then."
-)
+""")
 right.mistake(
     "takes_the_logarithm_but_not_the_maximum_for_a_constant", {"log()": "log().detach()"}, loses="gradients"
 ).feedback(
@@ -255,15 +230,13 @@ def log_softmax(x, dim=-1):
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, loses="the logarithms")
-log_softmax.mistake("shares_one_unit_among_all_lists", loses="many lists").full_code("""
+log_softmax.mistake(
+    scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists"
+).full_code("""
 def log_softmax(x, dim=-1):
     shifted = x - x.max()
     return shifted - shifted.exp().sum().log()
-""").feedback(
-    "The sum runs over the whole tensor, so that all its weights together add up to 1. Each list has a unit of its own "
-    "to share: which dimension does the sum run along?",
-    see="4. Which dimension?",
-)
+""")
 right.mistake("takes_the_logarithm_of_the_sum_to_another_base", {".log()": ".LOG()"}, loses=EVERYWHERE).for_each(
     LOG=("log10", "log2")
 ).feedback(

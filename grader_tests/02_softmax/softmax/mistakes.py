@@ -1,5 +1,6 @@
 """Known mistakes in `softmax`."""
 
+from ...shared.families import arguments, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax
 
@@ -22,11 +23,9 @@ right.mistake("subtracts_no_maximum", {"x - x.amax(dim, keepdim=True)": "x"}, lo
     see="3. A thousand is too much",
 )
 right.mistake(
-    "one_maximum_for_the_whole_tensor", {"x.amax(dim, keepdim=True)": "x.max()"}, loses="many lists"
-).feedback(
-    "You subtract *one* maximum, that of the whole tensor. In a list far below it every "
-    "exponential is rounded to 0, and 0 / 0 is `nan`: each list needs its own maximum.",
-    see="10. Seen in the wild",
+    numbers.one_maximum_for_all(see="10. Seen in the wild", row="list"),
+    {"x.amax(dim, keepdim=True)": "x.max()"},
+    loses="many lists",
 )
 right.mistake(
     "subtracts_nothing_below_zero",
@@ -88,18 +87,15 @@ right.mistake(
     "You normalise along the first dimension, whatever `dim` is: look at which way your sums of 1 run.",
     see="4. Which dimension?",
 )
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, loses="many lists").feedback(
-    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`.",
-    see="4. Which dimension?",
-)
+right.mistake(shapes.first_dimension(see="4. Which dimension?"), {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake(
-    "ignores_the_dimension",
+    shapes.dimension_ignored(see="4. Which dimension?"),
     {
         "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
         "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
     },
     loses="many lists",
-).feedback("`dim` is ignored: your sums of 1 always run along the last dimension.", see="4. Which dimension?")
+)
 right.mistake("takes_the_maximum_along_the_last_dimension", {"x.amax(dim": "x.amax(-1"}, loses="many lists").feedback(
     "The sum runs along `dim`, the maximum always along the last dimension. Both belong to the same list: a number "
     "that is subtracted changes no weight only if it is the same for the whole list.",
@@ -119,14 +115,10 @@ right.mistake("divides_by_the_sum_of_everything", loses="many lists").patch("""
     "should make 1 by itself.",
     see="4. Which dimension?",
 )
-right.mistake("forgets_keepdim", loses="many lists").patch("""
+right.mistake(shapes.dimension_lost(see="4. Which dimension?"), loses="many lists").patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim)
-""").feedback(
-    "A maximum or a sum that has lost its dimension does not line up with the lists that it came "
-    "from: `(4, 6)` and `(4,)` do not fit. Keep the dimension with `keepdim=True`.",
-    see="4. Which dimension?",
-)
+""")
 softmax.mistake("puts_the_dimension_back_at_the_end", loses="many lists").full_code("""
 def softmax(x, dim=-1):
     exponentials = torch.exp(x - x.max(dim).values.unsqueeze(-1))
@@ -231,14 +223,12 @@ softmax.alternative("in_one_pass").mistake(
     "A list that begins with −∞ becomes `nan`: the largest score so far is −∞ there, and −∞ minus −∞ is no number.",
     see="3. A thousand is too much",
 )
-right.mistake("always_answers_in_float32", loses="float64").patch("""
+right.mistake(numbers.always_float32(of="`x`"), loses="float64").patch("""
   def softmax(x, dim=-1):
 +     x = x.float()
-""").feedback("Float64 scores must give float64 weights: keep the dtype of `x`, and convert nothing to float32.")
-ready_made.mistake("leaves_the_tensors", {"(x, dim)": "(x.detach(), dim)"}, loses="gradients").feedback(
-    "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`).",
-    see="5. What comes back through it",
+""")
+ready_made.mistake(
+    gradients.cut(see="5. What comes back through it", what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients"
 )
 right.mistake(
     "takes_the_sum_for_a_constant",
@@ -252,14 +242,11 @@ right.mistake(
     "it changes with the scores. That is how one word's gain becomes another's loss.",
     see="5. What comes back through it",
 )
-right.mistake("works_in_place", loses="arguments").patch("""
+right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("""
 - exponentials = torch.exp(x - x.amax(dim, keepdim=True))
 + x -= x.amax(dim, keepdim=True)
 + exponentials = torch.exp(x)
-""").feedback(
-    "Your function changes its argument: `x -= …`, `x[…] = …` and methods that end in `_`, like "
-    "`exp_`, write into the tensor that the caller still needs. Make a new tensor."
-)
+""")
 softmax.mistake("shifts_what_it_converted_in_place", loses="arguments").full_code("""
 def softmax(x, dim=-1):
     scores = x.double()
@@ -281,23 +268,17 @@ right.mistake(
     "side of all of them, and every exponential becomes 0: subtract the largest score itself.",
     see="3. A thousand is too much",
 )
-ready_made.mistake("always_answers_in_float64", loses="float64").patch("""
+ready_made.mistake(numbers.always_float64(of="`x`"), loses="float64").patch("""
 - return torch.softmax(x, dim)
 + return torch.softmax(x.double(), dim)
-""").feedback(
-    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
-    "fine, if you convert back.)"
-)
-right.mistake("computes_the_weights_in_float32", loses="float64").patch("""
+""")
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
   def softmax(x, dim=-1):
 +     dtype, x = x.dtype, x.float()
 @@
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return (exponentials / exponentials.sum(dim, keepdim=True)).to(dtype)
-""").feedback(
-    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
-    "the digits that float64 has more are lost by then."
-)
+""")
 right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", loses=("gradients", "gradients at large")).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim, keepdim=True).detach()
@@ -326,7 +307,9 @@ right.mistake("keeps_results_by_the_tensor", loses="positive").patch("""
     "Your function hands out an earlier result as soon as it gets the same tensor. The numbers in a tensor can change, "
     "as weights do in training: compute each call anew."
 )
-softmax.mistake("divides_by_exponentials_of_differences", loses="gradients at large").full_code("""
+softmax.mistake(
+    gradients.infinite_exponential(see="5. What comes back through it"), loses="gradients at large"
+).full_code("""
 def softmax(x, dim=-1):
     lists = x.movedim(dim, -1)
     hidden = lists.isneginf()
@@ -334,12 +317,7 @@ def softmax(x, dim=-1):
     ratios = (scores.unsqueeze(-2) - scores.unsqueeze(-1)).exp()
     weights = 1 / torch.where(hidden.unsqueeze(-2), 0.0, ratios).sum(-1)
     return torch.where(hidden, 0.0, weights).movedim(-1, dim)
-""").feedback(
-    "The weights are right, but where scores lie far apart the gradient is `nan`: the exponential of a difference "
-    "between two scores overflows, and 1 divided by it is 0 with no slope left. Only differences to the largest are "
-    "never above 0.",
-    see="5. What comes back through it",
-)
+""")
 right.mistake("makes_a_new_vector", loses="float64").patch("""
   def softmax(x, dim=-1):
 +     if x.ndim == 1:
@@ -352,13 +330,9 @@ right.mistake("makes_a_new_vector", loses="float64").patch("""
     "of the dtype of `x`."
 )
 right.mistake(
-    "shares_one_unit_among_all_lists",
+    scores.softmax_over_everything(see="4. Which dimension?", row="list"),
     {"x.amax(dim, keepdim=True)": "x.max()", "exponentials.sum(dim, keepdim=True)": "exponentials.sum()"},
     loses="many lists",
-).feedback(
-    "All weights of the tensor together add up to 1. Each list has a unit of its own to share: add up the weights of "
-    "one list of a batch, and see how little there is.",
-    see="4. Which dimension?",
 )
 right.mistake(
     "adds_a_constant_to_the_sum",

@@ -1,5 +1,6 @@
 """Known mistakes in `softmax_with_temperature`."""
 
+from ...shared.families import arguments, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_with_temperature
 
@@ -42,10 +43,10 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "other way round, for what is allowed.",
     see="Exercise 3: `softmax_with_temperature(x, temperature, dim=-1)`",
 )
-softmax_with_temperature.mistake("checks_nothing", loses=REFUSALS).full_code("""
-def softmax_with_temperature(x, temperature, dim=-1):
-    return torch.softmax(x / temperature, dim)
-""").feedback("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError.")
+right.mistake(
+    arguments.not_refused("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError."),
+    loses=REFUSALS,
+)
 right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, loses=REFUSALS).feedback(
     "0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0."
 )
@@ -72,21 +73,8 @@ def softmax_with_temperature(x, temperature, dim=-1):
     "At temperature 0 you give everything to the highest score. Generation does that in lesson 08; "
     "here 0 is refused like all that is not greater than 0."
 )
-softmax_with_temperature.mistake("asserts_the_temperature", loses=REFUSALS).full_code("""
-def softmax_with_temperature(x, temperature, dim=-1):
-    assert temperature > 0
-    return torch.softmax(x / temperature, dim)
-""").feedback(
-    "You refuse the right temperatures with the wrong kind of error: an `assert` raises "
-    "AssertionError, and it is skipped altogether under `python -O`. Say `raise ValueError(...)`."
-)
-right.mistake("names_no_value", loses=REFUSALS).patch("""
-- raise ValueError(f"temperature is {temperature}; it must be greater than 0")
-+ raise ValueError("temperature must be positive")
-""").feedback(
-    "You refuse the right temperatures, but the message does not say enough: it must name "
-    "`temperature` and the value that it had."
-)
+right.mistake(arguments.asserts(), loses=REFUSALS)
+right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(
     "refuses_what_is_hot", {"temperature > 0": "0 < temperature <= 1"}, loses=("divides", "hot, cold")
 ).feedback("You refuse temperatures above 1. They are legal: they even the weights out.")
@@ -142,32 +130,26 @@ right.mistake(
     "You add a small constant to the temperature. When it is cold that is a large part of it; and "
     "what should be refused is no longer 0."
 )
-right.mistake("does_not_hand_dim_on", {"dim)": "-1)"}, loses="many lists").feedback(
-    "`dim` is ignored: your lists always run along the last dimension. Hand `dim` on.", see="4. Which dimension?"
-)
+right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)"}, loses="many lists")
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="divides").feedback(
     "You return the logarithms of the weights. Asked for are the weights."
 )
 right.mistake(
-    "weighs_in_float32", {"torch.softmax(x / temperature": "torch.softmax(x.float() / temperature"}, loses="float64"
-).feedback("Float64 scores must give float64 weights: keep the dtype of `x`.")
+    numbers.always_float32(of="`x`"),
+    {"torch.softmax(x / temperature": "torch.softmax(x.float() / temperature"},
+    loses="float64",
+)
 right.mistake(
-    "detaches_the_scores",
+    gradients.cut(what="`x`"),
     {"torch.softmax(x / temperature": "torch.softmax(x.detach() / temperature"},
     loses="gradients",
-).feedback(
-    "The weights are right, but no gradient flows: somewhere you leave the tensors (`.item()`, "
-    "`.detach()`, `.data`, `.numpy()`, `torch.tensor(...)`, `no_grad`)."
 )
-right.mistake("divides_in_place", loses="arguments").patch("""
+right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("""
 - return torch.softmax(x / temperature, dim)
 + scores = SCORES
 + scores /= temperature
 + return torch.softmax(scores, dim).to(x.dtype)
-""").for_each(SCORES=("x", "x.double()")).feedback(
-    "Your function changes its argument: `x /= temperature` writes into the tensor that the caller still needs, and "
-    "`double` or `to` give that very tensor where there is nothing to convert. Make a new one."
-)
+""").for_each(SCORES=("x", "x.double()"))
 right.mistake(
     "takes_softmax_twice",
     {"torch.softmax(x / temperature": "torch.softmax(torch.softmax(x, dim) / temperature"},
@@ -184,25 +166,16 @@ right.mistake(
     "Divide the *scores* before softmax, and nothing is left to be mended.",
     see="7. Temperature",
 )
-right.mistake("takes_one_maximum_for_all_lists", loses="many lists").patch("""
+right.mistake(numbers.one_maximum_for_all(see="3. A thousand is too much", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + exponentials = torch.exp((x - x.amax()) / temperature)
 + return exponentials / exponentials.sum(dim, keepdim=True)
-""").feedback(
-    "You subtract one maximum for the whole tensor. Where another list lies far below it, all of "
-    "that list's exponentials become 0: each list needs its own.",
-    see="3. A thousand is too much",
-)
-right.mistake("works_along_dimension_0_by_default", {"dim=-1": "dim=0"}, loses="many lists").feedback(
-    "Without a `dim` you work along the first dimension. The default should be the last, `dim=-1`."
-)
+""")
+right.mistake(shapes.first_dimension, {"dim=-1": "dim=0"}, loses="many lists")
 right.mistake(
-    "weighs_in_float64",
+    numbers.always_float64(of="`x`"),
     {"torch.softmax(x / temperature": "torch.softmax(x.double() / temperature"},
     loses="float64",
-).feedback(
-    "Float32 scores must give float32 weights: keep the dtype of `x`. (To compute in float64 is "
-    "fine, if you convert back.)"
 )
 right.mistake(
     "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, loses="hot, cold"
@@ -211,14 +184,8 @@ right.mistake(
     "close to 0 the weights still depend on it.",
     see="7. Temperature",
 )
-right.mistake("raises_a_type_error", {"ValueError": "TypeError"}, loses=REFUSALS).feedback(
-    "You refuse the right things with the wrong kind of error. The type is right, its value is not: "
-    "that is a ValueError, not a TypeError."
-)
-right.mistake("raises_a_runtime_error", {"ValueError": "RuntimeError"}, loses=REFUSALS).feedback(
-    "You refuse the right things with the wrong kind of error: a ValueError says that an argument "
-    "was wrong, a RuntimeError only that something went wrong."
-)
+right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
+right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
 right.mistake("lets_the_negative_pass", loses="refuses 0").patch("""
 - if not temperature > 0:
 + if temperature == 0 or math.isnan(temperature):
@@ -253,19 +220,13 @@ right.mistake(
     "temperature brings it close to the others: a number is a score like any other, −∞ is not.",
     see="7. Temperature",
 )
-right.mistake("weighs_in_float32_and_converts", loses="float64").patch("""
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 - return torch.softmax(x / temperature, dim)
 + scores = x.float() / temperature
 + exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
 + return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
-""").feedback(
-    "The weights have the right dtype, but they were computed in float32 and converted afterwards: "
-    "the digits that float64 has more are lost by then."
-)
-right.mistake("shares_one_unit_among_all_lists", loses="many lists").patch("""
+""")
+right.mistake(scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + return torch.softmax((x / temperature).flatten(), 0).view(x.shape)
-""").feedback(
-    "All weights of the tensor together add up to 1. Each list has a unit of its own to share, along `dim`.",
-    see="4. Which dimension?",
-)
+""")

@@ -1,5 +1,6 @@
 """Known mistakes in `top_p`."""
 
+from ...shared.families import arguments
 from .contract import top_p
 
 KEPT = ("which are kept", "row by row")
@@ -39,10 +40,7 @@ right.mistake(
 right.mistake(
     "softmax_again", {"back / back.sum(-1, keepdim=True)": "torch.softmax(back, dim=-1)"}, loses=KEPT
 ).feedback("A softmax over probabilities: what was 0 has a share again. Divide by the sum.")
-right.mistake("no_error", loses="ValueError").patch("""
-- if not 0 < share <= 1:
--     raise ValueError(f"share is {share}, and must be above 0 and at most 1")
-""").feedback("There is no error for a share of 0 or below, or above 1.")
+right.mistake(arguments.not_refused("There is no error for a share of 0 or below, or above 1."), loses="ValueError")
 right.mistake("refuses_one", {"0 < share <= 1": "0 < share < 1"}, loses="which are kept").feedback(
     "A share of 1 is refused. It keeps every token, and is allowed."
 )

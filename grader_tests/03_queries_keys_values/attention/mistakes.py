@@ -1,5 +1,6 @@
 """Known mistakes in `attention`."""
 
+from ...shared.families import arguments, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import attention
 
@@ -16,9 +17,7 @@ right.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("output",
     "The softmax runs along the first dimension: over the queries of one sentence, and over the sentences of a batch. "
     "The weights of one query lie along the last."
 )
-right.mistake("softmax_along_dimension_1", {"dim=-1": "dim=1"}, loses="any leading").feedback(
-    "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count from the end."
-)
+right.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="any leading")
 right.mistake("keys_times_queries", {"query @ key.mT": "key @ query.mT"}, loses="output").feedback(
     "The scores are keys times queries, (S, T). One row a query is wanted: queries times keys, (T, S)."
 )
@@ -28,29 +27,27 @@ right.mistake("averages_the_keys", {"@ value": "@ key"}, loses="output").feedbac
 right.mistake("compares_with_the_values", {"key.mT": "value.mT"}, loses=("output", "any leading")).feedback(
     "The queries were compared with the values. A query is compared with keys; values only come in afterwards."
 )
-attention.mistake("returns_the_scores", loses="output").full_code("""
+attention.mistake(results.scores_for_weights, loses="output").full_code("""
 def attention(query, key, value):
     scores = query @ key.mT
     return torch.softmax(scores, dim=-1) @ value, scores
-""").feedback("The output is right, and in the place of the weights stand the scores: return them after the softmax.")
-attention.mistake("without_softmax", loses="output").full_code("""
+""")
+attention.mistake(scores.softmax_missing, loses="output").full_code("""
 def attention(query, key, value):
     scores = query @ key.mT
     return scores @ value, scores
-""").feedback("The softmax is missing: scores average nothing. Weights are positive, and each row sums to 1.")
+""")
 right.mistake(
     "uses_a_sigmoid", {"torch.softmax(query @ key.mT, dim=-1)": "torch.sigmoid(query @ key.mT)"}, loses="output"
 ).feedback(
     "Every weight lies between 0 and 1, and the rows do not sum to 1: that is a sigmoid. The keys compete for each "
     "query: use softmax."
 )
-right.mistake("weights_come_first", {"weights @ value, weights": "weights, weights @ value"}, loses="output").feedback(
-    "The two results are in the wrong order: output first, then weights."
-)
-attention.mistake("output_only", loses="output").full_code("""
+right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses="output")
+attention.mistake(results.output_alone, loses="output").full_code("""
 def attention(query, key, value):
     return torch.softmax(query @ key.mT, dim=-1) @ value
-""").feedback("Only the output is returned. The weights are asked for too: `return output, weights`.")
+""")
 right.mistake("transposes_the_front", {"key.mT": "key.transpose(0, 1)"}, loses="any leading").feedback(
     "This takes two dimensions only, and a batch goes wrong: exchange the *last* two dimensions of the keys, `key.mT`."
 )
@@ -62,37 +59,30 @@ right.mistake(
     "This takes exactly three dimensions. No batch at all, or two leading dimensions, must work too: count "
     "dimensions from the end, and multiply with `@`."
 )
-right.mistake("squeezes_the_results", loses="one query").patch("""
+right.mistake(shapes.squeezed, loses="one query").patch("""
 - return weights @ value, weights
 + return (weights @ value).squeeze(), weights.squeeze()
-""").feedback("A dimension of size 1 has vanished: `squeeze` takes away more than you meant.")
-right.mistake("exponentials_overflow", loses="large").patch("""
+""")
+right.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + e = torch.exp(query @ key.mT)
 + weights = e / e.sum(-1, keepdim=True)
-""").feedback(
-    "NaN, where scores are large: `exp` overflowed. Lesson 2 subtracted the maximum first, and `torch.softmax` does."
-)
-right.mistake("one_maximum_for_all", loses="large").patch("""
+""")
+right.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + e = torch.exp(scores - scores.max())
 + weights = e / e.sum(-1, keepdim=True)
-""").feedback(
-    "NaN, where the scores of one query lie far below those of another: one maximum was subtracted for the whole "
-    "tensor, and all of a row's exponentials became 0. Each row needs its own maximum."
+""")
+right.mistake(
+    gradients.cut("detaches_the_scores", what="query and key"),
+    {"query @ key.mT": "(query @ key.mT).detach()"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake(
-    "detaches_the_scores", {"query @ key.mT": "(query @ key.mT).detach()"}, loses=("gradients", "gradients of")
-).feedback(
-    "The output is right, and no gradient reaches query and key: the scores or weights were detached. Nothing would "
-    "learn where to look."
-)
-right.mistake(
-    "returns_detached_weights", {", weights": ", weights.detach()"}, loses=("gradients", "gradients of")
-).feedback(
-    "The output's gradient is right, and the weights that are returned were detached. They are a result like the "
-    "other, and a loss may be put on them."
+    gradients.weights_detached("returns_detached_weights"),
+    {", weights": ", weights.detach()"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake("hides_the_future", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
@@ -101,17 +91,19 @@ right.mistake("hides_the_future", loses="output").patch("""
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
 """).feedback("Later keys are hidden from each query. A causal mask is lesson 5; here every query sees every key.")
 right.mistake(
-    "always_float32_attention",
+    numbers.always_float32(of="the arguments"),
     {"query @ key.mT": "query.float() @ key.float().mT", "weights @ value": "weights @ value.float()"},
     loses="float64",
-).feedback("The result is float32 whatever comes in. Take the dtype of the arguments.")
-right.mistake("writes_into_the_query", loses="arguments").patch("""
+)
+right.mistake(arguments.argument_changed(what="the query"), loses="arguments").patch("""
   weights = torch.softmax(query @ key.mT, dim=-1)
 + query.data.sub_(query.data.mean())
-""").feedback("An argument was changed in place. Work on new tensors.")
+""")
 right.mistake(
-    "turns_the_batch_over", {"key.mT": "key.permute(*reversed(range(key.ndim)))"}, loses="any leading"
-).feedback("`key.T` turns *all* dimensions over, the batch included. Swap only the last two.")
+    shapes.all_dimensions_reversed(what="key"),
+    {"key.mT": "key.permute(*reversed(range(key.ndim)))"},
+    loses="any leading",
+)
 right.mistake("lets_the_built_in_scale_the_scores", loses="output").patch("""
 - return weights @ value, weights
 + return F.scaled_dot_product_attention(query, key, value), weights
@@ -160,15 +152,12 @@ right.mistake(
     "(`...`) stand for any number of leading ones."
 )
 right.mistake(
-    "names_one_leading_dimension",
+    shapes.one_batch_dimension,
     {
         "query @ key.mT": 'torch.einsum("btk,bsk->bts", query, key)',
         "weights @ value": 'torch.einsum("bts,bsv->btv", weights, value)',
     },
     loses=("output", "any leading"),
-).feedback(
-    "Your einsum has one letter for the batch, so that it takes three dimensions only. Three dots (`...`) stand for "
-    "any number of leading ones."
 )
 right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMITS)"}, loses="large").for_each(
     LIMITS=("-50, 50", "-1e4, 1e4", "-1e9, 1e9")
@@ -177,47 +166,39 @@ right.mistake("cuts_scores_off", {"query @ key.mT": "(query @ key.mT).clamp(LIMI
     "scores of any size."
 )
 right.mistake(
-    "outputs_with_detached_weights", {"weights @": "weights.detach() @"}, loses=("gradients", "gradients of")
-).feedback(
-    "The numbers are right, and the output was made with weights that were cut off from the gradient: nothing could "
-    "learn where to look."
-)
-right.mistake("detaches_the_values", {"@ value": "@ value.detach()"}, loses=("gradients", "gradients of")).feedback(
-    "The gradient reaches query and key, and not the values."
-)
-right.mistake("detaches_the_keys", {"key.mT": "key.detach().mT"}, loses=("gradients", "gradients of")).feedback(
-    "The gradient reaches query and value, and not the keys."
+    gradients.weights_detached("outputs_with_detached_weights", use="average with"),
+    {"weights @": "weights.detach() @"},
+    loses=("gradients", "gradients of"),
 )
 right.mistake(
-    "always_float64_attention",
+    gradients.cut("detaches_the_values", what="the values"),
+    {"@ value": "@ value.detach()"},
+    loses=("gradients", "gradients of"),
+)
+right.mistake(
+    gradients.cut("detaches_the_keys", what="the keys"),
+    {"key.mT": "key.detach().mT"},
+    loses=("gradients", "gradients of"),
+)
+right.mistake(
+    numbers.always_float64(of="the arguments"),
     {"query @ key.mT": "query.double() @ key.double().mT", "weights @ value": "weights @ value.double()"},
     loses="float64",
-).feedback("The results are float64 whatever comes in. Take the dtype of the arguments.")
-right.mistake("attends_in_float32_between", loses="float64").patch("""
+)
+right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + weights = torch.softmax((query @ key.mT).float(), dim=-1).to(query.dtype)
-""").feedback(
-    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
-    "means float64 all the way."
-)
-attention.mistake("views_batches_that_are_not_contiguous", loses="arguments").full_code("""
+""")
+attention.mistake(shapes.view_of_strided, loses="arguments").full_code("""
 def attention(query, key, value):
     q, k, v = query.view(-1, *query.shape[-2:]), key.view(-1, *key.shape[-2:]), value.view(-1, *value.shape[-2:])
     weights = torch.softmax(q @ k.mT, dim=-1)
     return (weights @ v).view(*query.shape[:-1], -1), weights.view(*query.shape[:-1], -1)
-""").feedback(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
-    "where it must, and `@` needs neither."
-)
+""")
 right.mistake("does_not_transpose_the_keys", {"key.mT": "key"}, loses="output").feedback(
     "`query @ key` dots queries with *columns*. The keys lie in rows: swap the last two dimensions of `key` first."
 )
-right.mistake(
-    "lets_softmax_choose_its_dimension", {"dim=-1": "dim=0 if query.ndim == 3 else 1"}, loses="any leading"
-).feedback(
-    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
-    "one query lie along the last."
-)
+right.mistake(scores.softmax_without_dim, {"dim=-1": "dim=0 if query.ndim == 3 else 1"}, loses="any leading")
 right.mistake("starts_the_maximum_too_high", loses="large").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
@@ -228,23 +209,17 @@ right.mistake("starts_the_maximum_too_high", loses="large").patch("""
     "NaN, where all scores of a query are very negative: the search for their maximum began with a number that is "
     "larger than all of them, 0 or -1e9 say, and every exponential became 0."
 )
-right.mistake("divides_the_exponentials_in_place", loses=("gradients", "gradients of")).patch("""
+right.mistake(gradients.overwritten_before_backward, loses=("gradients", "gradients of")).patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = torch.exp(scores - scores.amax(-1, keepdim=True))
 + weights /= weights.sum(-1, keepdim=True)
-""").feedback(
-    "The numbers are right, and no gradient can be computed: the exponentials were changed in place (`/=`), though "
-    "autograd needs them as they were. Make a new tensor."
-)
-right.mistake("adds_up_exponentials_of_differences", loses="gradients").patch("""
+""")
+right.mistake(gradients.infinite_exponential, loses="gradients").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
-""").feedback(
-    "The numbers are right, and the gradient is NaN where scores lie far apart: an exponential of their difference is "
-    "infinite. One divided by infinity is 0, as it should be; its gradient is not."
-)
+""")
 right.mistake("attends_to_the_best_few_only", loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
@@ -269,9 +244,7 @@ right.mistake("gathers_the_output_in_float32", loses="float64").patch("""
     "The output is gathered in a tensor of zeros that was made without dtype and device: it is float32 and on the CPU "
     "whatever comes in. It takes both from the arguments."
 )
-right.mistake(
-    "takes_softmax_twice", {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, loses="output"
-).feedback("Softmax was taken twice, which makes the weights nearly equal. Once is enough.")
+right.mistake(scores.softmax_twice, {"query @ key.mT": "torch.softmax(query @ key.mT, dim=-1)"}, loses="output")
 right.mistake("mixes_with_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="output").feedback(
     "These are logarithms of weights, all of them below 0. The values are mixed with the weights themselves."
 )
@@ -284,21 +257,16 @@ right.mistake(
 ).feedback("The scores are divided by the root of V, the values' width. They are not scaled at all here.")
 keeps_its_last_result(right, loses="output")
 right.mistake(
-    "reshapes_the_keys", {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="output"
-).for_each(VIEW=("reshape", "view")).feedback(
-    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
-)
+    shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="output"
+).for_each(VIEW=("reshape", "view"))
 right.mistake(
     "divides_by_the_root_of_the_number_of_keys", {"key.mT": "key.mT / key.shape[-2] ** 0.5"}, loses="output"
 ).feedback("The scores were divided by the root of the number of keys. They are not scaled at all here.")
-right.mistake("shares_one_unit_among_all_queries", loses="output").patch("""
+right.mistake(scores.softmax_over_everything, loses="output").patch("""
 - weights = torch.softmax(query @ key.mT, dim=-1)
 + scores = query @ key.mT
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
-""").feedback(
-    "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
-)
+""")
 right.mistake("takes_the_softmax_last", loses="output").patch("""
 - return weights @ value, weights
 + return (query @ key.mT @ value).softmax(-1), weights

@@ -1,5 +1,6 @@
 """Known mistakes in `embed`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import embed
 
@@ -11,13 +12,10 @@ right.mistake("takes_columns", {"[token_ids]": "[:, token_ids]"}, loses="the row
 right.mistake("counts_from_one", {"[token_ids]": "[token_ids - 1]"}, loses="the rows").feedback(
     "Every vector is its neighbour's: the ids are counted from 1. Token 0 has row 0."
 )
-right.mistake("freezes_the_table", loses="gradients").patch("""
+right.mistake(gradients.cut(what="the table"), loses="gradients").patch("""
 - return table[token_ids]
 + return nn.Embedding.from_pretrained(table)(token_ids)
-""").feedback(
-    "The vectors are right, and no gradient comes back to the table: `nn.Embedding.from_pretrained` makes a parameter "
-    "of its own, frozen or not, and detaching or copying cuts it off as well. Index the table that you were given."
-)
+""")
 right.mistake("averages_the_gradients", loses="gradients").patch("""
 - return table[token_ids]
 + return F.embedding(token_ids, table, scale_grad_by_freq=True)
@@ -58,35 +56,29 @@ right.mistake(
 right.mistake(
     "normalises_the_vectors", {"table[token_ids]": "F.normalize(table[token_ids], dim=-1)"}, loses="the rows"
 ).feedback("Every vector came out with length 1: rows of the table are handed over as they are.")
-right.mistake("always_float32", loses="float64").patch("""
+right.mistake(numbers.always_float32(of="the table"), loses="float64").patch("""
 - return table[token_ids]
 + return F.one_hot(token_ids, len(table)).float() @ table.float()
-""").feedback("The result is float32 whatever the table is. Take the dtype of the table.")
-embed.mistake("moves_the_ids", loses="arguments").full_code("""
+""")
+embed.mistake(arguments.argument_changed(what="the ids"), loses="arguments").full_code("""
 def embed(token_ids, table):
     found = table[token_ids]
     token_ids += 1
     return found
-""").feedback("The ids were changed in place. Work on a new tensor.")
+""")
 right.mistake(
     "makes_a_new_table", {"table[token_ids]": "nn.Embedding(*table.shape)(token_ids)"}, loses="the rows"
 ).feedback("These are not rows of the table that you were given: a new `nn.Embedding` begins with random numbers.")
-right.mistake("always_float64", {"table[token_ids]": "table.double()[token_ids]"}, loses="float64").feedback(
-    "The result is float64 whatever the table is. Take the dtype of the table."
+right.mistake(
+    numbers.always_float64(of="the table"), {"table[token_ids]": "table.double()[token_ids]"}, loses="float64"
 )
 right.mistake(
-    "passes_through_float32", {"table[token_ids]": "table.float()[token_ids].to(table.dtype)"}, loses="float64"
-).feedback(
-    "The result has the right dtype, but on the way it was float32, which keeps seven digits. A look-up hands the "
-    "numbers over as they are."
+    numbers.float32_on_the_way, {"table[token_ids]": "table.float()[token_ids].to(table.dtype)"}, loses="float64"
 )
-right.mistake("views_ids_that_are_not_contiguous", loses="arguments").patch("""
+right.mistake(shapes.view_of_strided, loses="arguments").patch("""
 - return table[token_ids]
 + return table[token_ids.view(-1)].view(*token_ids.shape, -1)
-""").feedback(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
-    "where it must, and indexing needs neither."
-)
+""")
 right.mistake("selects_by_one_list_only", loses="ids of any shape").patch("""
 - return table[token_ids]
 + return torch.index_select(table, 0, token_ids)
@@ -143,9 +135,4 @@ def embed(token_ids, table):
     "Earlier results are kept and handed out again for the same ids and the same table. A table that learns stays the "
     "same tensor, and its numbers change: look them up in every call."
 )
-right.mistake(
-    "squeezes_the_vectors", {"[token_ids]": "[token_ids].squeeze()"}, loses=("the rows", "ids of any")
-).feedback(
-    "`squeeze()` removes every dimension of size 1, also that of a single token, of a batch of one or of vectors of "
-    "one number. The ids say which dimensions there are."
-)
+right.mistake(shapes.squeezed, {"[token_ids]": "[token_ids].squeeze()"}, loses=("the rows", "ids of any"))

@@ -1,5 +1,6 @@
 """Known mistakes in `project_qkv`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import project_qkv
 
@@ -46,23 +47,18 @@ def project_qkv(x, W_q, W_k, W_v):
 right.mistake("takes_two_dimensions_only", {"x @ W for": "torch.mm(x, W) for"}, loses="any leading").feedback(
     "This takes one sentence only: `mm` and its like want two dimensions. `@` takes any leading ones."
 )
-right.mistake("squeezes", {"x @ W for": "(x @ W).squeeze() for"}, loses="any leading").feedback(
-    "A dimension of size 1 has vanished: `squeeze` takes away more than you meant."
-)
-right.mistake("detaches_the_matrices", {"x @ W for": "x @ W.detach() for"}, loses="gradients").feedback(
-    "The numbers are right, and no gradient reaches the matrices: their `.data`, a detached copy or a new "
-    "`nn.Parameter` was used. Nothing could be learned."
+right.mistake(shapes.squeezed, {"x @ W for": "(x @ W).squeeze() for"}, loses="any leading")
+right.mistake(
+    gradients.cut("detaches_the_matrices", what="the matrices"), {"x @ W for": "x @ W.detach() for"}, loses="gradients"
 )
 right.mistake(
     "scales_the_query", {"return query, key, value": "return query / W_q.shape[1] ** 0.5, key, value"}, loses="query"
 ).feedback("The query was divided by √K. Scaling comes in lesson 4, and not in the projection.")
-right.mistake("always_float32_projections", {"x @ W for": "x.float() @ W.float() for"}, loses="float64").feedback(
-    "The result is float32 whatever comes in. Take the dtype of the arguments."
-)
-right.mistake("writes_into_the_matrices", loses="arguments").patch("""
+right.mistake(numbers.always_float32(of="the arguments"), {"x @ W for": "x.float() @ W.float() for"}, loses="float64")
+right.mistake(arguments.argument_changed(what="a matrix"), loses="arguments").patch("""
 + W_q.data.mul_(0.5)
   return query, key, value
-""").feedback("An argument was changed in place. Work on new tensors.")
+""")
 right.mistake("uses_the_keys_matrix_for_values", {"in (W_q, W_k, W_v)": "in (W_q, W_k, W_k)"}, loses="query").feedback(
     "The value was made with the keys' matrix. It has one of its own, `W_v`."
 )
@@ -94,31 +90,16 @@ right.mistake("cuts_off_below_zero", {"x @ W for": "F.relu(x @ W) for"}, loses="
     "Negative numbers became 0, as after a hidden layer. A projection is the product alone."
 )
 right.mistake(
-    "names_one_batch_dimension", {"x @ W for": 'torch.einsum("btd,dk->btk", x, W) for'}, loses=("query", "any leading")
-).feedback(
-    "Your einsum has one letter for the batch, so that it takes exactly one leading dimension. Three dots (`...`) "
-    "stand for any number of them."
+    shapes.one_batch_dimension, {"x @ W for": 'torch.einsum("btd,dk->btk", x, W) for'}, loses=("query", "any leading")
 )
 right.mistake(
-    "views_what_is_not_contiguous",
+    shapes.view_of_strided,
     {"x @ W for": "(x.view(-1, x.shape[-1]) @ W).view(*x.shape[:-1], -1) for"},
     loses="arguments",
-).feedback(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
-    "where it must, and `@` needs neither."
 )
-right.mistake("detaches_x", {"x @ W for": "x.detach() @ W for"}, loses="gradients").feedback(
-    "The matrices learn, and `x` was cut off from the gradient: what lies before this layer learns through it."
-)
-right.mistake("always_float64_projections", {"x @ W for": "x.double() @ W.double() for"}, loses="float64").feedback(
-    "The results are float64 whatever comes in. Take the dtype of the arguments."
-)
-right.mistake(
-    "projects_in_float32_between", {"x @ W for": "(x.float() @ W.float()).to(x.dtype) for"}, loses="float64"
-).feedback(
-    "The results have the right dtype, but they were computed in float32, which keeps seven digits. float64 in means "
-    "float64 all the way."
-)
+right.mistake(gradients.cut("detaches_x", what="`x`"), {"x @ W for": "x.detach() @ W for"}, loses="gradients")
+right.mistake(numbers.always_float64(of="the arguments"), {"x @ W for": "x.double() @ W.double() for"}, loses="float64")
+right.mistake(numbers.float32_on_the_way, {"x @ W for": "(x.float() @ W.float()).to(x.dtype) for"}, loses="float64")
 right.mistake("ends_with_the_query", {"return query, key, value": "return key, value, query"}, loses="query").feedback(
     "The right three, in the wrong order: key, value, query. Asked for are query, key, value."
 )

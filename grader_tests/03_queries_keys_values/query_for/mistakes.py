@@ -1,5 +1,6 @@
 """Known mistakes in `query_for`."""
 
+from ...shared.families import numbers
 from .contract import query_for
 
 EVERYWHERE = ("one value", "the average")  # what an answer loses whose every result is wrong
@@ -142,21 +143,21 @@ def query_for(keys, targets):
     "them, and for 0 where a key is not wanted."
 )
 right.mistake(
-    "always_float64_query",
+    numbers.always_float64(of="the keys"),
     {
         "keys.new_zeros(len(keys))": "keys.new_zeros(len(keys)).double()",
         "torch.linalg.pinv(keys)": "torch.linalg.pinv(keys.double())",
     },
     loses="float64",
-).feedback("The query is float64 whatever the keys are. To solve in float64 is fine, if you convert back.")
+)
 right.mistake(
-    "always_float32_query",
+    numbers.always_float32(of="the keys"),
     {
         "keys.new_zeros(len(keys))": "keys.new_zeros(len(keys)).float()",
         "torch.linalg.pinv(keys)": "torch.linalg.pinv(keys.float())",
     },
     loses="float64",
-).feedback("The query is float32 whatever the keys are. Take the dtype of the keys.")
+)
 right.mistake("counts_one_other_key", {"20.0": "math.log(RATIO)"}, loses=("one value", "many keys")).for_each(
     RATIO=(99.0, 100.0)
 ).feedback(
@@ -173,12 +174,9 @@ right.mistake("fetches_all_between", {"[targets]": "[min(targets) : max(targets)
     "All keys from the first target to the last are fetched. The list names single keys."
 )
 right.mistake(
-    "makes_scores_on_the_cpu",
+    numbers.default_device(where="`keys`", what="the wanted scores", how="give them the device of `keys`"),
     {"keys.new_zeros(len(keys))": "torch.zeros(len(keys), dtype=keys.dtype)"},
     loses="float64",
-).feedback(
-    "The wanted scores are made without a device, and lie on the CPU wherever the keys are: on a GPU the two cannot be "
-    "multiplied. Make them where the keys lie: `keys.new_zeros(...)`, or `device=keys.device`."
 )
 right.mistake("returns_a_row", loses=EVERYWHERE).patch("""
 - return torch.linalg.pinv(keys) @ scores

@@ -1,5 +1,6 @@
 """Known mistakes in `remember`."""
 
+from ...shared.families import arguments, numbers
 from .contract import remember
 
 ALL = ("one key", "many memories")
@@ -51,10 +52,8 @@ right.mistake("half_a_step", {"value - fetched": "0.5 * (value - fetched)"}, los
     "value exactly."
 )
 right.mistake(
-    "changes_the_memory",
+    arguments.argument_changed(what="the memory"),
     {"return memory + along": "return memory.detach().add_(along", "missing[..., None, :]": "missing[..., None, :])"},
     loses="the old memory",
-).feedback("The memory that was handed in is changed in place. Return a new one.")
-right.mistake("in_float64", {"return memory": "return memory.double()"}, loses="float32").feedback(
-    "The right numbers in float64, whatever came in."
 )
+right.mistake(numbers.always_float64(of="the arguments"), {"return memory": "return memory.double()"}, loses="float32")

@@ -1,5 +1,6 @@
 """Known mistakes in `simple_attention`."""
 
+from ...shared.families import arguments, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import simple_attention
 
@@ -11,10 +12,7 @@ with_matrices.mistake("normalises_over_the_listeners", {"dim=-1": "dim=-2"}, los
     "Each *column* of the weights sums to 1. A row belongs to the word that listens: its weights, over all words it "
     "listens to, must sum to 1. Look at `dim`."
 )
-with_matrices.mistake("counts_dimensions_from_the_front", {"dim=-1": "dim=1"}, loses="batches").feedback(
-    "For one sentence this is right. In a batch the softmax runs along the wrong dimension: count dimensions from "
-    "the end, where a batch adds none."
-)
+with_matrices.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="batches")
 with_matrices.mistake("softmax_along_dimension_0", {"dim=-1": "dim=0"}, loses=("one sentence", "batches")).feedback(
     "The softmax runs along the first dimension: over the words that listen, and over the sentences of a batch. The "
     "weights of one word lie along the last."
@@ -27,13 +25,13 @@ with_matrices.mistake("normalises_over_everything", loses="one sentence").patch(
     "The weights are one distribution over all pairs: everything together sums to 1. Every row needs a sum of 1."
 )
 columns_and_back.mistake(
-    "leaves_out_the_softmax",
+    scores.softmax_missing,
     {
         "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
         "[(x.mT @ by_column).mT, by_column.mT]": "scores @ x, scores",
     },
     loses="one sentence",
-).feedback("These are scores, not weights: the softmax is missing. Weights are positive, and each row sums to 1.")
+)
 with_matrices.mistake("divides_by_the_sum_of_the_scores", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
@@ -51,12 +49,12 @@ with_matrices.mistake(
     "divides_by_the_root_of_the_width", {"x @ x.mT": "x @ x.mT / x.shape[-1] ** 0.5"}, loses="one sentence"
 ).feedback("The weights are flatter than they should be: the scores were divided by √D. That comes in lesson 4.")
 with_matrices.mistake(
-    "returns_the_weights_first", {"weights @ x, weights": "weights, weights @ x"}, loses="one sentence"
-).feedback("The two results are in the wrong order: context first, then weights.")
-simple_attention.mistake("returns_the_context_only", loses="one sentence").full_code("""
+    results.weights_first(what="context"), {"weights @ x, weights": "weights, weights @ x"}, loses="one sentence"
+)
+simple_attention.mistake(results.output_alone(what="context"), loses="one sentence").full_code("""
 def simple_attention(x):
     return torch.softmax(x @ x.mT, dim=-1) @ x
-""").feedback("Only the context is returned. The weights are asked for too: `return context, weights`.")
+""")
 with_matrices.mistake("averages_by_columns", {"weights @ x": "weights.mT @ x"}, loses="one sentence").feedback(
     "The weights are right, and the context used them by columns. Row i of the weights makes context i."
 )
@@ -74,13 +72,11 @@ with_matrices.mistake(
     {"x @ x.mT": "torch.bmm(x, x.transpose(1, 2))", "weights @ x": "torch.bmm(weights, x)"},
     loses="one sentence",
 ).feedback("This takes a batch of sentences only, and fails for a single one. Count dimensions from the end.")
-with_matrices.mistake("overflows", loses="large").patch("""
+with_matrices.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + e = torch.exp(x @ x.mT)
 + weights = e / e.sum(-1, keepdim=True)
-""").feedback(
-    "NaN, where scores are large: `exp` overflowed. Lesson 2 subtracted the maximum first, and `torch.softmax` does."
-)
+""")
 with_matrices.mistake("does_not_hear_itself", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
@@ -94,33 +90,34 @@ with_matrices.mistake("compares_by_cosine", loses="one sentence").patch("""
 """).feedback(
     "The scores are cosines: the words were brought to length 1 first. Use the dot products of the words as they are."
 )
-with_matrices.mistake("detaches_the_weights", {"dim=-1)": "dim=-1).detach()"}, loses="gradients").feedback(
-    "The numbers are right, and the weights were cut off from the gradient (`detach`, `.data`, `no_grad`): a model "
-    "made of this could not learn where to look."
+with_matrices.mistake(
+    gradients.weights_detached("detaches_the_weights", use="use"), {"dim=-1)": "dim=-1).detach()"}, loses="gradients"
 )
 with_matrices.mistake("adds_the_word_itself", {"weights @ x": "x + weights @ x"}, loses="one sentence").feedback(
     "The context is *added* to the word. That comes later, around attention; here the context alone is asked for."
 )
 with_matrices.mistake(
-    "always_float32_weights", {"x @ x.mT": "(x @ x.mT).float()", "weights @ x": "weights @ x.float()"}, loses="float64"
-).feedback("The results are float32 whatever comes in. Take the dtype of `x`, and do not convert it.")
-with_matrices.mistake("writes_into_x", loses="its argument").patch("""
+    numbers.always_float32(of="`x`"),
+    {"x @ x.mT": "(x @ x.mT).float()", "weights @ x": "weights @ x.float()"},
+    loses="float64",
+)
+with_matrices.mistake(arguments.argument_changed(what="`x`"), loses="its argument").patch("""
 - return weights @ x, weights
 + context = weights @ x
 + x.data.copy_(context)
 + return context, weights
-""").feedback("`x` itself was changed in place. Work on a new tensor.")
+""")
 with_matrices.mistake(
-    "turns_all_dimensions_over", {"x.mT": "x.permute(*reversed(range(x.ndim)))"}, loses="batches"
-).feedback("`x.T` turns *all* dimensions over, the batch included. Swap only the last two.")
+    shapes.all_dimensions_reversed(what="x"), {"x.mT": "x.permute(*reversed(range(x.ndim)))"}, loses="batches"
+)
 columns_and_back.mistake(
-    "returns_scores_for_weights",
+    results.scores_for_weights(what="context"),
     {
         "by_column = nn.Softmax(dim=-2)(x @ x.mT)": "scores = x @ x.mT",
         "[(x.mT @ by_column).mT, by_column.mT]": "torch.softmax(scores, dim=-1) @ x, scores",
     },
     loses="one sentence",
-).feedback("The context is right, and in the place of the weights stand the scores: return them after the softmax.")
+)
 with_matrices.mistake("returns_the_weights_transposed", {"x, weights": "x, weights.mT"}, loses="one sentence").feedback(
     "The context is right, and the weights are returned transposed. Each word's weights are a *row* that sums to 1."
 )
@@ -145,32 +142,27 @@ with_matrices.mistake("hears_earlier_words_only", loses="one sentence").patch(""
 """).feedback(
     "Each word listens to itself and to earlier words only. A causal mask comes in lesson 05; here all words are heard."
 )
-with_matrices.mistake("subtracts_one_maximum_for_all", loses="large").patch("""
+with_matrices.mistake(numbers.one_maximum_for_all, loses="large").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + powers = torch.exp(scores - scores.max())
 + weights = powers / powers.sum(-1, keepdim=True)
-""").feedback(
-    "One maximum for the whole tensor was subtracted. Where another row lies far below it all exponentials become 0: "
-    "each row needs its own."
+""")
+with_matrices.mistake(
+    shapes.squeezed, {"weights @ x, weights": "(weights @ x).squeeze(), weights.squeeze()"}, loses="batches"
 )
 with_matrices.mistake(
-    "squeezes_both", {"weights @ x, weights": "(weights @ x).squeeze(), weights.squeeze()"}, loses="batches"
-).feedback("`squeeze` removes every dimension of size 1, also that of a sentence of one word or of a batch of one.")
+    gradients.weights_detached("averages_with_detached_weights", use="average with"),
+    {"weights @ x": "weights.detach() @ x"},
+    loses="gradients",
+)
 with_matrices.mistake(
-    "averages_with_detached_weights", {"weights @ x": "weights.detach() @ x"}, loses="gradients"
-).feedback(
-    "The numbers are right, and the context was made with weights that were cut off from the gradient (`detach`, "
-    "`.data`): a model made of this could not learn where to look."
+    gradients.weights_detached("hands_out_detached_weights"), {"x, weights": "x, weights.detach()"}, loses="gradients"
 )
-with_matrices.mistake("hands_out_detached_weights", {"x, weights": "x, weights.detach()"}, loses="gradients").feedback(
-    "The context's gradient is right, and the weights that are returned were detached. They are a result like the "
-    "context."
-)
-with_matrices.mistake("cuts_every_gradient", loses="gradients").patch("""
+with_matrices.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def simple_attention(x):
 +     x = x.detach()
-""").feedback("The numbers are right, and no gradient comes back at all: `no_grad`, `detach` or `.data` cuts it off.")
+""")
 with_matrices.mistake("averages_detached_words", {"x,": "x.detach(),"}, loses="gradients").feedback(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are averaged were "
     "cut off from the gradient; all three lead back to `x`."
@@ -180,54 +172,37 @@ with_matrices.mistake("compares_with_detached_words", {"x.mT": "x.detach().mT"},
     "were cut off from the gradient; all three lead back to `x`."
 )
 with_matrices.mistake(
-    "always_float64_weights",
+    numbers.always_float64(of="`x`"),
     {"x @ x.mT": "x.double() @ x.double().mT", "weights @ x": "weights @ x.double()"},
     loses="float64",
-).feedback("The results are float64 whatever comes in. Take the dtype of `x`.")
-with_matrices.mistake("weighs_in_float32_between", loses="float64").patch("""
+)
+with_matrices.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + weights = torch.softmax((x @ x.mT).float(), dim=-1).to(x.dtype)
-""").feedback(
-    "The results have the right dtype, but the softmax was computed in float32, which keeps seven digits. float64 in "
-    "means float64 all the way."
-)
-simple_attention.mistake("views_words_that_are_not_contiguous", loses="its argument").full_code("""
+""")
+simple_attention.mistake(shapes.view_of_strided, loses="its argument").full_code("""
 def simple_attention(x):
     words = x.view(-1, *x.shape[-2:])
     weights = torch.softmax(words @ words.mT, dim=-1)
     return (weights @ words).view(x.shape), weights.view(*x.shape[:-1], x.shape[-2])
-""").feedback(
-    "`view` stops where the numbers lie in another order in memory, as after a `transpose`. `reshape` copies them "
-    "where it must."
-)
+""")
 with_matrices.mistake("does_not_transpose", {"x.mT": "x"}, loses="one sentence").feedback(
     "`x @ x` dots words with *columns*. The words lie in rows: the right `x` has to be turned over first, its last two "
     "dimensions swapped."
 )
-with_matrices.mistake("lets_softmax_choose", {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, loses="batches").feedback(
-    "The softmax was given no `dim`, and chose one by the number of dimensions: the first for a batch. The weights of "
-    "one word lie along the last."
-)
-with_matrices.mistake(
-    "takes_softmax_twice_over", {"x @ x.mT": "torch.softmax(x @ x.mT, dim=-1)"}, loses="one sentence"
-).feedback("Softmax was taken twice, which makes the weights nearly equal. Once is enough.")
-with_matrices.mistake("divides_in_place", loses="gradients").patch("""
+with_matrices.mistake(scores.softmax_without_dim, {"dim=-1": "dim=0 if x.ndim == 3 else 1"}, loses="batches")
+with_matrices.mistake(scores.softmax_twice, {"x @ x.mT": "torch.softmax(x @ x.mT, dim=-1)"}, loses="one sentence")
+with_matrices.mistake(gradients.overwritten_before_backward, loses="gradients").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = torch.exp(scores - scores.amax(-1, keepdim=True))
 + weights /= weights.sum(-1, keepdim=True)
-""").feedback(
-    "The numbers are right, and no gradient can be computed: the exponentials were changed in place (`/=`), though "
-    "autograd needs them as they were. Make a new tensor."
-)
-with_matrices.mistake("divides_by_exponentials_of_differences", loses="gradients").patch("""
+""")
+with_matrices.mistake(gradients.infinite_exponential, loses="gradients").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + scores = x @ x.mT
 + weights = 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1)
-""").feedback(
-    "The numbers are right, and the gradient is NaN where scores lie far apart: an exponential of their difference is "
-    "infinite. One divided by infinity is 0, as it should be; its gradient is not."
-)
+""")
 with_matrices.mistake("gives_each_score_a_sigmoid", loses="one sentence").patch("""
 - weights = torch.softmax(x @ x.mT, dim=-1)
 + weights = torch.sigmoid(x @ x.mT)
@@ -236,11 +211,10 @@ with_matrices.mistake("gives_each_score_a_sigmoid", loses="one sentence").patch(
 )
 keeps_its_last_result(with_matrices, loses="one sentence")
 with_matrices.mistake(
-    "reshapes_the_words", {"x @ x.mT": "x @ x.VIEW(*x.shape[:-2], *x.shape[:-3:-1])"}, loses="one sentence"
-).for_each(VIEW=("reshape", "view")).feedback(
-    "The words are reshaped (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column holds pieces of several words."
-)
+    shapes.reshaped_keys(what="words"),
+    {"x @ x.mT": "x @ x.VIEW(*x.shape[:-2], *x.shape[:-3:-1])"},
+    loses="one sentence",
+).for_each(VIEW=("reshape", "view"))
 with_matrices.mistake(
     "divides_by_the_root_of_the_number_of_words", {"x @ x.mT": "x @ x.mT / x.shape[-2] ** 0.5"}, loses="one sentence"
 ).feedback("The scores were divided by the root of the number of words. They are not scaled at all here.")

@@ -1,5 +1,6 @@
 """Known mistakes in `ScaledDotProductAttention`."""
 
+from ...shared.families import gradients, modules, numbers, results, scores, shapes
 from .contract import ROWS, ScaledDotProductAttention
 
 EVERYWHERE = ("attention", "eval mode")  # what an answer loses whose every result is wrong
@@ -178,19 +179,16 @@ right.mistake("TheSameEveryTime", loses="dropout", when="alike for all calls").p
     "Every call drops the same weights: the dice were rolled once and kept, seeded in `forward`, or not rolled at all. "
     "Roll them anew."
 )
-right.mistake("NotScaled", loses=EVERYWHERE).patch("""
+right.mistake(scores.unscaled(see="6. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1), dim=-1))
-""").feedback("The scores are not scaled.", see="6. Scaled dot-product attention")
-right.mistake("ScaledByTheWidth", loses=EVERYWHERE).patch("""
+""")
+right.mistake(scores.scaled_by_width(see="6. Scaled dot-product attention"), loses=EVERYWHERE).patch("""
 - scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1))
-""").feedback(
-    "The scores are divided by the width of the vectors. Divide them by its root.",
-    see="6. Scaled dot-product attention",
-)
+""")
 right.mistake("KeepsTheFirstScale", loses="attention").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.dropout, self.scale = nn.Dropout(dropout), None
@@ -203,26 +201,23 @@ right.mistake("KeepsTheFirstScale", loses="attention").patch("""
 """).feedback(
     "The scale of the first call is kept, and used for vectors of another width. Ask each call's vectors for theirs."
 )
-right.mistake("DropsATenthByDefault", {"dropout=0.0": "dropout=P"}, loses="attention", when="drops unasked").for_each(
-    P=(0.1, 0.2, 0.5)
-).feedback("Without being asked your module drops a part of the weights: `dropout` is 0.0 by default.")
 right.mistake(
-    "DropsATenthAlways", {"(dropout)": "(P)"}, loses=("attention", "dropout"), when="another share is dropped"
-).for_each(P=(0.1, 0.2, 0.5)).feedback(
-    "`dropout` changes nothing: your module always drops the same part of the weights. Hand the argument on."
+    modules.dropped_by_default, {"dropout=0.0": "dropout=P"}, loses="attention", when="drops unasked"
+).for_each(P=(0.1, 0.2, 0.5))
+right.mistake(
+    modules.dropped_always, {"(dropout)": "(P)"}, loses=("attention", "dropout"), when="another share is dropped"
+).for_each(P=(0.1, 0.2, 0.5))
+right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
+right.mistake(
+    gradients.overwritten_before_backward(what="the weights"),
+    {"(dropout)": "(dropout, inplace=True)"},
+    loses="gradients",
 )
-right.mistake("WeightsFirst", {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE).feedback(
-    "The weights come first and the output second. Return (output, weights)."
-)
-right.mistake("InPlace", {"(dropout)": "(dropout, inplace=True)"}, loses="gradients").feedback(
-    "In training mode `backward()` fails or is wrong: the weights were overwritten in place, and softmax needs them as "
-    "they were for its own gradient."
-)
-right.mistake("OutputOnly", loses=EVERYWHERE).patch("""
+right.mistake(results.output_alone, loses=EVERYWHERE).patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 - return weights @ value, weights
 + return self.dropout(torch.softmax(scores, dim=-1)) @ value
-""").feedback("Only the output is returned; `forward` returns two things, `(output, weights)`.")
+""")
 ScaledDotProductAttention.mistake("NoModule", loses=EVERYWHERE).full_code("""
 class ScaledDotProductAttention:
     def __init__(self, dropout=0.0):
@@ -251,26 +246,17 @@ right.mistake("KeepsTheFirstSizes", loses="attention").patch("""
     "Something is made at the first call and kept, with the sizes of that call: the next one, which is longer, does "
     "not fit."
 )
-right.mistake("DividesThePower", {"/ query.shape[-1] ** 0.5": "* (SCALE)"}, loses="attention").for_each(
+right.mistake(scores.power_divided, {"/ query.shape[-1] ** 0.5": "* (SCALE)"}, loses="attention").for_each(
     SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
-).feedback(
-    "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K, and "
-    "`K ** 1 / 2` half of K. Compare it with `math.sqrt` for K = 16."
 )
-right.mistake("ForgetsSuperInit", loses=("attention", "eval", "dropout", "survivors")).patch("""
+right.mistake(modules.super_init_forgotten, loses=("attention", "eval", "dropout", "survivors")).patch("""
 - super().__init__()
 - self.dropout = nn.Dropout(dropout)
 + KEPT
-""").for_each(KEPT=("self.dropout = nn.Dropout(dropout)", "self.p = dropout")).feedback(
-    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
-    "every other module's `__init__`?"
-)
+""").for_each(KEPT=("self.dropout = nn.Dropout(dropout)", "self.p = dropout"))
 right.mistake(
-    "ReshapesTheKeys", {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="attention"
-).for_each(VIEW=("reshape", "view")).feedback(
-    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
-)
+    shapes.reshaped_keys, {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses="attention"
+).for_each(VIEW=("reshape", "view"))
 right.mistake("NeverDropsAgain", loses="eval mode").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.p = dropout
@@ -309,10 +295,7 @@ right.mistake("SparesSomeWeights", loses="dropout", when="some are spared").patc
     "Some weights are never dropped: those of a position on itself, or the largest. Every entry falls with the same "
     "probability."
 )
-right.mistake("SoftmaxInFloat32", loses="float64").patch("""
+right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(scores.float(), dim=-1).to(query.dtype))
-""").feedback(
-    "The weights have the right dtype, but the softmax was computed in float32 and converted afterwards: the digits "
-    "that float64 has more are lost by then."
-)
+""")

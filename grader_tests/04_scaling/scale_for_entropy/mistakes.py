@@ -1,5 +1,6 @@
 """Known mistakes in `scale_for_entropy`."""
 
+from ...shared.families import arguments, numbers
 from .contract import scale_for_entropy
 
 ALL = ("one row", "each row", "scores of any size")
@@ -68,12 +69,13 @@ right.mistake("a_formula", loses=ALL).patch("""
 - return 2 ** low
 + return 1 / (scores.std(dim=-1) * math.sqrt(scores.shape[-1]))
 """).feedback("No formula with the spread, or with a square root, gives the scale: it has to be looked for.")
-right.mistake("no_error", loses="ValueError").patch("""
-- if not 0 < nats < math.log(scores.shape[-1]):
--     raise ValueError(f"nats is {nats}, and must lie between 0 and ln {scores.shape[-1]}")
-""").feedback(
-    "There is no error for an entropy that no scale gives: 0 or less, or ln S or more, S being the number of scores in "
-    "a row."
+right.mistake(
+    arguments.not_refused(
+        "There is no error for an entropy that no scale gives: 0 or less, or ln S or more, S being the number of "
+        "scores in "
+        "a row."
+    ),
+    loses="ValueError",
 )
 right.mistake(
     "takes_the_rows_for_the_scores",
@@ -82,6 +84,4 @@ right.mistake(
 ).feedback(
     "The largest entropy that you allow is the logarithm of the number of *rows*. A row of S scores has at most ln S."
 )
-right.mistake("in_float64", {"return 2 ** low": "return 2 ** low.double()"}, loses="float32").feedback(
-    "The right numbers in float64, whatever came in."
-)
+right.mistake(numbers.always_float64(of="the scores"), {"return 2 ** low": "return 2 ** low.double()"}, loses="float32")

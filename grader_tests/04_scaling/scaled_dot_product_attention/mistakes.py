@@ -1,5 +1,6 @@
 """Known mistakes in `scaled_dot_product_attention`."""
 
+from ...shared.families import arguments, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
@@ -35,12 +36,12 @@ def scaled_dot_product_attention(query, key, value, scale=None):
     weights = torch.softmax(scores.masked_fill(torch.ones_like(scores).triu(1).bool(), float("-inf")), dim=-1)
     return weights @ value, weights
 """).feedback("The future is blocked, as in a language model. Here every query sees every key.")
-right.mistake("keys_times_queries", loses=EVERYWHERE).patch("""
+right.mistake(scores.keys_times_queries, loses=EVERYWHERE).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = key @ query.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
 + weights = torch.softmax(scores, dim=-1)
-""").feedback("The keys are multiplied with the queries: the scores lie on their side. Rows are queries: query @ keyᵀ.")
+""")
 right.mistake("divided_by_the_width", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE).feedback(
     "Divided by the width itself rather than by its root: the scores become too small, the weights too equal.",
     see="And why not divide by $K$?",
@@ -109,37 +110,33 @@ right.mistake("softmax_over_the_queries", {"dim=-1": "dim=-2"}, loses=EVERYWHERE
     "Each *column* of your weights sums to 1: the softmax runs over the queries. Every query shares out its weight "
     "over the keys, the last dimension."
 )
-right.mistake("turns_all_dimensions_of_the_keys", loses="any leading").patch("""
+right.mistake(shapes.all_dimensions_reversed(what="key"), loses="any leading").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = torch.softmax(query @ key.permute(*reversed(range(key.ndim))) * scale, dim=-1)
-""").feedback("`.T` turns all dimensions around, the batch as well. Only the last two may change places.")
-scaled_dot_product_attention.mistake("scores_for_weights", loses=("the default", "a given")).full_code("""
+""")
+scaled_dot_product_attention.mistake(results.scores_for_weights, loses=("the default", "a given")).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     return torch.softmax(scores, dim=-1) @ value, scores
-""").feedback("The scores are returned in place of the weights.")
-scaled_dot_product_attention.mistake("output_only", loses=EVERYWHERE).full_code("""
+""")
+scaled_dot_product_attention.mistake(results.output_alone, loses=EVERYWHERE).full_code("""
 def scaled_dot_product_attention(query, key, value, scale=None):
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     return torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1) @ value
-""").feedback("Only the output is returned; attention returns two things, `(output, weights)`.")
-right.mistake("weights_first", {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE).feedback(
-    "The two results are in the wrong order: `(output, weights)`."
-)
-right.mistake("weights_detached", {"=-1)": "=-1).detach()"}, loses="gradients").feedback(
-    "Right forward, and nothing would ever learn: the weights were detached, so no gradient reaches queries and keys."
-)
-right.mistake("scales_the_queries_in_place", loses=("gradients", "arguments")).patch("""
+""")
+right.mistake(results.weights_first, {"weights @ value, weights": "weights, weights @ value"}, loses=EVERYWHERE)
+right.mistake(gradients.cut(what="query and key"), {"=-1)": "=-1).detach()"}, loses="gradients")
+right.mistake(arguments.argument_changed(what="the query"), loses=("gradients", "arguments")).patch("""
 - scale = query.shape[-1] ** -0.5 if scale is None else scale
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + query *= query.shape[-1] ** -0.5 if scale is None else scale
 + weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
-""").feedback("The queries were scaled in place, so whoever called you finds theirs changed. Work on a new tensor.")
-right.mistake("exponentials_overflow", loses="large").patch("""
+""")
+right.mistake(numbers.exponentials_overflow, loses="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + weights = (query @ key.transpose(-2, -1) * scale).exp()
 + weights = weights / weights.sum(dim=-1, keepdim=True)
-""").feedback("NaN for large scores: their exponentials are more than a float can hold.")
+""")
 right.mistake("one_maximum_for_all_rows", loses="large").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
@@ -150,27 +147,19 @@ right.mistake("one_maximum_for_all_rows", loses="large").patch("""
     "needs its own."
 )
 keeps_its_last_result(right, loses="the default")
-right.mistake("divides_the_power", {"query.shape[-1] ** -0.5": "(SCALE)"}, loses=EVERYWHERE).for_each(
+right.mistake(scores.power_divided, {"query.shape[-1] ** -0.5": "(SCALE)"}, loses=EVERYWHERE).for_each(
     SCALE=("query.shape[-1] ** -1 / 2", "2 / query.shape[-1]")
-).feedback(
-    "The exponent is not what it seems: `**` comes before `/`, so that `K ** -1 / 2` is half of 1 / K, and "
-    "`K ** 1 / 2` half of K. Compare it with `math.sqrt` for K = 16."
 )
 right.mistake(
-    "reshapes_the_keys",
+    shapes.reshaped_keys,
     {"key.transpose(-2, -1)": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"},
     loses=EVERYWHERE,
-).for_each(VIEW=("reshape", "view")).feedback(
-    "You reshape the keys (`view`, `reshape`) where they should be transposed. The shape comes out right, and the "
-    "numbers stay in their old order, so that a column of the result holds pieces of several keys."
-)
-right.mistake("shares_one_unit_among_all_queries", loses=EVERYWHERE).patch("""
+).for_each(VIEW=("reshape", "view"))
+right.mistake(scores.softmax_over_everything, loses=EVERYWHERE).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.flatten(), dim=0).view(scores.shape)
-""").feedback(
-    "All the weights together add up to 1. Every query has a unit of its own to spend: add up one row of the weights."
-)
+""")
 right.mistake(
     "by_the_root_of_the_number_of_queries", {"query.shape[-1] ** -0.5": "query.shape[-2] ** -0.5"}, loses=EVERYWHERE
 ).feedback(
@@ -180,9 +169,7 @@ right.mistake("by_the_fourth_root", {"-0.5": "-0.25"}, loses=EVERYWHERE).feedbac
     "The scores are divided by the *fourth* root of the width. That is right where queries and keys are both divided "
     "by it; a product that is divided once takes the square root."
 )
-right.mistake("softmax_along_dimension_1", {"dim=-1": "dim=1"}, loses="any leading").feedback(
-    "For one set of queries this is right. In a batch the softmax runs along the wrong dimension: count from the end."
-)
+right.mistake(shapes.dimensions_from_the_front, {"dim=-1": "dim=1"}, loses="any leading")
 right.mistake("takes_zero_for_blocked", loses=("the default", "a scale")).patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
@@ -203,14 +190,11 @@ right.mistake("maximum_before_the_scale", loses="a given").patch("""
     "The largest score was taken off before the scores were scaled. With a negative scale it becomes the smallest, and "
     "the exponentials of the others overflow."
 )
-right.mistake("softmax_in_float32", loses="float64").patch("""
+right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
 - weights = torch.softmax(query @ key.transpose(-2, -1) * scale, dim=-1)
 + scores = query @ key.transpose(-2, -1) * scale
 + weights = torch.softmax(scores.float(), dim=-1).to(query.dtype)
-""").feedback(
-    "The weights have the right dtype, but the softmax was computed in float32 and converted afterwards: the digits "
-    "that float64 has more are lost by then."
-)
+""")
 right.mistake(
     "by_a_whole_root", {"query.shape[-1] ** -0.5": "1 / int(query.shape[-1] ** 0.5)"}, loses=EVERYWHERE
 ).feedback(

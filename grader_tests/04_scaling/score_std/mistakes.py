@@ -1,5 +1,6 @@
 """Known mistakes in `score_std`."""
 
+from ...shared.families import gradients, numbers, results, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import score_std
 
@@ -56,8 +57,10 @@ right.mistake("across_the_batch", loses="over a whole").patch("""
     "every query is dotted with every key of all of it."
 )
 right.mistake(
-    "turns_all_dimensions", {"key.transpose(-2, -1)": "key.permute(*reversed(range(key.ndim)))"}, loses="over a whole"
-).feedback("`.T` turns all dimensions around, the batch as well. Only the last two may change places.")
+    shapes.all_dimensions_reversed(what="key"),
+    {"key.transpose(-2, -1)": "key.permute(*reversed(range(key.ndim)))"},
+    loses="over a whole",
+)
 right.mistake("about_zero", {"std(correction=0)": "square().mean().sqrt()"}, loses=("one set", "where")).feedback(
     "The mean of the scores was not taken off: this is how far they lie from 0, on average, and not from "
     "their own mean.",
@@ -78,14 +81,8 @@ def score_std(query, key):
     "Measure those at hand.",
     see="5. Where the square root comes from",
 )
-right.mistake(
-    "plain_number", {"std(correction=0)": "std(correction=0).item()"}, loses=("float64", "gradients")
-).feedback(
-    "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them."
-)
-right.mistake("without_gradient", {"scores.std": "scores.detach().std"}, loses="gradients").feedback(
-    "No gradient comes back: the scores were detached, or made where gradients are off."
-)
+right.mistake(results.python_number, {"std(correction=0)": "std(correction=0).item()"}, loses=("float64", "gradients"))
+right.mistake(gradients.cut, {"scores.std": "scores.detach().std"}, loses="gradients")
 right.mistake(
     "of_the_weights", {"scores.std": "torch.softmax(scores, dim=-1).std"}, loses=("one set", "over a whole")
 ).feedback("The weights' spread, not the scores': there is no softmax in this exercise.")
@@ -118,15 +115,12 @@ right.mistake(
     "`view` and `reshape` give the keys another shape, and their numbers stay in the order in which they lie: that "
     "mixes the keys. Exchange two dimensions with `transpose`."
 )
-right.mistake("computes_the_spread_in_float32", loses="float64").patch("""
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 - scores = query @ key.transpose(-2, -1)
 - return scores.std(correction=0)
 + scores = query.float() @ key.float().transpose(-2, -1)
 + return scores.std(correction=0).to(query.dtype)
-""").feedback(
-    "The result has the right dtype, but it was computed in float32 and converted afterwards: the digits that float64 "
-    "has more are lost by then."
-)
+""")
 right.mistake("root_of_each_row", loses="gradients").patch("""
 - return scores.std(correction=0)
 + means = scores.mean(dim=-1, keepdim=True)

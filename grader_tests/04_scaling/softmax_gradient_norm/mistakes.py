@@ -1,5 +1,6 @@
 """Known mistakes in `softmax_gradient_norm`."""
 
+from ...shared.families import arguments, numbers, results
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_gradient_norm
 
@@ -53,11 +54,9 @@ def softmax_gradient_norm(scores):
     "row for each weight; it cannot be had from one backward pass through their sum."
 )
 right.mistake(
-    "plain_norm",
+    results.python_number,
     {"torch.outer(weights, weights))": "torch.outer(weights, weights)).item()"},
     loses=("float64", "its own"),
-).feedback(
-    "A number of Python's, not a tensor: `.item()` and `float()` leave the tensors behind, and the gradient with them."
 )
 right.mistake("the_table_itself", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
@@ -89,16 +88,13 @@ def softmax_gradient_norm(scores, step=0.01):
     "too short for the rounding of float32."
 )
 right.mistake(
-    "overflows", {"torch.softmax(scores, dim=-1)": "scores.exp() / scores.exp().sum()"}, loses="large"
-).feedback(
-    "NaN for large scores: their exponentials are more than a float can hold. What may be taken off all scores "
-    "without changing a weight?"
+    numbers.exponentials_overflow, {"torch.softmax(scores, dim=-1)": "scores.exp() / scores.exp().sum()"}, loses="large"
 )
-right.mistake("moves_the_scores", loses=("its own", "arguments")).patch("""
+right.mistake(arguments.argument_changed(what="the scores"), loses=("its own", "arguments")).patch("""
 - weights = torch.softmax(scores, dim=-1)
 + scores -= scores.max()
 + weights = scores.exp() / scores.exp().sum()
-""").feedback("The scores were moved in place, so whoever called you finds theirs changed. Work on a new tensor.")
+""")
 keeps_its_last_result(right, loses="the norm")
 softmax_gradient_norm.mistake("by_sums_of_powers", loses=("lopsided", "float64")).full_code("""
 def softmax_gradient_norm(scores):

@@ -1,5 +1,6 @@
 """Known mistakes in `masked_softmax`."""
 
+from ...shared.families import arguments, gradients, masks, numbers, scores, shapes
 from .contract import masked_softmax
 
 FILLS = (-1e9, -1e4, -1e5, -1e6, -1e10, -1e12, -1e15)
@@ -42,26 +43,18 @@ right.mistake("forgets_fully_blocked_rows", {"weights.masked_fill(mask, 0.0)": "
     see="A row with nothing to see",
 )
 right.mistake(
-    "wipes_nan_off_the_result",
+    gradients.nan_wiped_off(see="A row with nothing to see"),
     {
         'scores.masked_fill(mask, float("-inf"))': 'scores + torch.zeros_like(scores).masked_fill(mask, float("-inf"))',
         "masked_fill(mask, 0.0)": "nan_to_num(0.0)",
     },
     loses="gradients",
-).feedback(
-    "The weights are right, and the gradient of a fully blocked row is NaN: NaN was made on the way, and wiping it off "
-    "the result does not wipe it off the way back. Let none arise.",
-    see="A row with nothing to see",
 )
 right.mistake(
-    "fills_with_minus_1e9",
+    masks.blocked_by_number(see="3. From a mask to weights"),
     {'float("-inf")': "FILL", "weights.masked_fill(mask, 0.0)": "weights"},
     loses=("fully", "scores"),
-).for_each(FILL=FILLS).feedback(
-    "Blocked scores become a number such as -1e9. That is not low enough where the others are lower still, and it "
-    "makes all keys of a fully blocked row equal.",
-    see="3. From a mask to weights",
-)
+).for_each(FILL=FILLS)
 right.mistake(
     "fills_with_minus_1e9_but_for_empty_rows",
     {'float("-inf")': "FILL", "masked_fill(mask, 0.0)": "masked_fill(mask.all(-1, keepdim=True), 0.0)"},
@@ -118,21 +111,14 @@ right.mistake(
     see="3. From a mask to weights",
 )
 right.mistake(
-    "fully_blocked_rows_are_uniform",
+    masks.blocked_rows_equal(see="A row with nothing to see"),
     {'float("-inf")': "torch.finfo(scores.dtype).min", "weights.masked_fill(mask, 0.0)": "weights"},
     loses="fully",
-).feedback(
-    "In a fully blocked row all keys get the same weight: they were all filled with the same finite number. The row "
-    "must be 0.",
-    see="A row with nothing to see",
 )
-right.mistake("mask_inverted", loses="open keys").patch("""
+right.mistake(masks.inverted(see="5. Two opposite conventions"), loses="open keys").patch("""
   def masked_softmax(scores, mask):
 +     mask = ~mask
-""").feedback(
-    "The mask is inverted: blocked keys get all the weight. Here True means *blocked*.",
-    see="5. Two opposite conventions",
-)
+""")
 right.mistake(
     "multiplies_scores_by_the_mask",
     {'scores.masked_fill(mask, float("-inf"))': "scores * ~mask", "weights.masked_fill(mask, 0.0)": "weights"},
@@ -152,9 +138,7 @@ right.mistake(
     "(1 - mask) · -inf, or mask · -inf, is NaN wherever a factor is 0: 0 · ∞ is not a number. Choose the value, do not "
     "multiply by it."
 )
-right.mistake("over_the_queries", {"softmax(filled, -1)": "softmax(filled, -2)"}, loses="open keys").feedback(
-    "Each column sums to 1, not each row: the softmax goes over the queries. Look at `dim`."
-)
+right.mistake(scores.softmax_over_queries, {"softmax(filled, -1)": "softmax(filled, -2)"}, loses="open keys")
 right.mistake("over_dimension_1", {"softmax(filled, -1)": "softmax(filled, 1)"}, loses="masks").feedback(
     "The softmax goes over dimension 1. That is the last one of a matrix, and no longer where batches come first."
 )
@@ -209,22 +193,21 @@ def masked_softmax(scores, mask):
     "e^s was computed for the blocked keys too and thrown away afterwards. Where it overflowed, 0 times ∞ makes NaN in "
     "the gradient: a blocked score must be replaced *before* it goes into anything."
 )
-masked_softmax.mistake("fills_in_place", loses="float64").full_code("""
+masked_softmax.mistake(arguments.argument_changed("fills_in_place", what="the scores"), loses="float64").full_code("""
 def masked_softmax(scores, mask):
     filled = FILLED
     filled.masked_fill_(mask & ~mask.all(-1, keepdim=True), float("-inf"))
     return torch.softmax(scores, -1).masked_fill(mask, 0.0)
-""").for_each(FILLED=("scores.detach() if scores.is_leaf else scores", "scores")).feedback(
-    "The scores were changed in place: functions whose name ends in `_` write into their argument. Use the one without."
-)
-right.mistake("writes_into_the_weights", {"weights.masked_fill(": "weights.masked_fill_("}, loses="gradients").feedback(
-    "The weights were changed in place, and the softmax needs them as they were on the way back. `weights[...] = 0` "
-    "and functions whose name ends in `_` write into a tensor: make a new one."
+""").for_each(FILLED=("scores.detach() if scores.is_leaf else scores", "scores"))
+right.mistake(
+    gradients.overwritten_before_backward(what="the weights"),
+    {"weights.masked_fill(": "weights.masked_fill_("},
+    loses="gradients",
 )
 right.mistake(
     "asks_for_rows_without_keepdim", {"masked_fill(mask, 0.0)": "masked_fill(mask.all(-1), 0.0)"}, loses="fully"
 ).feedback("`mask.all(-1)` has one dimension less than the weights: what was a row meets a column. Keep the dimension.")
-right.mistake("opens_the_mask_in_place", loses="float64").patch("""
+right.mistake(arguments.argument_changed("opens_the_mask_in_place", what="the mask"), loses="float64").patch("""
 - filled = scores.masked_fill(mask, float("-inf"))
 + nothing = mask.all(-1, keepdim=True)
 + mask &= ~nothing
@@ -232,49 +215,37 @@ right.mistake("opens_the_mask_in_place", loses="float64").patch("""
 @@
 - return weights.masked_fill(mask, 0.0)
 + return weights.masked_fill(nothing, 0.0)
-""").feedback(
-    "The mask was changed in place: `&=` and functions whose name ends in `_` write into it, and whoever made it uses "
-    "it again. Make a new one."
-)
-right.mistake("drops_a_batch_of_one", loses="masks").patch("""
+""")
+right.mistake(shapes.squeezed, loses="masks").patch("""
   def masked_softmax(scores, mask):
 +     scores = scores if scores.dim() > 2 else scores[None]
 @@
 - return weights.masked_fill(mask, 0.0)
 + return weights.masked_fill(mask, 0.0).squeeze(0)
-""").feedback(
-    "A batch of one comes back without its first dimension: `squeeze` takes away whatever has the size 1, and not only "
-    "what was put there before."
-)
-right.mistake("without_gradients", {"scores.masked_fill": "scores.detach().masked_fill"}, loses="gradients").feedback(
-    "No gradient flows: it was cut by `detach`, `.data` or `no_grad`."
-)
-right.mistake("in_float32_always", {"scores.masked_fill": "scores.float().masked_fill"}, loses="float64").feedback(
-    "The result is float32 whatever the scores are. Keep their dtype."
+""")
+right.mistake(
+    gradients.cut(what="the scores"), {"scores.masked_fill": "scores.detach().masked_fill"}, loses="gradients"
 )
 right.mistake(
-    "in_float32_on_the_way",
+    numbers.always_float32(of="the scores"), {"scores.masked_fill": "scores.float().masked_fill"}, loses="float64"
+)
+right.mistake(
+    numbers.float32_on_the_way,
     {"softmax(filled, -1)": "softmax(filled, -1, dtype=torch.float32).to(scores.dtype)"},
     loses="float64",
-).feedback(
-    "Somewhere on the way the numbers are float32, whatever they were before: look for `float()` and `dtype=`. What "
-    "float64 holds beyond that is lost, though the result is float64 again."
-)
-right.mistake("in_float64_always", {"scores.masked_fill": "scores.double().masked_fill"}, loses="float64").feedback(
-    "The result is float64 whatever the scores are. Keep their dtype."
 )
 right.mistake(
-    "fills_from_another_device",
+    numbers.always_float64(of="the scores"), {"scores.masked_fill": "scores.double().masked_fill"}, loses="float64"
+)
+right.mistake(
+    numbers.default_device(where="the scores", how="`masked_fill`, or `torch.full_like`"),
     {'scores.masked_fill(mask, float("-inf"))': "torch.where(mask, torch.full(scores.shape, -torch.inf), scores)"},
     loses="float64",
-).feedback(
-    "A tensor is made on PyTorch's default device, in its default dtype. The scores may lie elsewhere: take "
-    "`masked_fill`, or `torch.full_like`."
 )
-right.mistake("shares_one_unit_among_all_rows", loses="open keys").patch("""
+right.mistake(scores.softmax_over_everything, loses="open keys").patch("""
 - weights = torch.softmax(filled, -1)
 + weights = torch.softmax(filled.flatten(), 0).view(filled.shape)
-""").feedback("All the weights together add up to 1. Every row has a unit of its own to share: add up one of them.")
+""")
 right.mistake(
     "ignores_the_mask",
     {'scores.masked_fill(mask, float("-inf"))': "scores", "weights.masked_fill(mask, 0.0)": "weights"},
@@ -291,14 +262,11 @@ def masked_softmax(scores, mask):
     "and the other one, 0 / 0, was computed all the same. Let the divisor be 1 there *before* you divide.",
     see="A row with nothing to see",
 )
-masked_softmax.mistake("subtracts_one_maximum_for_all_rows", loses="scores").full_code("""
+masked_softmax.mistake(numbers.one_maximum_for_all, loses="scores").full_code("""
 def masked_softmax(scores, mask):
     seen = scores.masked_fill(mask, -torch.inf)
     top = seen.max().detach()
     unnormalised = torch.exp(seen - top.masked_fill(top.isinf(), 0.0))
     total = unnormalised.sum(-1, keepdim=True)
     return unnormalised / total.masked_fill(total == 0, 1.0)
-""").feedback(
-    "You subtract *one* maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
-    "each row needs its own."
-)
+""")

@@ -1,5 +1,6 @@
 """Known mistakes in `padding_mask`."""
 
+from ...shared.families import arguments, masks, numbers
 from .contract import padding_mask
 
 right = padding_mask.reference_answer("""
@@ -14,9 +15,8 @@ right.mistake("misses_the_first_pad", {" >= lengths": " > lengths"}, loses="True
 right.mistake("blocks_the_last_word", {"[:, None]": "[:, None] - 1"}, loses="True at and past").feedback(
     "The last word of each sentence is blocked. A sentence of length n has the places 0 to n - 1."
 )
-right.mistake("blocks_the_words", {" >= lengths": " < lengths"}, loses="True at and past").feedback(
-    "The mask is inverted: the words are blocked and the padding is open. Here True means *blocked*.",
-    see="5. Two opposite conventions",
+right.mistake(
+    masks.inverted(see="5. Two opposite conventions"), {" >= lengths": " < lengths"}, loses="True at and past"
 )
 padding_mask.mistake("without_heads_and_queries", loses="True at and past").full_code("""
 def padding_mask(lengths, S):
@@ -58,24 +58,22 @@ def padding_mask(lengths, S):
     "A full sentence is blocked throughout. Counted from the end, as in `row[-pads:]`, no pads at all are `row[0:]`, "
     "which is everything."
 )
-padding_mask.mistake("a_padding_mask_to_add", loses="True at and past").full_code("""
+padding_mask.mistake(masks.to_add, loses="True at and past").full_code("""
 def padding_mask(lengths, S):
     pads = torch.arange(S, device=lengths.device) >= lengths[:, None]
     return torch.zeros(len(lengths), 1, 1, S).masked_fill(pads[:, None, None, :], float("-inf"))
-""").feedback("This is a mask to *add* to scores, 0 and -inf. Here a mask is boolean: True where blocked.")
-right.mistake("padding_in_zeros_and_ones", {":]": ":].NUMBER()"}, loses="boolean").for_each(
-    NUMBER=("long", "float", "int")
-).feedback(
-    "The right cells, in the wrong type: zeros and ones. A mask is boolean, so that `~`, `|` and `masked_fill` work."
+""")
+right.mistake(masks.of_numbers, {":]": ":].NUMBER()"}, loses="boolean").for_each(NUMBER=("long", "float", "int"))
+right.mistake(
+    numbers.default_device(where="`lengths`", what="the positions", how="give them the device of `lengths`"),
+    {"S, device=lengths.device": "S"},
+    loses="boolean",
 )
-right.mistake("ignores_the_device_of_the_lengths", {"S, device=lengths.device": "S"}, loses="boolean").feedback(
-    "The places are made on PyTorch's default device. Make them where `lengths` is."
-)
-padding_mask.mistake("changes_the_lengths", loses="the lengths").full_code("""
+padding_mask.mistake(arguments.argument_changed(what="the lengths"), loses="the lengths").full_code("""
 def padding_mask(lengths, S):
     lengths -= 1
     return (torch.arange(S, device=lengths.device) > lengths[:, None])[:, None, None, :]
-""").feedback("`lengths` is not what it was before the call. Work on a new tensor.")
+""")
 padding_mask.mistake("remembers_a_mask_of_this_shape", loses="True at and past").full_code("""
 masks = {}
 

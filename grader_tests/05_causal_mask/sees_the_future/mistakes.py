@@ -1,5 +1,6 @@
 """Known mistakes in `sees_the_future`."""
 
+from ...shared.families import results
 from .contract import sees_the_future
 
 EVERYWHERE = ("right", "a leak at one")  # what an answer loses whose every result is wrong
@@ -101,10 +102,10 @@ def sees_the_future(attention, x):
     "and it need not even take one.",
     see="8. Catch a leak",
 )
-right.mistake("answers_with_a_tensor", loses="True or").patch("""
+right.mistake(results.tensor_for_bool, loses="True or").patch("""
 - return bool((influence.triu(1) > 1e-5).any())
 + return (influence.triu(1) > 1e-5).any()
-""").feedback("The answer is a tensor. Return a plain `True` or `False`: `bool(...)` makes one of it.")
+""")
 sees_the_future.mistake("changes_x", loses="True or").full_code("""
 def sees_the_future(attention, x):
     before, found = attention(x), False

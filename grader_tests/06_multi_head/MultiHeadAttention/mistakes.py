@@ -1,5 +1,6 @@
 """Known mistakes in `MultiHeadAttention`."""
 
+from ...shared.families import arguments, calls, gradients, masks, modules, results, scores
 from ...shared.heads import STEPS, add_mistakes
 from ..common import LEVELS, SPLITTING
 from .contract import mha
@@ -32,21 +33,12 @@ class MultiHeadAttention(nn.Module):
 )
 
 add_mistakes(right, EVERYWHERE, cutting=SPLITTING, maps=LEVELS)
-right.mistake(
-    "ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
-).feedback(
-    "You divide the scores by the root of the model's width. Each head's queries and keys are only D / H numbers long: "
-    "divide by the root of that."
-)
-right.mistake("MultipliesByTheRoot", {"key.mT / query": "key.mT * query"}, loses=EVERYWHERE).feedback(
-    "You multiply the scores by the root of a head's width. Divide by it."
-)
+right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
+right.mistake(scores.multiplied_by_root, {"key.mT / query": "key.mT * query"}, loses=EVERYWHERE)
 right.mistake("ScalesByTheNumberOfHeads", {"query.shape[-1]": "self.n_heads"}, loses=EVERYWHERE).feedback(
     "You divide the scores by the root of the number of heads. It is the width of one head that counts."
 )
-right.mistake("ScalesByTheNumberOfKeys", {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
-    "You divide the scores by the root of the number of keys. It is the width of one head that counts."
-)
+right.mistake(scores.scaled_by_number_of_keys, {"query.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE)
 right.mistake("CutsAndMergesBetweenWords", loses=EVERYWHERE).patch("""
 - return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 + return x.reshape(len(x), self.n_heads, x.shape[1], -1)
@@ -141,11 +133,11 @@ right.mistake("SetsBlockedScoresToZero", loses="masks").patch("""
 + weights = scores.masked_fill(blocked, 0.0).softmax(-1)
 + return weights.masked_fill(blocked.expand_as(weights).all(-1, keepdim=True), 0.0)
 """).feedback("You set blocked scores to 0. That is a score like any other; a blocked one must get the weight 0.")
-right.mistake("AddsTheMask", loses="masks").patch("""
+right.mistake(masks.added, loses="masks").patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
 - return weights.masked_fill(blocked, 0.0)
 + return (scores + blocked).softmax(-1)
-""").feedback("You add the mask to the scores as it is: a blocked one becomes greater by 1. It must get the weight 0.")
+""")
 right.mistake("EmptiesTheRowInEveryHead", loses="a fully").patch("""
 - return weights.masked_fill(blocked, 0.0)
 + weights = weights.masked_fill(blocked, 0.0)
@@ -171,12 +163,12 @@ right.mistake("ExponentiatesUnguarded", loses="scores").patch("""
 + total = grown.sum(-1, keepdim=True)
 + return grown / total.masked_fill(total == 0, 1.0)
 """).feedback("exp of a large score overflows: subtract each row's greatest score first, or use torch.softmax.")
-right.mistake("BlocksTheFutureUnasked", loses="self-attention").patch("""
+right.mistake(masks.causal_by_default, loses="self-attention").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is None and mask is None:
 +         mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-""").feedback("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
-right.mistake("ReturnsTheScores", loses=EVERYWHERE).patch("""
+""")
+right.mistake(results.scores_for_weights, loses=EVERYWHERE).patch("""
 - weights = self.drop(self.weigh(self.score(query, key), mask))
 + scores = self.score(query, key)
 + if mask is not None:
@@ -185,7 +177,7 @@ right.mistake("ReturnsTheScores", loses=EVERYWHERE).patch("""
 @@
 - return self.W_o(output), weights
 + return self.W_o(output), scores
-""").feedback("What you return beside the output are scores. Return the weights, after the softmax.")
+""")
 right.mistake(
     "DropsTheOutputToo",
     {"self.W_o(output)": "F.dropout(self.W_o(output), self.p, self.training)"},
@@ -201,10 +193,11 @@ right.mistake("DropsWhatTheHeadsFound", loses="dropout", when="what the heads fo
     "Dropout falls on what the heads found, before W_o. It belongs on the weights, before they meet the values."
 )
 right.mistake(
-    "DropsATenthByDefault", {"dropout=0.0": "dropout=P"}, loses=("self-attention", "gradients"), when="drops unasked"
-).for_each(P=(0.1, 0.2, 0.5)).feedback(
-    "Without being asked your module drops a part of the weights: `dropout` is 0.0 by default."
-)
+    modules.dropped_by_default,
+    {"dropout=0.0": "dropout=P"},
+    loses=("self-attention", "gradients"),
+    when="drops unasked",
+).for_each(P=(0.1, 0.2, 0.5))
 right.mistake("NeverDrops", {"F.dropout(weights, self.p, self.training)": "weights"}, loses="dropout").feedback(
     "Dropout changes nothing in your module, in training mode either."
 )
@@ -285,37 +278,21 @@ right.mistake("HasNoParametersAtFirst", loses=("its parameters", *EVERYWHERE)).p
     "Once it is made, your module has no parameters. Layers that are made in forward are new in each call, and those "
     "in a list or a dict do not belong to the module: nothing trains them. Make them in __init__, as attributes."
 )
+right.mistake(gradients.weights_detached, {"(output), weights": "(output), weights.detach()"}, loses="gradients")
+right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"mask))": "mask)).detach()"}, loses="gradients")
 right.mistake(
-    "ReturnsDetachedWeights", {"(output), weights": "(output), weights.detach()"}, loses="gradients"
-).feedback("The weights that you return are detached: a loss that is made of them trains nothing.")
-right.mistake("DetachesTheWeights", {"mask))": "mask)).detach()"}, loses="gradients").feedback(
-    "The numbers are right, but the weights were detached: nothing that W_q and W_k do is ever learned."
+    arguments.not_refused(
+        "A width that the heads cannot share is not refused: raise a ValueError that names n_heads or d_model."
+    ),
+    loses="ValueError",
 )
-right.mistake("ExaminesNothing", loses="ValueError").patch("""
-- if d_model % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ pass
-""").feedback("A width that the heads cannot share is not refused: raise a ValueError that names n_heads or d_model.")
-right.mistake("RefusesWithoutNaming", loses="ValueError").patch("""
-- raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ raise ValueError("the width must be divisible by the number of heads")
-""").feedback(
-    "Your ValueError does not say which argument was wrong, with its value: both, the name as in the signature."
-)
-right.mistake("Asserts", loses="ValueError").patch("""
-- if d_model % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ assert d_model % n_heads == 0, f"n_heads is {n_heads}, which does not divide d_model, {d_model}"
-""").feedback(
-    "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
-)
-right.mistake("KeepsTheFirstMask", loses="masks").patch("""
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(calls.first_mask_kept, loses="masks").patch("""
   def forward(self, x, context=None, mask=None):
 +     if mask is not None:
 +         mask = self.mask = getattr(self, "mask", mask)
-""").feedback(
-    "The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own."
-)
+""")
 right.mistake("KeepsTheFirstContext", loses="cross-attention").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is not None:
@@ -334,17 +311,11 @@ right.mistake(
     "`self`."
 )
 right.mistake(
-    "DropsTheSameShareAlways", {"weights, self.p,": "weights, P,"}, loses="dropout", when="another share is dropped"
-).for_each(P=(0.5, 0.1, 0.2)).feedback(
-    "`dropout` changes nothing: your module always drops the same share of the weights (`F.dropout` half of them, "
-    "where it is not told how many). Hand the argument on."
-)
-right.mistake("ForgetsSuperInit", loses=("its parameters", *EVERYWHERE)).patch("""
+    modules.dropped_always, {"weights, self.p,": "weights, P,"}, loses="dropout", when="another share is dropped"
+).for_each(P=(0.5, 0.1, 0.2))
+right.mistake(modules.super_init_forgotten, loses=("its parameters", *EVERYWHERE)).patch("""
 - super().__init__()
-""").feedback(
-    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
-    "every other module's `__init__`?"
-)
+""")
 right.mistake(
     "AsksWhetherTheContextIsTrue", {"x if context is None else context": "context or x"}, loses="cross-"
 ).feedback(

@@ -1,5 +1,6 @@
 """Known mistakes in `load_torch_weights`."""
 
+from ...shared.families import gradients, numbers, results
 from .contract import load
 
 right = load.reference_answer("""
@@ -87,9 +88,9 @@ replacing.mistake("shares_the_last", loses="neither").patch("""
 - ours.W_o.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 + ours.W_o.weight = theirs.out_proj.weight
 """).feedback("W_o and `theirs.out_proj` hold the very same parameter: training one moves the other. Copy the numbers.")
-right.mistake("returns_nothing", loses="returns").patch("""
+right.mistake(results.nothing_returned, loses="returns").patch("""
 - return ours
-""").feedback("The `return` is missing: return ours.")
+""")
 right.mistake("returns_theirs", {"return ours": "return theirs"}, loses="returns").feedback(
     "You return theirs; return ours."
 )
@@ -128,27 +129,21 @@ def load_torch_weights(ours, theirs):
     "side knows, and `w = …` gives a name to a tensor and moves no number."
 )
 right.mistake(
-    "rounds_to_float32",
+    numbers.float32_on_the_way(what="the weights"),
     {
         "weight.copy_(weight)": "weight.copy_(weight.float())",
         "theirs.out_proj.weight": "theirs.out_proj.weight.float()",
     },
     loses="every",
-).feedback(
-    "On their way the weights become float32: those of a float64 layer lose half of their digits, and the two do not "
-    "compute the same."
 )
-load.mistake("switches_gradients_off", loses=("returns", "theirs")).full_code("""
+load.mistake(gradients.gradients_switched_off, loses=("returns", "theirs")).full_code("""
 def load_torch_weights(ours, theirs):
     torch.set_grad_enabled(False)
     for name, weight in zip(("W_q", "W_k", "W_v"), theirs.in_proj_weight.chunk(3)):
         getattr(ours, name).weight.copy_(weight)
     ours.W_o.weight.copy_(theirs.out_proj.weight)
     return ours
-""").feedback(
-    "You switch gradients off and never on again: from here on nothing can be trained, whatever it is. `with "
-    "torch.no_grad():` ends with its block."
-)
+""")
 load.mistake("goes_by_the_order", loses="every").full_code("""
 def load_torch_weights(ours, theirs):
     with torch.no_grad():

@@ -1,5 +1,6 @@
 """Known mistakes in `merge_heads`."""
 
+from ...shared.families import gradients, numbers, shapes
 from .contract import merge_heads
 
 right = merge_heads.alternative("merge_by_contiguous_view")
@@ -75,41 +76,31 @@ def merge_heads(x):
 """).feedback(
     "`transpose_` (with an underscore) changes x itself: whoever handed it to you finds it with another shape."
 )
-merge_heads.mistake("detaches_the_words", loses="gradients").full_code("""
+merge_heads.mistake(gradients.cut(what="`x`"), loses="gradients").full_code("""
 def merge_heads(x):
     return x.detach().transpose(1, 2).flatten(2)
-""").feedback(
-    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
-)
-merge_heads.mistake("rounds_to_float32", loses="any layout").full_code("""
+""")
+merge_heads.mistake(numbers.float32_on_the_way, loses="any layout").full_code("""
 def merge_heads(x):
     return x.float().transpose(1, 2).flatten(2).to(x.dtype)
-""").feedback(
-    "On their way the numbers become float32: those of a float64 x lose half of their digits, and the dtype that you "
-    "return does not bring them back. Numbers only move here."
-)
-merge_heads.mistake("fills_a_float32_tensor", loses="any layout").full_code("""
+""")
+merge_heads.mistake(numbers.float32_buffer(of="x"), loses="any layout").full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape
     made = torch.empty(B, T, H * K)
     for h in range(H):
         made[..., h * K : (h + 1) * K] = x[:, h]
     return made
-""").feedback(
-    "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
-    "`torch.empty(..., dtype=x.dtype)`."
-)
-merge_heads.mistake("a_matrix_on_another_device", loses="any layout").full_code("""
+""")
+merge_heads.mistake(
+    numbers.default_device(what="a matrix of positions", how="`device=x.device`"), loses="any layout"
+).full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape
     place = torch.eye(H * K, dtype=x.dtype).view(H, K, H * K)
     return torch.einsum("bhtk,hkd->btd", x, place)
-""").feedback(
-    "The matrix of places is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`."
-)
-right.mistake("squeezes_the_words", {"B, T, H * K)": "B, T, H * K).squeeze()"}, loses="the heads").feedback(
-    "`squeeze()` removes every dimension of size 1, also those of a batch of one and of a single word."
-)
+""")
+right.mistake(shapes.squeezed, {"B, T, H * K)": "B, T, H * K).squeeze()"}, loses="the heads")
 merge_heads.mistake("moves_the_batch_behind_the_words", loses="the heads").full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape

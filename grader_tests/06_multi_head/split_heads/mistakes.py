@@ -1,5 +1,6 @@
 """Known mistakes in `split_heads`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import split_heads
 
 right = split_heads.reference_answer("""
@@ -56,18 +57,13 @@ right.mistake("returns_a_tuple_of_heads", loses="each head").patch("""
 """).feedback(
     "Your heads come as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
 )
-split_heads.mistake("checks_nothing", loses="ValueError").full_code("""
-def split_heads(x, n_heads):
-    return HEADS
-""").for_each(
-    HEADS=(
-        "x.reshape(*x.shape[:2], n_heads, x.shape[2] // n_heads).transpose(1, 2)",
-        "x.unflatten(-1, (n_heads, -1)).transpose(1, 2)",
-        "torch.stack(x.chunk(n_heads, dim=-1), dim=1)",
-    )
-).feedback(
-    "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
-    "names n_heads."
+right.mistake(
+    arguments.not_refused(
+        "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a "
+        "ValueError that "
+        "names n_heads."
+    ),
+    loses="ValueError",
 )
 split_heads.mistake("drops_what_is_left_over", loses="ValueError").full_code("""
 def split_heads(x, n_heads):
@@ -76,19 +72,8 @@ def split_heads(x, n_heads):
 """).feedback(
     "Where n_heads does not divide D you drop the numbers that are left over, without a word. Raise a ValueError."
 )
-split_heads.mistake("asserts", loses="ValueError").full_code("""
-def split_heads(x, n_heads):
-    assert x.shape[-1] % n_heads == 0, f"n_heads is {n_heads}, which does not divide {x.shape[-1]}"
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-""").feedback(
-    "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
-)
-right.mistake("raises_without_naming", loses="ValueError").patch("""
-- raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[-1]}")
-+ raise ValueError("the width must be divisible by the number of heads")
-""").feedback(
-    "Your ValueError does not say which argument was wrong, with its value: both, the name as in the signature."
-)
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake("divides_the_wrong_way_round", loses=("each head", "ValueError")).patch("""
 - if x.shape[-1] % n_heads:
 + if n_heads % x.shape[-1]:
@@ -99,18 +84,13 @@ right.mistake("tests_the_number_of_words", loses=("each head", "ValueError")).pa
 + if x.shape[1] % n_heads:
 +     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[1]}")
 """).feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
-right.mistake("detaches_the_heads", {"x.unflatten": "x.detach().unflatten"}, loses="gradients").feedback(
-    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
-)
+right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
 right.mistake(
-    "rounds_to_float32",
+    numbers.float32_on_the_way,
     {"x.unflatten": "x.float().unflatten", ".transpose(1, 2)": ".transpose(1, 2).to(x.dtype)"},
     loses="float64",
-).feedback(
-    "On their way the numbers become float32: those of a float64 x lose half of their digits, and the dtype that you "
-    "return does not bring them back. Numbers only move here."
 )
-split_heads.mistake("fills_a_float32_tensor", loses="float64").full_code("""
+split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape
     if D % n_heads:
@@ -119,19 +99,14 @@ def split_heads(x, n_heads):
     for h, piece in enumerate(x.chunk(n_heads, dim=-1)):
         made[:, h] = piece
     return made
-""").feedback(
-    "Your result is always float32. It must have the dtype of x: make new tensors with `x.new_empty` or "
-    "`torch.empty(..., dtype=x.dtype)`."
-)
-right.mistake("gathers_the_heads_on_another_device", loses="float64").patch("""
+""")
+right.mistake(numbers.default_device(what="the tensor that you fill", how="`x.new_zeros`"), loses="float64").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + heads = torch.zeros(len(x), 0, x.shape[1], x.shape[2] // n_heads, dtype=x.dtype)
 + for piece in x.chunk(n_heads, dim=-1):
 +     heads = torch.cat([heads, piece.unsqueeze(1)], dim=1)
 + return heads
-""").feedback(
-    "The tensor that you begin with is made on PyTorch's default device. x may lie elsewhere: take `x.new_zeros`."
-)
+""")
 right.mistake("stacks_the_heads_in_front", loses="each head").patch("""
 - return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 + B, T, D = x.shape

@@ -1,5 +1,6 @@
 """Known mistakes in `value_output_matrices`."""
 
+from ...shared.families import arguments, numbers
 from .contract import value_output_matrices
 
 ALL = ("the matrix", "gradients")
@@ -49,10 +50,11 @@ right.mistake("heads_are_summed", {"torch.stack(heads)": "sum(heads)"}, loses=AL
 right.mistake("head_size_for_heads", {"split(width // n_heads)": "split(n_heads)"}, loses="the matrix").feedback(
     "You make heads of `n_heads` numbers each. It is the number of heads: each has D / n_heads numbers."
 )
-right.mistake("no_error", loses="ValueError").patch("""
-- if n_heads < 1 or width % n_heads:
--     raise ValueError(f"n_heads is {n_heads} and does not divide {width}")
-""").feedback("There is no error for a number of heads that does not divide the width.")
 right.mistake(
-    "in_float64", {"return torch.stack(heads)": "return torch.stack(heads).double()"}, loses="float32"
-).feedback("The right numbers in float64, whatever came in.")
+    arguments.not_refused("There is no error for a number of heads that does not divide the width."), loses="ValueError"
+)
+right.mistake(
+    numbers.always_float64(of="the weights"),
+    {"return torch.stack(heads)": "return torch.stack(heads).double()"},
+    loses="float32",
+)

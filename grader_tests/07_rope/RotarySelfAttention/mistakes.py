@@ -1,5 +1,6 @@
 """Known mistakes in `RotarySelfAttention`."""
 
+from ...shared.families import gradients, masks, modules, numbers
 from ...shared.heads import STEPS, add_mistakes
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import rotary
@@ -180,10 +181,10 @@ right.mistake("LooksUpInAShortTable", loses="the positions").patch("""
     "Cosines and sines are looked up in a table for the positions 0 to 511. Positions may lie farther out, and between "
     "two whole numbers."
 )
-right.mistake("BlocksTheFutureUnasked", loses=EVERYWHERE).patch("""
+right.mistake(masks.causal_by_default, loses=EVERYWHERE).patch("""
 - blocked = torch.tensor(False) if mask is None else mask
 + blocked = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1) if mask is None else mask
-""").feedback("Without a mask the future is blocked, as in a language model. Without a mask nothing is blocked.")
+""")
 right.mistake(
     "ScalesByTheModelsWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
 ).feedback("You scale by the width of the model: the scores belong to one head, so its width counts.")
@@ -201,10 +202,7 @@ right.mistake("LearnsTheFrequencies", loses="its parameters").patch("""
     "Your frequencies are parameters, so training would change them. They are no part of what is learned: compute "
     "them, or register a buffer."
 )
-right.mistake("DetachesTheRotated", {"self.base))": "self.base)).detach()"}, loses="gradients").feedback(
-    "The numbers are right, but queries and keys were detached (or rotated under no_grad): nothing that they do is "
-    "ever learned."
-)
+right.mistake(gradients.cut(what="`W_q` and `W_k`"), {"self.base))": "self.base)).detach()"}, loses="gradients")
 add_mistakes(right, EVERYWHERE)
 right.mistake("MultipliesTheMaskByInfinity", loses=("masks", "a fully", "gradients")).patch("""
 - weights = scores.masked_fill(blocked, -torch.inf).softmax(-1)
@@ -228,15 +226,14 @@ right.mistake(
     "`base` is kept where all modules of the class share it: a second one changes the first. Keep it in `self`.",
     see=CLOCKS,
 )
-right.mistake("CountsOnAnotherDevice", {"x.shape[1], device=x.device": "x.shape[1]"}, loses="float64").feedback(
-    "The default positions are made on PyTorch's default device. x may lie elsewhere: make them on its device."
+right.mistake(
+    numbers.default_device("CountsOnAnotherDevice", what="the default positions", how="`device=x.device`"),
+    {"x.shape[1], device=x.device": "x.shape[1]"},
+    loses="float64",
 )
-right.mistake("ForgetsSuperInit", loses=("its parameters", "self-attention")).patch("""
+right.mistake(modules.super_init_forgotten, loses=("its parameters", "self-attention")).patch("""
 - super().__init__()
-""").feedback(
-    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
-    "every other module's `__init__`?"
-)
+""")
 right.mistake("TakesPartnersFromTheOtherHalf", loses="self-attention").patch("""
 - return turn_pairs(x, *cos_and_sin(x, positions, self.base))
 + cos, sin = (part.repeat_interleave(2, -1) for part in cos_and_sin(x, positions, self.base))

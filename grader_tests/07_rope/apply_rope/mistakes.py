@@ -1,5 +1,6 @@
 """Known mistakes in `apply_rope`."""
 
+from ...shared.families import gradients, numbers, shapes
 from ..common import CLOCKS, LAYOUTS, TURNING
 from .contract import apply_rope
 
@@ -173,15 +174,13 @@ right.mistake("takes_so_many_dimensions_only", loses=("every", "any leading")).p
 """).for_each(NAMES=("batch, heads, tokens, dim", "batch, tokens, dim")).feedback(
     "It takes x only with a certain number of dimensions. `...` stands for any number of them, none included."
 )
-right.mistake("by_view", loses="float64").patch("""
+right.mistake(shapes.view_of_strided, loses="float64").patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]
 + even, odd = x.view(-1, x.shape[-2], x.shape[-1] // 2, 2).unbind(-1)
 @@
 - return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 + return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).view(x.shape)
-""").feedback(
-    "`view` fails where the numbers do not lie side by side in memory, as after a transpose; `reshape` copies then."
-)
+""")
 right.mistake("in_degrees", {"positions.double()": "torch.deg2rad(positions.double())"}, loses=EVERYWHERE).feedback(
     "The positions were taken for degrees. A frequency of 1 is one radian for each position.", see=TURNING
 )
@@ -208,11 +207,9 @@ right.mistake(
     "float32 for them, whatever dtype x has."
 )
 right.mistake(
-    "result_in_float64",
+    numbers.always_float64(of="`x`"),
     {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
     loses="float64",
-).feedback(
-    "The result has another dtype than x. Angles may be computed in any precision; the result is of the dtype of x."
 )
 plain.mistake(
     "result_as_wide_as_the_positions",
@@ -222,14 +219,14 @@ plain.mistake(
     },
     loses="float64",
 ).feedback("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
-right.mistake("result_in_float32", loses="float64").patch("""
+right.mistake(numbers.always_float32(of="`x`"), loses="float64").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.float()
-""").feedback("The result is float32 whatever x is. It has the dtype of x.")
-plain.mistake("without_gradient", loses="gradients").patch("""
+""")
+plain.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.detach()
-""").feedback("No gradient flows through the result: it was made under no_grad, or from x.detach().")
+""")
 right.mistake("in_polar_coordinates", loses="gradients").patch("""
 - cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
 @@
@@ -267,9 +264,8 @@ right.mistake("as_complex_without_contiguous", loses="float64").patch("""
     "Complex numbers are a fine way, but `torch.view_as_complex` wants the two numbers of a pair side by side in "
     "memory. After a transpose they may not be: call `.contiguous()` first."
 )
-right.mistake("frequencies_on_another_device", {", device=x.device": ""}, loses="float64").feedback(
-    "The frequencies are made on PyTorch's default device. x may lie elsewhere: make them on its device, or move them "
-    "there."
+right.mistake(
+    numbers.default_device(what="the frequencies", how="`device=x.device`"), {", device=x.device": ""}, loses="float64"
 )
 right.mistake("turns_the_halves_clockwise", loses=("every pair", "any positions")).patch("""
 - even, odd = x[..., 0::2], x[..., 1::2]

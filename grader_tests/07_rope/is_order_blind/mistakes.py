@@ -1,5 +1,6 @@
 """Known mistakes in `is_order_blind`."""
 
+from ...shared.families import results
 from .contract import is_order_blind
 
 EVERYWHERE = ("functions", "the permutation")  # what an answer loses whose every result is wrong
@@ -97,10 +98,10 @@ def is_order_blind(attention, x, permutation):
 right.mistake("says_the_opposite", {"bool(": "not bool("}, loses=EVERYWHERE).feedback(
     "The answer is the wrong way round: True means that the function does *not* see the order."
 )
-is_order_blind.mistake("answers_with_a_tensor", loses="True or").full_code("""
+is_order_blind.mistake(results.tensor_for_bool, loses="True or").full_code("""
 def is_order_blind(attention, x, permutation):
     return (attention(x[permutation]) - attention(x)[permutation]).abs().max() < 1e-4
-""").feedback("The answer is a tensor. Return a plain `True` or `False`: `bool(…)` makes one of it.")
+""")
 is_order_blind.mistake("permutes_x_in_place", loses="True or").full_code("""
 def is_order_blind(attention, x, permutation):
     kept = attention(x)[permutation]

@@ -1,5 +1,6 @@
 """Known mistakes in `rope_frequencies`."""
 
+from ...shared.families import arguments
 from .contract import rope_frequencies
 
 EVERYWHERE = ("for any even", "for any base")  # what an answer loses whose every result is wrong
@@ -116,29 +117,13 @@ right.mistake("as_a_list", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return [base ** (-2 * i / dim) for i in range(dim // 2)]
 """).feedback("A Python list: return a tensor of shape (dim // 2,).")
-rope_frequencies.mistake("takes_an_odd_dim", loses="ValueError").full_code("""
-def rope_frequencies(dim, base=10000.0):
-    return PAIRS
-""").for_each(
-    PAIRS=(
-        "base ** (-2.0 * torch.arange(dim // 2) / dim)",
-        "base ** (-torch.arange(0, dim, 2) / dim)",
-        "base ** (-torch.arange(0, dim - dim % 2, 2) / (dim - dim % 2))",
-    )
-).feedback(
-    "An odd dim is not refused: one number would be left without a partner. Raise a ValueError that names dim and its "
-    "value."
+right.mistake(
+    arguments.not_refused(
+        "An odd dim is not refused: one number would be left without a partner. Raise a ValueError that names "
+        "dim and its "
+        "value."
+    ),
+    loses="ValueError",
 )
-rope_frequencies.mistake("refuses_without_saying_why", loses="ValueError").full_code("""
-def rope_frequencies(dim, base=10000.0):
-    if dim % 2:
-        raise ValueError("the width must be even")
-    return base ** (-2.0 * torch.arange(dim // 2) / dim)
-""").feedback("The ValueError does not say what was wrong: name the argument, dim, and its value in the message.")
-rope_frequencies.mistake("asserts", loses="ValueError").full_code("""
-def rope_frequencies(dim, base=10000.0):
-    assert dim % 2 == 0, f"dim is {dim}"
-    return base ** (-2.0 * torch.arange(dim // 2) / dim)
-""").feedback(
-    "An `assert` raises an AssertionError, and can be switched off. Raise a ValueError that names dim and its value."
-)
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(arguments.asserts(), loses="ValueError")

@@ -1,5 +1,6 @@
 """Known mistakes in `to_half_split`."""
 
+from ...shared.families import gradients, numbers, shapes
 from .contract import to_half_split
 
 EVERYWHERE = ("one vector", "any leading")  # what an answer loses whose every result is wrong
@@ -72,24 +73,24 @@ def to_half_split(x):
     x[...] = torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1)
     return x
 """).feedback("x was written to. Build a new tensor.")
-to_half_split.mistake("through_a_new_tensor", loses="gradients").full_code("""
+to_half_split.mistake(gradients.cut(what="`x`"), loses="gradients").full_code("""
 def to_half_split(x):
     return torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1).detach()
-""").feedback("No gradient comes back: the numbers were detached, or went through numpy, a list or a new tensor.")
-to_half_split.mistake("by_view", loses="float64").full_code("""
+""")
+to_half_split.mistake(shapes.view_of_strided, loses="float64").full_code("""
 def to_half_split(x):
     return x.view(-1, x.shape[-1] // 2, 2).mT.reshape(x.shape)
-""").feedback("`view` fails where the numbers do not lie side by side in memory; `reshape` copies then.")
-to_half_split.mistake("a_matrix_on_another_device", loses="float64").full_code("""
+""")
+to_half_split.mistake(numbers.default_device(what="the matrix", how="`device=x.device`"), loses="float64").full_code("""
 def to_half_split(x):
     order = [*range(0, x.shape[-1], 2), *range(1, x.shape[-1], 2)]
     return torch.einsum("...i,ji->...j", x, torch.eye(x.shape[-1], dtype=x.dtype)[order])
-""").feedback("The matrix is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")
+""")
 right.mistake(
-    "goes_through_float32",
+    numbers.float32_on_the_way,
     {"x.reshape": "x.float().reshape", "(dim=-1), dim=-1)": "(dim=-1), dim=-1).to(x.dtype)"},
     loses="float64",
-).feedback("The numbers went through float32, and lost digits there: in float64 they come out as they went in.")
+)
 right.mistake("splits_dimension_1", loses=("one vector", "any leading")).patch("""
 - return torch.cat(x.reshape(*x.shape[:-1], -1, 2).unbind(dim=-1), dim=-1)
 + return torch.cat([x[:, 0::2], x[:, 1::2]], dim=1)

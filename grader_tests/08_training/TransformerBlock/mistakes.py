@@ -1,5 +1,6 @@
 """Known mistakes in `TransformerBlock`."""
 
+from ...shared.families import calls, gradients, modules, numbers, shapes
 from .contract import transformer_block
 
 EVERYWHERE = ("its parts", "x plus")  # what an answer loses whose every result is wrong
@@ -121,9 +122,7 @@ right.mistake("KeepsTheMask", loses="the mask").patch("""
 + self.mask = mask if mask is not None else getattr(self, "mask", None)
 + return self.attention(a, a, a, attn_mask=self.mask, need_weights=False)[0]
 """).feedback("A mask of an earlier call is kept and used again where none is given. Each call has its own.")
-right.mistake("TransposesTheMask", {"mask,": "None if mask is None else mask.t(),"}, loses="the mask").feedback(
-    "The mask is transposed: its rows are queries, its columns keys."
-)
+right.mistake(shapes.rows_and_columns_exchanged, {"mask,": "None if mask is None else mask.t(),"}, loses="the mask")
 right.mistake("AddsTheMask", {"mask,": "None if mask is None else mask.to(a.dtype),"}, loses="the mask").feedback(
     "The mask is made a tensor of 0 and 1 and added to the scores. A mask of numbers is added; a boolean one blocks."
 )
@@ -175,9 +174,8 @@ right.mistake("DropsInEvalModeToo", loses="dropout", when="eval mode drops, too"
 + self.attention.train(was)
 + return mixed
 """).feedback("Attention drops weights in eval mode too. The module knows its mode; leave dropout to it.")
-right.mistake("DetachesTheStream", {"= x": "= x.detach()"}, loses="gradients").feedback(
-    "x on its way past attention is detached, so that nothing of what comes before the block gets a gradient from "
-    "there."
+right.mistake(
+    gradients.cut("DetachesTheStream", what="what came before the block"), {"= x": "= x.detach()"}, loses="gradients"
 )
 right.mistake(
     "ForgetsTheDropout",
@@ -188,11 +186,11 @@ right.mistake("AddsInPlace", {"= x +": "+="}, loses="gradients").feedback(
     "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs "
     "gradients. Write `x = x + …`."
 )
-right.mistake("AttendsWithoutGradients", loses="gradients").patch("""
+right.mistake(gradients.cut("AttendsWithoutGradients", what="what came before the block"), loses="gradients").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + with torch.no_grad():
 +     return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
-""").feedback("The result is detached, or attention runs under no_grad: nothing before it could learn.")
+""")
 transformer_block.mistake("ChoosesOtherNames", loses=("its parts", "x plus", "the mask")).full_code("""
 class TransformerBlock(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
@@ -254,14 +252,12 @@ right.mistake("NormalisesTheResult", loses="x plus").patch("""
 right.mistake("BendsBySilu", {"nn.GELU": "nn.SiLU"}, loses=EVERYWHERE).feedback(
     "The mlp bends with SiLU; it should be GELU."
 )
-right.mistake("KeepsTheFirstMask", loses="the mask").patch("""
+right.mistake(calls.first_mask_kept, loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     mask = self.mask = getattr(self, "mask", mask)
 + return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
-""").feedback(
-    "The mask of the first call is kept, and used again in place of later ones. Each call has a mask of its own."
-)
+""")
 right.mistake("KeepsTheFirstMaskOfAShape", loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
@@ -302,40 +298,35 @@ right.mistake("SharesTheDropout", loses="dropout", when="drops unasked").patch("
     "The dropout is kept where all blocks of the class share it: a second one changes that of the first. Keep it in "
     "`self`."
 )
-right.mistake("WorksInFloat32", loses="gradients").patch("""
+right.mistake(numbers.always_float32(of="`x`"), loses="gradients").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 - return x + self.mlp(self.norm_2(x))
 + self.float()
 + x = x.float()
 + x = x + self.attend(self.norm_1(x), mask)
 + return x + self.mlp(self.norm_2(x))
-""").feedback("The block works in float32 whatever the dtype of x is. Nothing in it needs to be converted.")
-right.mistake("MakesAMaskOnAnotherDevice", loses="gradients").patch("""
+""")
+right.mistake(numbers.default_device(what="a mask of numbers", how="`device=x.device`"), loses="gradients").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     mask = torch.zeros(mask.shape, dtype=a.dtype).masked_fill(mask, -torch.inf)
 + return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
-""").feedback("A mask of numbers is made on PyTorch's default device. x may lie elsewhere: give it `device=x.device`.")
+""")
 right.mistake(
-    "DropsTheSameShareAlways",
+    modules.dropped_always,
     {"dropout=dropout, bias": "dropout=P, bias"},
     loses="dropout",
     when="another share is dropped",
-).for_each(P=(0.5, 0.1, 0.2)).feedback(
-    "`dropout` changes nothing: the block always drops the same share of the weights. Hand the argument on."
-)
+).for_each(P=(0.5, 0.1, 0.2))
 right.mistake(
     "TakesDropoutForTheShareKept",
     {"dropout=dropout, bias": "dropout=1 - dropout, bias"},
     loses="dropout",
     when="what was to be kept is dropped",
 ).feedback("`dropout` is the probability of being dropped, and you keep with that probability.")
-right.mistake("ForgetsSuperInit", loses=("its parts", "x plus")).patch("""
+right.mistake(modules.super_init_forgotten, loses=("its parts", "x plus")).patch("""
 - super().__init__()
-""").feedback(
-    "No module can be made: an `nn.Module` has to be set up before it can hold anything. What is the first line of "
-    "every other module's `__init__`?"
-)
+""")
 right.mistake("AddsTheStreamTwice", loses="x plus").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 + x = x + (self.norm_1(x) + self.attend(self.norm_1(x), mask))

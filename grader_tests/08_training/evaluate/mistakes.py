@@ -1,5 +1,6 @@
 """Known mistakes in `evaluate`."""
 
+from ...shared.families import gradients, results, scores, shapes
 from .contract import evaluate
 
 EVERYWHERE = ("the mean", "in eval")  # what an answer loses whose every result is wrong
@@ -67,15 +68,12 @@ right.mistake("takes_the_dropout_out", loses="without").patch("""
     "The dropout layers are set to 0 for good. In eval mode they do nothing by themselves, and are as before "
     "afterwards."
 )
-right.mistake("switches_gradients_off_for_good", loses="without").patch("""
+right.mistake(gradients.gradients_switched_off, loses="without").patch("""
 - with torch.no_grad():
 -     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + torch.set_grad_enabled(False)
 + loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
-""").feedback(
-    "Gradients are switched off, and never on again: whatever is trained afterwards learns nothing. `with "
-    "torch.no_grad():` ends by itself."
-)
+""")
 right.mistake(
     "evaluates_in_training_mode", {"model.eval": "model.train"}, loses="in eval", when="dropout falls"
 ).feedback("The mode is switched the wrong way round: you evaluate in training mode.")
@@ -120,12 +118,8 @@ right.mistake("returns_the_accuracy", loses="the mean").patch("""
 - return loss
 + return hits
 """).feedback("You return the share of targets that were guessed right. It is the loss that is asked for.")
-right.mistake("returns_perplexity", {".item(": ".exp().item("}, loses=EVERYWHERE).feedback(
-    "You return the exponential of the loss, the perplexity."
-)
-right.mistake("softens_the_logits", {"model(inputs)": "model(inputs).softmax(-1)"}, loses=EVERYWHERE).feedback(
-    "A softmax too many: cross-entropy takes logits."
-)
+right.mistake(results.perplexity, {".item(": ".exp().item("}, loses=EVERYWHERE)
+right.mistake(scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=EVERYWHERE)
 right.mistake("lays_them_flat_differently", {"targets.flatten": "targets.T.flatten"}, loses=EVERYWHERE).feedback(
     "Logits and targets are laid flat in different orders: positions are held to targets of others."
 )
@@ -154,11 +148,8 @@ right.mistake("judges_the_last_position", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1]).item()
 """).feedback("Only the last position of each window is judged. All of them count.")
-right.mistake("scrambles_the_classes", loses="the mean").patch("""
+right.mistake(shapes.classes_reshaped, loses="the mean").patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 + logits = model(inputs)
 + loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets).item()
-""").feedback(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
-)
+""")

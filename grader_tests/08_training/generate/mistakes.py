@@ -1,5 +1,6 @@
 """Known mistakes in `generate`."""
 
+from ...shared.families import calls, gradients, numbers
 from .contract import generate
 
 EVERYWHERE = ("temperature", "shows")  # what an answer loses whose every result is wrong
@@ -176,8 +177,11 @@ right.mistake(
     when="a softmax of the softmax",
 ).feedback("A softmax of a softmax is drawn from, which is almost even.")
 right.mistake(
-    "draws_from_the_global_dice", {"(model, generator)": "(model)"}, loses="all randomness", when="not of the generator"
-).feedback("The generator is not used, so nobody can repeat the text by its seed.")
+    calls.global_dice(what="your tokens"),
+    {"(model, generator)": "(model)"},
+    loses="all randomness",
+    when="not of the generator",
+)
 right.mistake("seeds_the_generator", loses="all randomness", when="every text is the same").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     if generator is not None:
@@ -228,10 +232,10 @@ right.mistake("writes_with_gradients", loses="eval mode").patch("""
 + model.train(was)
 + return tokens
 """).feedback("Gradients are on, so every token's computation is kept in case of a backward() that never comes.")
-right.mistake("switches_gradients_off", loses="eval mode").patch("""
+right.mistake(gradients.gradients_switched_off, loses="eval mode").patch("""
   def generate(model, prompt, n_tokens, temperature=1.0, generator=None):
 +     torch.set_grad_enabled(False)
-""").feedback("Gradients are switched off, and never on again: whatever is trained afterwards learns nothing.")
+""")
 right.mistake("restores_the_model_only", loses="eval mode").patch("""
 - return Writer(model, generator).run(prompt, n_tokens, temperature)
 + was = model.training
@@ -301,9 +305,10 @@ def generate(model, prompt, n_tokens, temperature=0.95, generator=None):
     model.train(was)
     return tokens
 """).feedback("Without a temperature you take another one than 1.0, which is the default.")
-right.mistake("writes_on_another_device", loses="temperature").patch("""
+right.mistake(
+    numbers.default_device(where="the prompt", what="the tensor that you begin with", how="`prompt.new_zeros`"),
+    loses="temperature",
+).patch("""
 - tokens = prompt
 + tokens = torch.cat([torch.zeros(len(prompt), 0, dtype=torch.int64), prompt], dim=1)
-""").feedback(
-    "The text begins as a tensor on PyTorch's default device. The prompt may lie elsewhere: take `prompt.new_zeros`."
-)
+""")

@@ -1,5 +1,6 @@
 """Known mistakes in `get_batch`."""
 
+from ...shared.families import arguments, calls, numbers
 from .contract import get_batch
 
 right = get_batch.reference_answer("""
@@ -130,22 +131,19 @@ right.mistake("sorts_the_starts", {"=generator)": "=generator).sort().values"}, 
     "The starts of a batch are sorted. Each row is to be drawn on its own, so that no row knows of the others."
 )
 right.mistake(
-    "draws_from_the_global_state", {", generator=generator": ""}, loses="drawn", when="not of the generator"
-).feedback(
-    "The generator is not used: your starts come from torch's global state, so nobody can repeat the run by its seed."
+    calls.global_dice(what="your starts"), {", generator=generator": ""}, loses="drawn", when="not of the generator"
 )
 right.mistake("seeds_in_every_call", loses="drawn", when="every batch is the same").patch("""
 + generator.manual_seed(generator.initial_seed())
   starts = torch.randint(n, (batch_size,), generator=generator)
 """).feedback("You seed the generator anew in every call, so every batch of the training is the same one.")
-get_batch.mistake("checks_no_length", loses="ValueError").full_code("""
-def get_batch(data, block_size, batch_size, generator):
-    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
-    place = starts[:, None] + torch.arange(block_size)
-    return data[place], data[place + 1]
-""").feedback(
-    "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a ValueError "
-    "that names data or block_size."
+right.mistake(
+    arguments.not_refused(
+        "Where the text is too short an error arises inside PyTorch. Check the lengths yourself, and raise a "
+        "ValueError "
+        "that names data or block_size."
+    ),
+    loses="ValueError",
 )
 right.mistake("accepts_a_token_too_few", loses="ValueError").patch("""
 - if n < 1:
@@ -163,21 +161,8 @@ right.mistake("refuses_the_shortest", {"n < 1": "n < 2"}, loses=("ValueError", "
 right.mistake("refuses_large_batches", {"n < 1": "n < batch_size"}, loses=("ValueError", "windows")).feedback(
     "You refuse a batch of more windows than there are starts. They are drawn with replacement: it may be of any size."
 )
-right.mistake("names_nothing", loses="ValueError").patch("""
-- raise ValueError(f"data of shape {tuple(data.shape)} is too short for block_size {block_size}")
-+ raise ValueError("the text is too short")
-""").feedback(
-    "Your ValueError does not say what was wrong. Name an argument, as in the signature, with its value or shape."
-)
-get_batch.mistake("asserts_the_length", loses="ValueError").full_code("""
-def get_batch(data, block_size, batch_size, generator):
-    assert len(data) > block_size, f"data of shape {tuple(data.shape)} is too short for block_size {block_size}"
-    starts = torch.randint(len(data) - block_size, (batch_size,), generator=generator)
-    place = starts[:, None] + torch.arange(block_size)
-    return data[place], data[place + 1]
-""").feedback(
-    "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError."
-)
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(arguments.asserts(), loses="ValueError")
 right.mistake("turns_the_window_round", loses="windows", when="turned round").patch("""
 - place = starts[:, None] + torch.arange(block_size)
 - return data[place], data[place + 1]
@@ -187,7 +172,12 @@ right.mistake("turns_the_window_round", loses="windows", when="turned round").pa
     "The last target of a window is the window's own first token: you turn each window round. It is the token of the "
     "text that comes next."
 )
-get_batch.mistake("gathers_rows_on_another_device", loses="windows").full_code("""
+get_batch.mistake(
+    numbers.default_device(
+        where="the data", what="the tensor that you fill", how="`data.new_zeros`, or `torch.stack` of a list"
+    ),
+    loses="windows",
+).full_code("""
 def get_batch(data, block_size, batch_size, generator):
     if len(data) <= block_size:
         raise ValueError(f"data has {len(data)} tokens, too few for block_size={block_size}")
@@ -195,10 +185,7 @@ def get_batch(data, block_size, batch_size, generator):
     for start in torch.randint(len(data) - block_size, (batch_size,), generator=generator).tolist():
         rows = torch.cat([rows, data[start : start + block_size + 1][None]])
     return rows[:, :-1], rows[:, 1:]
-""").feedback(
-    "The tensor that you begin with is made on PyTorch's default device. The data may lie elsewhere: take "
-    "`data.new_zeros`, or `torch.stack` of a list."
-)
+""")
 right.mistake(
     "stays_in_the_first_corner",
     {"torch.randint(n,": "torch.randint(min(n, block_size),"},

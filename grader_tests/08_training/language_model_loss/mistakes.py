@@ -1,5 +1,6 @@
 """Known mistakes in `language_model_loss`."""
 
+from ...shared.families import gradients, numbers, results, shapes
 from .contract import language_model_loss
 
 right = language_model_loss.reference_answer("""
@@ -59,10 +60,10 @@ right.mistake("averages_probabilities", loses="the mean").patch("""
 """).feedback(
     "You average the probabilities and take the logarithm afterwards. It is the logarithms that are averaged."
 )
-right.mistake("returns_the_perplexity", loses=("the mean", "0 where")).patch("""
+right.mistake(results.perplexity, loses=("the mean", "0 where")).patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return torch.exp(-(picked * counts).sum() / counts.sum().clamp(min=1))
-""").feedback("You return the perplexity, the exponential of the loss.")
+""")
 right.mistake("divides_by_all", {"counts.sum().clamp(min=1)": "counts.numel()"}, loses="ignored").feedback(
     "You divide by the number of all targets. The mean is over those that are not ignored."
 )
@@ -141,15 +142,12 @@ def language_model_loss(logits, targets, ignore_index=-100):
 """).feedback(
     "Where all targets are ignored your 0 is a new float32 tensor, whatever the dtype and the device of the logits."
 )
-right.mistake("subtracts_one_maximum", loses="logits").patch("""
+right.mistake(numbers.one_maximum_for_all, loses="logits").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 + shifted = logits - logits.max()
 + logp = shifted - shifted.exp().sum(-1, keepdim=True).log()
 + picked = logp.gather(-1, safe.unsqueeze(-1)).squeeze(-1)
-""").feedback(
-    "One maximum is subtracted for the whole tensor. Rows far below it underflow to a logarithm of 0: each row has its "
-    "own maximum."
-)
+""")
 right.mistake("overflows", loses="logits").patch("""
 - picked = logits.log_softmax(-1).gather(-1, safe.unsqueeze(-1)).squeeze(-1)
 + logp = logits - logits.exp().sum(-1, keepdim=True).log()
@@ -178,10 +176,9 @@ right.mistake("adds_a_small_number", {"logits.log_softmax(-1)": "BOUNDED.log()"}
     "is very wrong no longer costs more than what is wrong, and has no gradient."
 )
 right.mistake(
-    "detaches_the_loss", {"logits.log_softmax": "logits.detach().log_softmax"}, loses=("gradients", "ignored")
-).feedback(
-    "The value is right, but no gradient can pass: the result was detached (`.detach()`, `.item()`, no_grad). Nothing "
-    "could be learnt from it."
+    gradients.cut(what="the logits"),
+    {"logits.log_softmax": "logits.detach().log_softmax"},
+    loses=("gradients", "ignored"),
 )
 right.mistake(
     "overwrites_the_targets",
@@ -191,13 +188,13 @@ right.mistake(
     },
     loses="gradients",
 ).feedback("You write into targets while replacing what is ignored: the caller's tensor is changed. Work on a new one.")
-language_model_loss.mistake("flattens_by_view", loses="gradients").full_code("""
+language_model_loss.mistake(shapes.view_of_strided, loses="gradients").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     flat, wanted = logits.view(-1, logits.shape[-1]), targets.view(-1)
     counts = wanted != ignore_index
     picked = flat.log_softmax(-1).gather(-1, wanted.where(counts, torch.zeros_like(wanted))[:, None])[:, 0]
     return -(picked * counts).sum() / counts.sum().clamp(min=1)
-""").feedback("`view` fails where the numbers do not lie in memory in the order of the shape. Use reshape or flatten.")
+""")
 language_model_loss.mistake("returns_a_zero_without_a_past", loses="0 where").full_code("""
 def language_model_loss(logits, targets, ignore_index=-100):
     counts = targets != ignore_index
@@ -209,24 +206,18 @@ def language_model_loss(logits, targets, ignore_index=-100):
     "would end there. 0 times something that is made of the logits does not fail."
 )
 right.mistake(
-    "zeros_on_another_device",
+    numbers.default_device(where="the logits", what="zeros", how="`torch.zeros_like`, or the number 0.0"),
     {"(picked * counts)": "torch.where(counts, picked, torch.zeros(counts.shape, dtype=logits.dtype))"},
     loses="gradients",
-).feedback(
-    "Zeros are made on PyTorch's default device. The logits may lie elsewhere: take `torch.zeros_like`, or the plain "
-    "number 0.0."
 )
 right.mistake("counts_in_powers_of_ten", loses="the mean").patch("""
 - return -(picked * counts).sum() / counts.sum().clamp(min=1)
 + return -(picked * counts).sum() / counts.sum().clamp(min=1) / math.log(10)
 """).feedback("The logarithm is to the base ten. The natural one is asked for: `log`, not `log10`.")
 right.mistake(
-    "scrambles_the_classes",
+    shapes.classes_reshaped,
     {"logits.log_softmax(-1)": "logits.reshape(*logits.shape[:-2], *logits.shape[:-3:-1]).mT.log_softmax(-1)"},
     loses="the mean",
-).feedback(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
 )
 right.mistake(
     "divides_infinities",

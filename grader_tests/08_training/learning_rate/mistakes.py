@@ -1,5 +1,6 @@
 """Known mistakes in `learning_rate`."""
 
+from ...shared.families import arguments
 from .contract import learning_rate
 
 right = learning_rate.reference_answer("""
@@ -133,10 +134,7 @@ right.mistake("checks_after_the_warm_up", loses="a float").patch("""
 right.mistake("allows_a_negative_warm_up", {"not 0 <= warmup <": "warmup >="}, loses="a float").feedback(
     "A negative warmup is an error, too."
 )
-right.mistake("complains_without_a_name", loses="a float").patch("""
-- raise ValueError(f"warmup is {warmup}, total is {total}")
-+ raise ValueError("these numbers of steps do not fit together")
-""").feedback("Your ValueError does not say what was wrong: name warmup or total, with its value.")
+right.mistake(arguments.error_without_name(), loses="a float")
 right.mistake(
     "returns_a_rate_tensor",
     {
@@ -147,19 +145,13 @@ right.mistake(
     },
     loses="a float",
 ).feedback("You return a tensor. An optimizer's learning rate is a plain float.")
-right.mistake("asserts_the_warm_up", loses="a float").patch("""
-- if not 0 <= warmup < total:
--     raise ValueError(f"warmup is {warmup}, total is {total}")
-+ assert 0 <= warmup < total, f"warmup is {warmup}, total is {total}"
-""").feedback(
-    "You refuse with an `assert`. It raises an AssertionError, and not even that under `python -O`: raise a ValueError."
-)
-right.mistake("divides_by_no_decay", loses="a float").patch("""
-- if not 0 <= warmup < total:
--     raise ValueError(f"warmup is {warmup}, total is {total}")
-""").feedback(
-    "You check nothing, and where warmup equals total the division by total - warmup fails by itself. Raise a "
-    "ValueError unless 0 <= warmup < total."
+right.mistake(arguments.asserts(), loses="a float")
+right.mistake(
+    arguments.not_refused(
+        "You check nothing, and where warmup equals total the division by total - warmup fails by itself. Raise a "
+        "ValueError unless 0 <= warmup < total."
+    ),
+    loses="a float",
 )
 learning_rate.mistake("stays_at_the_peak", loses="half a cosine").full_code("""
 def learning_rate(step, warmup, total, peak, floor=0.0):

@@ -1,5 +1,6 @@
 """Known mistakes in `top_k`."""
 
+from ...shared.families import arguments, numbers
 from .contract import top_k
 
 KEPT = ("which are kept", "row by row", "equals")
@@ -61,10 +62,11 @@ right.mistake(
 right.mistake("logits_for_probabilities", {"torch.softmax(l": "(l", "), dim=-1)": "))"}, loses=KEPT).feedback(
     "These are still logits. Probabilities are asked for: a softmax is missing."
 )
-right.mistake("no_error", loses="ValueError").patch("""
-- if k < 1:
--     raise ValueError(f"k is {k}, and must be at least 1")
-""").feedback("There is no error for a k below 1, with which no token is left.")
 right.mistake(
-    "always_float32", {"masked_fill(logits < lowest": "float().masked_fill(logits < lowest"}, loses="float64"
-).feedback("The result is always float32. It has the dtype of the logits.")
+    arguments.not_refused("There is no error for a k below 1, with which no token is left."), loses="ValueError"
+)
+right.mistake(
+    numbers.always_float32(of="the logits"),
+    {"masked_fill(logits < lowest": "float().masked_fill(logits < lowest"},
+    loses="float64",
+)

@@ -1,5 +1,6 @@
 """Known mistakes in `train`."""
 
+from ...shared.families import arguments, scores, shapes
 from .contract import train
 
 right = train.reference_answer("""
@@ -97,13 +98,13 @@ right.mistake(
     {"return losses": "return [sum(losses[: i + 1]) / (i + 1) for i in range(steps)]"},
     loses="a list",
 ).feedback("You return averages of the losses so far. The list holds the loss of each step.")
-right.mistake("shuffles_the_data", loses="a list").patch("""
+right.mistake(arguments.argument_changed(what="the data"), loses="a list").patch("""
 + data.copy_(data.flip(0) + 1)
   return losses
-""").feedback("The data is changed in place. It may be needed again.")
+""")
 right.mistake(
-    "trains_on_probabilities", {"model(inputs)": "model(inputs).softmax(-1)"}, loses=("the trained", "a list")
-).feedback("A softmax too many before the cross-entropy: it takes logits.")
+    scores.softmax_before_loss, {"model(inputs)": "model(inputs).softmax(-1)"}, loses=("the trained", "a list")
+)
 right.mistake("mixes_positions_up", {"targets.flatten()": "targets.t().flatten()"}, loses="the trained").feedback(
     "Logits and targets are laid flat in different orders: positions are held to targets of others."
 )
@@ -212,10 +213,7 @@ right.mistake(
     "All windows begin in the first corner of the text: the limit of the draw is not made from the length of the data. "
     "Print the greatest start of a thousand."
 )
-right.mistake("scrambles_the_classes", loses="the trained").patch("""
+right.mistake(shapes.classes_reshaped, loses="the trained").patch("""
 - loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets)
-""").feedback(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
-)
+""")

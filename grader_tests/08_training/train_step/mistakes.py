@@ -1,5 +1,6 @@
 """Known mistakes in `train_step`."""
 
+from ...shared.families import scores, shapes
 from .contract import train_step
 
 EVERYWHERE = ("returns", "an SGD")  # what an answer loses whose every result is wrong
@@ -116,10 +117,10 @@ right.mistake(
     "adds_up_the_positions", {"targets.flatten())": 'targets.flatten(), reduction="sum")'}, loses=EVERYWHERE
 ).feedback("Your loss is the sum over the positions. It is their mean.")
 right.mistake(
-    "softens_before_the_loss",
+    scores.softmax_before_loss,
     {"model(inputs).flatten": "model(inputs).softmax(-1).flatten"},
     loses=EVERYWHERE,
-).feedback("A softmax too many: cross-entropy takes logits and does its own softmax.")
+)
 right.mistake("trains_the_last_position", loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + loss = F.cross_entropy(model(inputs)[:, -1], targets[:, -1])
@@ -135,11 +136,8 @@ right.mistake("shifts_in_the_step", loses=EVERYWHERE).patch("""
 right.mistake("climbs", {"loss.backward": "(-loss).backward"}, loses="an SGD").feedback(
     "The loss climbs: you step along the gradient instead of against it. The optimizer already takes care of the sign."
 )
-right.mistake("scrambles_the_classes", loses=EVERYWHERE).patch("""
+right.mistake(shapes.classes_reshaped, loses=EVERYWHERE).patch("""
 - loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 + logits = model(inputs)
 + loss = F.cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), targets)
-""").feedback(
-    "Classes and positions are exchanged by reshaping (`view`, `reshape`), which leaves the numbers in their order and "
-    "mixes logits of several positions. Which operation exchanges two dimensions?"
-)
+""")

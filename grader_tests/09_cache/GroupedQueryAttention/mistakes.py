@@ -1,5 +1,6 @@
 """Known mistakes in `GroupedQueryAttention`."""
 
+from ...shared.families import arguments, gradients, masks, modules, numbers, results, scores
 from .contract import gqa
 
 SHARED = "several heads"  # what an answer loses that shares keys and values wrongly
@@ -92,15 +93,9 @@ right.mistake(
     {"few = d_model // n_heads * n_groups": "few = d_model // n_groups"},
     loses="its parameters",
 ).feedback("Here `n_groups` is how many heads share one group. It is how many groups there are: G * K rows.")
-right.mistake("unscaled", {"key.mT / query.shape[-1] ** 0.5": "key.mT"}, loses=ALL).feedback(
-    "The scores are not scaled: divide them by the root of a head's width."
-)
-right.mistake("scaled_by_the_width", {"query.shape[-1] ** 0.5": "query.shape[-1]"}, loses=ALL).feedback(
-    "The scores are divided by the width of a head itself. It is its root that keeps their spread at 1."
-)
-right.mistake("scaled_by_the_model_width", {"query.shape[-1] **": "x.shape[-1] **"}, loses=SHARED).feedback(
-    "The scores are divided by the root of the model's width. Each head's queries and keys are D / H numbers long."
-)
+right.mistake(scores.unscaled, {"key.mT / query.shape[-1] ** 0.5": "key.mT"}, loses=ALL)
+right.mistake(scores.scaled_by_width, {"query.shape[-1] ** 0.5": "query.shape[-1]"}, loses=ALL)
+right.mistake(scores.scaled_by_model_width, {"query.shape[-1] **": "x.shape[-1] **"}, loses=SHARED)
 right.mistake(
     "scaled_by_the_width_of_all_groups", {"query.shape[-1] **": "self.W_k.out_features **"}, loses=SHARED
 ).feedback("The scores are divided by the root of G * K. It is the width of one head that counts, K.")
@@ -147,9 +142,7 @@ right.mistake(
     {"(weights @ value).transpose(1, 2).flatten(2)": "(weights @ value).reshape(x.shape)"},
     loses=SHARED,
 ).feedback("The heads are merged without being transposed back: pieces of several words stand in one row.")
-right.mistake(
-    "ignores_the_mask", {"device=x.device) if mask is None else mask": "device=x.device)"}, loses="masks"
-).feedback("The mask is never used.")
+right.mistake(masks.ignored, {"device=x.device) if mask is None else mask": "device=x.device)"}, loses="masks")
 right.mistake("remembers_the_mask", loses="as many groups").patch("""
 - blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
 + self.kept = mask = getattr(self, "kept", None) if mask is None else mask
@@ -172,9 +165,7 @@ right.mistake(
 ).for_each(
     MASK=("mask.unsqueeze(1)", "mask[:, None] if mask.dim() == 3 else mask", "mask.view(1, 1, *x.shape[1:2] * 2)")
 ).feedback("A dimension is added to the mask. It need not have four; it broadcasts to the scores as it is.")
-right.mistake("inverted", {"if mask is None else mask": "if mask is None else ~mask"}, loses="masks").feedback(
-    "The mask is inverted: here True means *blocked*."
-)
+right.mistake(masks.inverted, {"if mask is None else mask": "if mask is None else ~mask"}, loses="masks")
 right.mistake("blocked_rows_are_nan", {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)"}, loses="masks").feedback(
     "Rows that are blocked throughout are NaN. They must be 0."
 )
@@ -186,49 +177,33 @@ right.mistake(
     "Rows that are blocked throughout get equal weights on all that they may not see. They must be 0."
 )
 right.mistake(
-    "blocked_scores_are_zero",
+    masks.blocked_by_small_number,
     {"softmax(-1).masked_fill(blocked, 0.0)": "softmax(-1)", 'float("-inf")': "0.0"},
     loses="masks",
-).feedback("Blocked scores become 0, which is a score like any other: its weight is not 0. Blocked is −∞.")
+)
+right.mistake(scores.softmax_over_queries, {"scores.softmax(-1)": "scores.softmax(-2).nan_to_num(0.0)"}, loses=SHARED)
 right.mistake(
-    "softmax_over_the_queries", {"scores.softmax(-1)": "scores.softmax(-2).nan_to_num(0.0)"}, loses=SHARED
-).feedback("The softmax goes over the queries: each column sums to 1, not each row. Look at `dim`.")
-right.mistake(
-    "masked_after_the_softmax",
+    masks.after_softmax,
     {'.masked_fill(blocked, float("-inf"))': ""},
     loses="masks",
-).feedback(
-    "The weights are masked after the softmax, so that those of a row no longer sum to 1. Block the scores before it."
 )
 right.mistake(
-    "unblocks_the_mask_it_was_given",
+    arguments.argument_changed(what="the mask"),
     {"if mask is None else mask": "if mask is None else mask.logical_and_(~mask.all(-1, keepdim=True))"},
     loses="masks",
-).feedback("The mask that was handed in is changed in place. Whoever called uses it again: work on a new one.")
-right.mistake("softmax_over_the_heads", {"scores.softmax(-1)": "scores.softmax(1)"}, loses=SHARED).feedback(
-    "The softmax goes over the heads. Each query's weights over the *keys* sum to 1."
 )
+right.mistake(scores.softmax_over_heads, {"scores.softmax(-1)": "scores.softmax(1)"}, loses=SHARED)
 right.mistake(
     "weights_of_groups",
     {".flatten(2)), weights": ".flatten(2)), weights[:, :: self.n_heads // self.n_groups]"},
     loses=SHARED,
 ).feedback("One map of weights for each group is returned. Every head of queries has a map of its own: (B, H, T, T).")
-right.mistake("averages_the_weights", {".flatten(2)), weights": ".flatten(2)), weights.mean(1)"}, loses=ALL).feedback(
-    "The weights are averaged over the heads, as PyTorch's layer does. Return one map for each head."
-)
-right.mistake("output_alone", {".flatten(2)), weights": ".flatten(2))"}, loses=ALL).feedback(
-    "The output is returned alone. The weights belong to it: (output, weights)."
-)
-right.mistake("scores_for_weights", {".flatten(2)), weights": ".flatten(2)), scores"}, loses=ALL[:1]).feedback(
-    "What is returned beside the output are scores. Return the weights, after the softmax."
-)
-right.mistake("adds_the_input", {"return self.W_o(": "return x + self.W_o("}, loses=ALL).feedback(
-    "x itself is added to the output. That sum stands round the module, where it is used; here the output is asked for."
-)
+right.mistake(modules.weights_averaged, {".flatten(2)), weights": ".flatten(2)), weights.mean(1)"}, loses=ALL)
+right.mistake(results.output_alone, {".flatten(2)), weights": ".flatten(2))"}, loses=ALL)
+right.mistake(results.scores_for_weights, {".flatten(2)), weights": ".flatten(2)), scores"}, loses=ALL[:1])
+right.mistake(modules.input_added, {"return self.W_o(": "return x + self.W_o("}, loses=ALL)
 right.mistake(
-    "detached_weights", {".flatten(2)), weights": ".flatten(2)), weights.detach()"}, loses="gradients"
-).feedback(
-    "No gradient flows through the weights that are returned: they were cut off by `detach`, `.data` or `no_grad`."
+    gradients.weights_detached, {".flatten(2)), weights": ".flatten(2)), weights.detach()"}, loses="gradients"
 )
 right.mistake(
     "computes_in_float32",
@@ -245,47 +220,42 @@ right.mistake(
     "`n_heads` comes first, and at which of the two stands on which side of `%`."
 )
 right.mistake(
-    "weights_first",
+    results.weights_first,
     {
         "return self.W_o((weights @ value).transpose(1, 2).flatten(2)), weights": "return weights, self.W_o((weights"
         " @ value).transpose(1, 2).flatten(2))"
     },
     loses=ALL,
-).feedback("The weights come first and the output second. Return (output, weights).")
+)
 right.mistake(
     "with_biases",
     {"d_model, bias=False": 'd_model, bias="q" in BIASED', "few, bias=False": 'few, bias="k" in BIASED'},
     loses="its parameters",
 ).for_each(BIASED=('"q"', '"k"', '"qk"')).feedback("The layers have biases. All four are without: `bias=False`.")
 right.mistake(
-    "detached_keys", {"self.share(self.W_k(x)": "self.share(self.W_k(x).detach()"}, loses="gradients"
-).feedback("No gradient reaches the keys' matrix: it was cut off by `detach`, `.data` or `no_grad`.")
+    gradients.cut(what="the keys' matrix"),
+    {"self.share(self.W_k(x)": "self.share(self.W_k(x).detach()"},
+    loses="gradients",
+)
 right.mistake(
-    "a_mask_on_another_device",
+    numbers.default_device(what="a mask"),
     {"zeros((), dtype=torch.bool, device=x.device)": "zeros(1, 1, dtype=torch.bool)"},
     loses="float64",
-).feedback("Without a mask you make one on PyTorch's default device. The input may lie elsewhere.")
+)
+right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(
-    "an_error_that_does_not_say_what",
-    {
-        'f"n_heads is {n_heads}, which does not divide d_model, {d_model}"': '"n_heads must divide d_model"',
-        'f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}"': '"n_groups must divide n_heads"',
-    },
+    arguments.not_refused(
+        "There is no error where `n_groups` does not divide `n_heads`: the heads cannot be shared out.", "n_groups"
+    )("any_groups"),
     loses="ValueError",
-).feedback(
-    "The errors have to say both which argument was wrong and what it was: its name in the signature, and its value."
 )
-right.mistake("any_groups", {"if n_heads % n_groups": "if False"}, loses="ValueError").feedback(
-    "There is no error where `n_groups` does not divide `n_heads`: the heads cannot be shared out."
+right.mistake(
+    arguments.not_refused(
+        "There is no error where `n_heads` does not divide `d_model`: the width cannot be cut into heads.", "d_model"
+    )("any_heads"),
+    loses="ValueError",
 )
-right.mistake("any_heads", {"if d_model % n_heads": "if False"}, loses="ValueError").feedback(
-    "There is no error where `n_heads` does not divide `d_model`: the width cannot be cut into heads."
-)
-right.mistake("asserts", loses="ValueError").patch("""
-- if n_heads % n_groups:
--     raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}")
-+ assert n_heads % n_groups == 0, f"n_groups is {n_groups}"
-""").feedback("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
     "refuses_one_group", {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == 1"}, loses=SHARED
 ).feedback("One group for all heads is refused. It divides every number of heads: that is multi-query attention.")
@@ -294,8 +264,4 @@ right.mistake(
     {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == n_heads"},
     loses="as many groups",
 ).feedback("As many groups as heads are refused. They are ordinary attention with several heads, and no mistake.")
-right.mistake("asserts_heads", loses="ValueError").patch("""
-- if d_model % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide d_model, {d_model}")
-+ assert d_model % n_heads == 0, f"n_heads is {n_heads}"
-""").feedback("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+right.mistake(arguments.asserts("d_model")("asserts_heads"), loses="ValueError")

@@ -1,5 +1,6 @@
 """Known mistakes in `append_to_cache`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import append_to_cache
 
 AFTER = "new ones"  # what an answer loses that joins wrongly
@@ -64,13 +65,13 @@ right.mistake("needs_a_cache", loses="nothing").patch("""
 - if cache is None:
 -     return key, value
 """).feedback("With `cache=None` this fails. Before the first token nothing is kept.")
-right.mistake("refuses_nothing", loses="ValueError").patch("""
-- for name, old, more in (("key", keys, key), ("value", values, value)):
--     if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
--         raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
-""").feedback(
-    "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the argument and"
-    " its shape."
+right.mistake(
+    arguments.not_refused(
+        "Nothing is compared. PyTorch's own error comes from deep within: raise a ValueError that names the "
+        "argument and"
+        " its shape."
+    ),
+    loses="ValueError",
 )
 right.mistake("looks_at_keys_only", {', ("value", values, value))': ",)"}, loses="ValueError").feedback(
     "Only the keys are compared with what is kept. Values can be of another width, too."
@@ -103,13 +104,7 @@ right.mistake(
     },
     loses="ValueError",
 ).feedback("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
-right.mistake(
-    "an_error_that_does_not_say_what",
-    {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
-    loses="ValueError",
-).for_each(MESSAGE=("name", '"shapes differ"')).feedback(
-    "The error has to say both which argument was wrong, `key` or `value`, and what shape it has."
-)
+right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(
     "refuses_other_widths",
     {"old.shape[-1] != more.shape[-1]": "WIDTHS"},
@@ -132,18 +127,10 @@ right.mistake(
     {"old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old.shape != more.shape"},
     loses=(AFTER, "ValueError"),
 ).feedback("New positions are refused unless there are as many as are kept. Their number is free: usually it is one.")
-right.mistake("asserts", loses="ValueError").patch("""
-- if old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]:
--     raise ValueError(f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}")
-+ assert old.shape[:2] == more.shape[:2] and old.shape[-1] == more.shape[-1], name
-""").feedback("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
-right.mistake("raises_another_error", {"raise ValueError": "raise ERROR"}, loses="ValueError").for_each(
-    ERROR=("TypeError", "RuntimeError")
-).feedback(
-    "Tensors that do not fit are of the right type, and of a wrong shape: raise a ValueError, and no other error."
-)
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.wrong_error("TypeError"), loses="ValueError")
 right.mistake(
-    "cuts_gradients_off",
+    gradients.cut("cuts_gradients_off"),
     {"(cache, key, value):": "(cache, key, value):\n    cut = torch.Tensor.detach\n    CUT"},
     loses="gradients",
 ).for_each(
@@ -156,26 +143,21 @@ right.mistake(
         "value, cache = cut(value), cache and (cache[0], cut(cache[1]))",
         "value, cache = (value, cache) if cache is None else (cut(value), (cache[0], cut(cache[1])))",
     )
-).feedback(
-    "A gradient is cut off on the way, by `detach`, `.data`, numpy or `no_grad`. It has to reach all that went in: "
-    "keys and values, new ones and kept ones."
 )
 right.mistake(
-    "detached",
+    gradients.cut("detached", what="what was kept"),
     {"[keys, key]": "[keys.detach(), key]", "[values, value]": "[values.detach(), value]"},
     loses="gradients",
-).feedback("No gradient reaches what was kept: it was cut off by `detach`, `.data` or `no_grad`.")
+)
 right.mistake(
-    "always_float32",
+    numbers.always_float32(of="the keys and values"),
     {
         "(cache, key, value):": "(cache, key, value):\n    if ALWAYS:\n        key, value = key.float(), value.float()",
         "keys, values = cache": "keys, values = cache[0].float(), cache[1].float()\n    key, value = key.float(), "
         "value.float()",
     },
     loses="float64",
-).for_each(ALWAYS=(False, True)).feedback(
-    "float64 goes in, and float32 comes out: look for `float()`, or a tensor that is made without a dtype."
-)
+).for_each(ALWAYS=(False, True))
 append_to_cache.mistake("drops_the_oldest", loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):
     if cache is None:
@@ -217,14 +199,11 @@ def append_to_cache(cache, key, value):
     "the second overwrites the first."
 )
 right.mistake(
-    "rounds_to_float32",
+    numbers.float32_on_the_way,
     {
         "(cache, key, value):": "(cache, key, value):\n    dtype = key.dtype\n"
         "    key, value = key.float().to(dtype), value.float().to(dtype)",
         "keys, values = cache": "keys, values = (kept.float().to(dtype) for kept in cache)",
     },
     loses="float64",
-).feedback(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
-    "return does not bring them back."
 )

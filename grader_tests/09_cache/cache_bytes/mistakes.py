@@ -1,5 +1,6 @@
 """Known mistakes in `cache_bytes`."""
 
+from ...shared.families import arguments
 from .contract import cache_bytes
 
 EVERY = "keys and values"  # what an answer loses whose every number is wrong
@@ -80,8 +81,11 @@ right.mistake(
     "`batch_size` and `element_bytes` are added. Each sequence has a cache of its own, and each number takes so many "
     "bytes: both are factors."
 )
-right.mistake("refuses_nothing", {"if number < 0": "if False"}, loses="ValueError").feedback(
-    "Negative numbers are taken as they are. Raise a ValueError that names the argument and its value."
+right.mistake(
+    arguments.not_refused(
+        "Negative numbers are taken as they are. Raise a ValueError that names the argument and its value."
+    ),
+    loses="ValueError",
 )
 right.mistake("misses_an_argument", {"if number < 0": "if number < 0 and name not in UNSEEN"}, loses="Value").for_each(
     UNSEEN=(
@@ -110,17 +114,9 @@ right.mistake("looks_at_the_product_only", loses="ValueError").patch("""
 right.mistake("refuses_zero", {"number < 0": "number <= 0"}, loses=(EVERY, "sequences", "ValueError")).feedback(
     "Zero is refused. A cache of no tokens takes no bytes: that is an answer, and no mistake."
 )
-right.mistake("asserts", loses="ValueError").patch("""
-- if number < 0:
--     raise ValueError(f"{name} is {number}, and must not be negative")
-+ assert number >= 0, f"{name} is {number}, and must not be negative"
-""").feedback("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
-right.mistake("raises_another_error", {"raise ValueError": "raise ERROR"}, loses="ValueError").for_each(
-    ERROR=("TypeError", "RuntimeError", "IndexError")
-).feedback("A negative number is of the right type, and has a wrong value: raise a ValueError, and no other error.")
-right.mistake("an_error_without_a_name", {'f"{name} is {number}, and': 'f"a number'}, loses="ValueError").feedback(
-    "The error has to say both which argument was wrong and what it was: the name, as in the signature, and the value."
-)
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.wrong_error("TypeError"), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake("a_float", {"return 2 *": "return 2.0 *"}, loses="an int").feedback(
     "The result is a float. Bytes are counted in whole numbers: an `int`."
 )

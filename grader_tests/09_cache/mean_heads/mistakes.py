@@ -1,5 +1,6 @@
 """Known mistakes in `mean_heads`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import mean_heads
 
 MEANS = "means"
@@ -107,11 +108,7 @@ right.mistake(
 right.mistake(
     "shares_out_the_columns", {"if weight.shape[0] % n_heads": "if weight.shape[1] % n_heads"}, loses="ValueError"
 ).feedback("It is asked whether `n_heads` divides the columns. The rows are what the heads share.")
-right.mistake("asserts", loses="ValueError").patch("""
-- if n_heads % n_groups:
--     raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}")
-+ assert n_heads % n_groups == 0, f"n_groups is {n_groups}"
-""").feedback("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
+right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
     "leaves_groups_to_pytorch", {"if n_heads % n_groups": "if False", CUT: "FORM"}, loses="ValueError"
 ).for_each(FORM=FORMS).feedback(
@@ -132,30 +129,15 @@ right.mistake(
     "Nothing is compared. PyTorch's own error comes from deep within, if at all: raise a ValueError that names the "
     "number that does not divide, and its value."
 )
-right.mistake("asserts_heads", loses="ValueError").patch("""
-- if weight.shape[0] % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
-+ assert weight.shape[0] % n_heads == 0, f"n_heads is {n_heads}"
-""").feedback("`assert` raises AssertionError (and nothing at all under `python -O`): raise a ValueError.")
-right.mistake(
-    "an_error_without_a_name",
-    {
-        'f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}"': '"does not divide"',
-        'f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}"': '"does not divide"',
-    },
-    loses="ValueError",
-).feedback(
-    "The error has to say both which argument was wrong and what it was: the name, as in the signature, and the value."
-)
-right.mistake("detached", {"weight.unflatten": "weight.detach().unflatten"}, loses="gradients").feedback(
-    "No gradient reaches the weights: it was cut off by `detach`, `.data` or `no_grad`."
-)
+right.mistake(arguments.asserts("weight")("asserts_heads"), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(gradients.cut(what="the weight"), {"weight.unflatten": "weight.detach().unflatten"}, loses="gradients")
 right.mistake("adds_up_in_place", {f"weight.{CUT}.mean(1).flatten(0, 1)": "SUM"}, loses="gradients").for_each(
     SUM=(
         f"sum(weight.div_(n_heads // n_groups).{CUT}.unbind(1)).flatten(0, 1)",
         f"weight.{CUT}[:, 0].mul_(0).add_(weight.{CUT}.mean(1)).flatten(0, 1)",
     )
 ).feedback("Numbers are written into the weights that were handed in, or into a part of them. Work on new tensors.")
-right.mistake("always_float32", {"weight.unflatten": "WEIGHT.unflatten"}, loses="gradients").for_each(
-    WEIGHT=("weight.float()", "torch.zeros(weight.shape).add_(weight)")
-).feedback("float64 goes in, and float32 comes out: look for `float()`, or for a tensor that is made without a dtype.")
+right.mistake(
+    numbers.always_float32(of="the weight"), {"weight.unflatten": "WEIGHT.unflatten"}, loses="gradients"
+).for_each(WEIGHT=("weight.float()", "torch.zeros(weight.shape).add_(weight)"))

@@ -1,5 +1,6 @@
 """Known mistakes in `speculate`."""
 
+from ...shared.families import numbers
 from .contract import speculate
 
 VALUES = ("how likely", "place by place")
@@ -70,5 +71,7 @@ right.mistake(
     loses="tokens without a share",
 ).feedback("Where both are 0 the ratio is NaN. What is never proposed counts as accepted: 1.")
 right.mistake(
-    "always_float32", {"return accepted, corrected": "return accepted.float(), corrected.float()"}, loses="float64"
-).feedback("The result is always float32. It has the dtype of the distributions.")
+    numbers.always_float32(of="the distributions"),
+    {"return accepted, corrected": "return accepted.float(), corrected.float()"},
+    loses="float64",
+)

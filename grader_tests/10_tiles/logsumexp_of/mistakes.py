@@ -1,5 +1,6 @@
 """Known mistakes in `logsumexp_of`."""
 
+from ...shared.families import arguments, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import logsumexp_of
 
@@ -83,13 +84,9 @@ right.mistake("takes_another_logarithm", {".log()": ".LOG()"}, loses=EVERYWHERE)
     LOG=("log10", "log2", "log1p")
 ).feedback("It is the natural logarithm, `torch.log`, that undoes `exp`: neither another base nor `log1p`.")
 right.mistake(
-    "one_maximum_for_all_rows",
+    numbers.one_maximum_for_all(see=SHIFT),
     {"scores.amax(-1, keepdim=True)": "scores.max() + torch.zeros_like(scores[..., :1])"},
     loses="many rows",
-).feedback(
-    "You subtract one maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
-    "each row needs its own.",
-    see=SHIFT,
 )
 right.mistake("sums_over_everything", {"sum(-1, keepdim=True)": "sum()"}, loses="many rows").feedback(
     "The sum runs over the whole tensor: each row along the last dimension has a result of its own."
@@ -110,9 +107,7 @@ right.mistake(
 right.mistake("keeps_the_dimension", {".squeeze(-1)": ""}, loses=EVERYWHERE).feedback(
     "The result still has a last dimension of 1. Scores (..., S) give a result (...)."
 )
-right.mistake("loses_the_dimension", {"scores.amax(-1, keepdim=True)": "scores.amax(-1)"}, loses="many rows").feedback(
-    "A maximum that has lost its dimension does not line up with the rows that it came from. Keep it: `keepdim=True`."
-)
+right.mistake(shapes.dimension_lost, {"scores.amax(-1, keepdim=True)": "scores.amax(-1)"}, loses="many rows")
 logsumexp_of.mistake("rows_of_nothing_are_nan", loses=("minus infinity", "gradients")).full_code("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
@@ -137,15 +132,12 @@ right.mistake(
 ).for_each(FILL=(0.0, -1e9, -1e4, -3.4028234663852886e38)).feedback(
     "A row of nothing but −∞ has a sum of 0, and the logarithm of 0 is −∞: a finite number stands there.", see=EMPTY
 )
-right.mistake("adds_a_tiny_number", loses=("minus infinity",)).patch("""
+right.mistake(numbers.tiny_number_added(see=EMPTY), loses=("minus infinity",)).patch("""
 - total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
 - return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
 + total = torch.exp(scores - highest).sum(-1, keepdim=True)
 + return (highest + (total + EPS).log()).squeeze(-1)
-""").for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10)).feedback(
-    "You add a tiny number before the logarithm. It keeps −∞ away, which is just what a row of nothing should give.",
-    see=EMPTY,
-)
+""").for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10))
 right.mistake("takes_minus_infinity_for_a_low_score", loses="minus infinity").patch("""
   def logsumexp_of(scores):
 +     given, scores = scores, scores.masked_fill(scores.isneginf(), FILL)
@@ -167,20 +159,20 @@ right.mistake("returns_the_weights", {".squeeze(-1)": "", "return (": "return sc
     "You subtract the log-sum-exp from the scores: that is the log-softmax. The log-sum-exp alone is asked for."
 )
 ready_made.mistake(
-    "computes_in_float32", {"torch.logsumexp(scores": "torch.logsumexp(scores.float()"}, loses="float64"
-).feedback("Float64 scores must give a float64 result: keep the dtype of `scores`.")
-ready_made.mistake(
-    "answers_in_float64", {"torch.logsumexp(scores": "torch.logsumexp(scores.double()"}, loses="float64"
-).feedback("Float32 scores must give a float32 result. (To compute in float64 is fine, if you convert back.)")
-ready_made.mistake("lets_no_gradient_through", {"0.0), -1)": "0.0), -1).detach()"}, loses="gradients").feedback(
-    "The values are right, but no gradient flows: somewhere you leave the tensors (`.item()`, `.detach()`, `.data`, "
-    "`.numpy()`, `no_grad`)."
+    numbers.always_float32(of="the scores"),
+    {"torch.logsumexp(scores": "torch.logsumexp(scores.float()"},
+    loses="float64",
 )
+ready_made.mistake(
+    numbers.always_float64(of="the scores"),
+    {"torch.logsumexp(scores": "torch.logsumexp(scores.double()"},
+    loses="float64",
+)
+ready_made.mistake(gradients.cut(what="the scores"), {"0.0), -1)": "0.0), -1).detach()"}, loses="gradients")
 right.mistake(
-    "takes_the_sum_for_a_constant", {"highest + total.log()": "highest + total.log().detach()"}, loses="gradients"
-).feedback(
-    "The values are right, the gradient is not: only the largest score gets one. You take the logarithm of the sum "
-    "for a constant (`detach`, `no_grad`, `.item()`)."
+    gradients.treated_as_constant(what="the logarithm of the sum"),
+    {"highest + total.log()": "highest + total.log().detach()"},
+    loses="gradients",
 )
 right.mistake("detaches_the_maximum_in_one_place", loses="gradients").patch("""
 - total = torch.exp(scores - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
@@ -206,7 +198,7 @@ right.mistake("overwrites_minus_infinity", loses="float64").patch("""
     "score. Make new ones, by `masked_fill` or `torch.where`.",
     see=EMPTY,
 )
-logsumexp_of.mistake("shifts_in_place", loses="float64").full_code("""
+logsumexp_of.mistake(arguments.argument_changed(what="the scores"), loses="float64").full_code("""
 def logsumexp_of(scores):
     highest = scores.amax(-1, keepdim=True)
     empty = highest.isneginf()
@@ -216,10 +208,7 @@ def logsumexp_of(scores):
         scores -= highest
     total = torch.exp(kept - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
     return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1)
-""").feedback(
-    "Your function changes its argument: `scores -= …` and methods that end in `_` write into the tensor that the "
-    "caller still needs. Make a new tensor."
-)
+""")
 right.mistake("squeezes_every_dimension", {".squeeze(-1)": ".squeeze()"}, loses="many rows").feedback(
     "`.squeeze()` takes away every dimension of 1, and where there is one row, too many. It is the last that goes: "
     "`.squeeze(-1)`."
@@ -254,7 +243,7 @@ def logsumexp_of(scores):
     "among the scores makes it −∞.",
     see=SHIFT,
 )
-logsumexp_of.mistake("rounds_to_float32", loses="float64").full_code("""
+logsumexp_of.mistake(numbers.float32_on_the_way, loses="float64").full_code("""
 def logsumexp_of(scores):
     rounded = scores.float()
     highest = rounded.amax(-1, keepdim=True)
@@ -262,7 +251,5 @@ def logsumexp_of(scores):
     highest = highest.masked_fill(empty, 0.0)
     total = torch.exp(rounded - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
     return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1).to(scores.dtype)
-""").feedback(
-    "The result has the right dtype, but was rounded to float32 on the way: compute in the scores' own dtype."
-)
+""")
 keeps_its_last_result(right, loses="the logarithm")

@@ -1,5 +1,6 @@
 """Known mistakes in `merge`."""
 
+from ...shared.families import gradients, numbers, results, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import merge
 
@@ -174,13 +175,10 @@ right.mistake(
 ).for_each(FILL=(0.0, -1e9, -1e4)).feedback(
     "Where both sides saw nothing the log-sum-exp has to stay −∞: a finite number stands there.", see=NOTHING
 )
-right.mistake("adds_a_tiny_number", loses="a side that").patch("""
+right.mistake(numbers.tiny_number_added(see=NOTHING), loses="a side that").patch("""
 - total = mine + theirs
 + total = mine + theirs + EPS
-""").for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8)).feedback(
-    "You add a tiny number to the sum. It keeps −∞ away, which is just what two sides that saw nothing should give.",
-    see=NOTHING,
-)
+""").for_each(EPS=(1e-10, 1e-12, 1e-9, 1e-8))
 right.mistake(
     "nothing_becomes_plus_infinity",
     {"masked_fill(empty, -torch.inf)": "masked_fill(empty, torch.inf)"},
@@ -190,7 +188,7 @@ right.mistake(
     "merge that side would get everything.",
     see=NOTHING,
 )
-right.mistake("wipes_nan_off_at_the_end", loses="gradients").patch("""
+right.mistake(gradients.nan_wiped_off(see=NOTHING), loses="gradients").patch("""
 - highest = highest.masked_fill(highest.isneginf(), 0.0)
 @@
 - empty = total == 0
@@ -198,19 +196,13 @@ right.mistake("wipes_nan_off_at_the_end", loses="gradients").patch("""
 @@
 - return top / total[..., None], (highest + total.log()).masked_fill(empty, -torch.inf)
 + return (top / total[..., None]).nan_to_num(), (highest + total.log()).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
-""").feedback(
-    "Forward all is right, but NaN was made on the way and wiped off at the end: in the gradients it is still there. "
-    "Subtract 0 where both are −∞.",
-    see=NOTHING,
-)
+""")
 right.mistake(
-    "lets_no_gradient_through_the_log_sum_exp",
+    gradients.cut(what="the log-sum-exp"),
     {"(empty, -torch.inf)": "(empty, -torch.inf).detach()"},
     loses="gradients",
-).feedback("No gradient flows through the log-sum-exp (`detach`, `no_grad`). The next merge takes its shares from it.")
-right.mistake(
-    "keeps_a_dimension", {"(empty, -torch.inf)": "(empty, -torch.inf)[..., None]"}, loses=EVERYWHERE
-).feedback("The log-sum-exp has a last dimension of 1. One number for each query: its shape is (..., T).")
+)
+right.mistake(shapes.dimension_kept, {"(empty, -torch.inf)": "(empty, -torch.inf)[..., None]"}, loses=EVERYWHERE)
 merge.mistake("one_query_of_nothing_decides_for_all", loses="a side that").full_code("""
 def merge(output, lse, other_output, other_lse):
     if lse.isneginf().any():
@@ -225,30 +217,27 @@ def merge(output, lse, other_output, other_lse):
     see=NOTHING,
 )
 right.mistake(
-    "takes_shares_for_constants",
+    gradients.treated_as_constant(what="the shares", of="the log-sum-exps"),
     {
         "mine[..., None] * output + theirs[..., None] * other_output": "mine.detach()[..., None] * output + "
         "theirs.detach()[..., None] * other_output",
         "/ total[": "/ total.detach()[",
     },
     loses="gradients",
-).feedback(
-    "The output is right, its gradient is not: the shares are taken for constants (`detach`, `no_grad`), yet they "
-    "change with the log-sum-exps."
 )
 right.mistake(
-    "returns_the_log_sum_exp_first",
+    results.weights_first(other="log-sum-exp"),
     {
         "return top / total[..., None], (highest + total.log()).masked_fill(empty, "
         "-torch.inf)": "return (highest + total.log()).masked_fill(empty, -torch.inf), top / total[..., None]"
     },
     loses=EVERYWHERE,
-).feedback("The results are in the wrong order: the output first, then the log-sum-exp.")
+)
 right.mistake(
     "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, loses=EVERYWHERE
 ).feedback("You return the output alone. What is merged once will be merged again: the log-sum-exp belongs to it.")
 right.mistake(
-    "computes_in_float32",
+    numbers.always_float32(of="the arguments"),
     {
         "torch.exp(lse - highest), torch.exp(other_lse - highest)": "torch.exp((lse - highest).float()), "
         "torch.exp((other_lse - highest).float())",
@@ -256,7 +245,7 @@ right.mistake(
         "* other_output": "* other_output.float()",
     },
     loses="float64",
-).feedback("Float64 arguments must give float64 results: convert nothing to float32.")
+)
 right.mistake("writes_into_the_log_sum_exps", loses="float64").patch("""
 - highest = torch.maximum(lse, other_lse)
 - highest = highest.masked_fill(highest.isneginf(), 0.0)

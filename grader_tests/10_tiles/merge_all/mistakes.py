@@ -1,5 +1,6 @@
 """Known mistakes in `merge_all`."""
 
+from ...shared.families import numbers
 from .contract import merge_all
 
 MANY = "many parts"
@@ -59,6 +60,4 @@ right.mistake(
 right.mistake(
     "the_first_two", {"(lses - highest)": "(lses[:2] - highest)", "* outputs)": "* outputs[:2])"}, loses=(MANY, FAR_OUT)
 ).feedback("Only two parts are merged. There may be any number of them.")
-right.mistake("always_float32", {"return output, ": "return output.float(), "}, loses="float64").feedback(
-    "The result is always float32. It has the dtype of the parts."
-)
+right.mistake(numbers.always_float32(of="the parts"), {"return output, ": "return output.float(), "}, loses="float64")

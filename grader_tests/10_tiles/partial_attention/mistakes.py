@@ -1,5 +1,6 @@
 """Known mistakes in `partial_attention`."""
 
+from ...shared.families import arguments, gradients, masks, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import BLOCKED, SCALE
 from .contract import partial_attention
@@ -52,21 +53,13 @@ def partial_attention(query, key, value, mask=None):
     return FOUND
 """
 
-right.mistake("unscaled", {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, loses=EVERYWHERE).feedback(
-    "The scores are not scaled: divide them by √K, K being the width of a key.", see=SCALE
-)
-right.mistake("scaled_by_the_width_itself", {"[-1] ** 0.5": "[-1]"}, loses=EVERYWHERE).feedback(
-    "The scores are divided by K. Divide them by its *root*.", see=SCALE
-)
-right.mistake("scaled_by_the_width_of_values", {"key.shape": "value.shape"}, loses=EVERYWHERE).feedback(
-    "The scale is made from the width of the values. It is the keys' width that makes scores grow.", see=SCALE
-)
-right.mistake("scaled_by_the_number_of_keys", {"key.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE).feedback(
-    "The scale is made from the number of keys. It is their width that makes scores grow.", see=SCALE
-)
+right.mistake(scores.unscaled(see=SCALE), {"key.mT / key.shape[-1] ** 0.5": "key.mT"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_width(see=SCALE), {"[-1] ** 0.5": "[-1]"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_values(see=SCALE), {"key.shape": "value.shape"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_number_of_keys(see=SCALE), {"key.shape[-1]": "key.shape[-2]"}, loses=EVERYWHERE)
 right.mistake(
-    "multiplied_by_the_root", {"/ key.shape[-1] ** 0.5": "* key.shape[-1] ** 0.5"}, loses=EVERYWHERE
-).feedback("The scores are multiplied by √K. Divide them by it.", see=SCALE)
+    scores.multiplied_by_root(see=SCALE), {"/ key.shape[-1] ** 0.5": "* key.shape[-1] ** 0.5"}, loses=EVERYWHERE
+)
 right.mistake(
     "zeroes_blocked_scores", {"masked_fill(mask, -torch.inf)\n": "masked_fill(mask, 0.0)\n"}, loses="with a mask"
 ).feedback("A blocked score becomes 0, and e⁰ is 1: the key is still seen. It must be −∞.", see=BLOCKED)
@@ -80,8 +73,10 @@ divided.mistake(
     see=BLOCKED,
 )
 divided.mistake(
-    "adds_the_mask", {"scores = scores.masked_fill(mask, -torch.inf)": "scores = scores + mask"}, loses="with a mask"
-).feedback("You add the mask to the scores as it is: a blocked one becomes greater by 1. It must be −∞.", see=BLOCKED)
+    masks.added(see=BLOCKED),
+    {"scores = scores.masked_fill(mask, -torch.inf)": "scores = scores + mask"},
+    loses="with a mask",
+)
 right.mistake("sums_unscaled_scores", loses=EVERYWHERE).patch("""
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 + unscaled = torch.logsumexp((query @ key.mT).masked_fill(mask, -torch.inf), -1, keepdim=True)
@@ -127,25 +122,23 @@ right.mistake(
     "the weights are what is not kept."
 )
 right.mistake(
-    "returns_the_log_sum_exp_first",
+    results.weights_first(other="log-sum-exp"),
     {
         "return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)": "return lse.masked_fill(empty, "
         "-torch.inf).squeeze(-1), weights @ value"
     },
     loses=EVERYWHERE,
-).feedback("The results are in the wrong order: the output first, then the log-sum-exp.")
-right.mistake(
-    "returns_the_output_alone", {"@ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)": "@ value"}, loses=EVERYWHERE
-).feedback("You return the output alone: two results are asked for, (output, lse).")
-right.mistake("keeps_a_dimension", {".squeeze(-1)": ""}, loses=EVERYWHERE).feedback(
-    "The log-sum-exp has a last dimension of 1. One number for each query: its shape is (..., T)."
 )
 right.mistake(
-    "sums_over_queries",
+    results.output_alone(other="log-sum-exp"),
+    {"@ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)": "@ value"},
+    loses=EVERYWHERE,
+)
+right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
+right.mistake(
+    scores.softmax_over_queries,
     {"scores.masked_fill(empty, 0.0), -1, keepdim": "scores.masked_fill(empty, 0.0), -2, keepdim"},
     loses=EVERYWHERE,
-).feedback(
-    "The sum runs over the queries. It is the keys, the last dimension of the scores, that share the weight of a query."
 )
 divided.mistake(
     "shares_out_over_queries",
@@ -155,18 +148,14 @@ divided.mistake(
     "Maximum and sum run over the queries, so that those share the weight of a key. It is the keys, the last dimension "
     "of the scores, that share the weight of a query."
 )
-right.mistake("sees_what_is_blocked", {"else mask": "else ~mask"}, loses="with a mask").feedback(
-    "The mask is inverted: each query sees just what it must not. Here True means *blocked*."
-)
+right.mistake(masks.inverted, {"else mask": "else ~mask"}, loses="with a mask")
 right.mistake(
-    "ignores_the_mask", {"torch.tensor(False) if mask is None else mask": "torch.tensor(False)"}, loses="with a mask"
-).feedback("The mask is never used.")
-right.mistake("needs_a_mask", loses="without").patch("""
-- mask = torch.tensor(False) if mask is None else mask
-""").feedback("Without a mask this fails, and `mask` is None by default: then nothing is blocked.")
-right.mistake("asks_whether_the_mask_is_true", {"mask is None else": "not mask else"}, loses="with a mask").feedback(
-    "You ask whether the mask itself is true (`if mask`). A tensor of many numbers is neither: ask `mask is None`."
+    masks.ignored, {"torch.tensor(False) if mask is None else mask": "torch.tensor(False)"}, loses="with a mask"
 )
+right.mistake(masks.needed, loses="without").patch("""
+- mask = torch.tensor(False) if mask is None else mask
+""")
+right.mistake(masks.truth_value, {"mask is None else": "not mask else"}, loses="with a mask")
 right.mistake("masks_the_weights_only", loses="with a mask").patch("""
 - scores = scores.masked_fill(mask, -torch.inf)
 @@
@@ -181,17 +170,13 @@ partial_attention.mistake("rows_of_nothing_are_nan", loses=("rows that see", "gr
 ).for_each(FOUND=[f"{way}(scores.masked_fill(mask, -torch.inf), value)" for way in ("by_log_sum", "by_sum")]).feedback(
     "A row that sees nothing is NaN: its scores and its log-sum-exp are all −∞, and −∞ − (−∞) is NaN.", see=BLOCKED
 )
-right.mistake("wipes_nan_off_at_the_end", loses="gradients").patch("""
+right.mistake(gradients.nan_wiped_off(see=BLOCKED), loses="gradients").patch("""
 - lse = torch.logsumexp(scores.masked_fill(empty, 0.0), -1, keepdim=True)
 - weights = torch.exp(scores - lse).masked_fill(empty, 0.0)
 - return weights @ value, lse.masked_fill(empty, -torch.inf).squeeze(-1)
 + lse = torch.logsumexp(scores, -1, keepdim=True)
 + return (torch.exp(scores - lse) @ value).nan_to_num(), lse.squeeze(-1)
-""").feedback(
-    "Forward all is right; on the way back a row that sees nothing makes NaN. It was in the weights when they met "
-    "the values, and wiping it off the output does not wipe it off the way back.",
-    see=BLOCKED,
-)
+""")
 right.mistake(
     "a_row_of_nothing_is_finite",
     {"lse.masked_fill(empty, -torch.inf)": "lse.masked_fill(empty, FILL)"},
@@ -254,17 +239,13 @@ divided.mistake(
     "exponentials are rounded to 0: block first.",
     see="1. One number for a whole row",
 )
-divided.mistake("one_maximum_for_all_rows", loses="scores up to").patch("""
+divided.mistake(numbers.one_maximum_for_all(see="1. One number for a whole row"), loses="scores up to").patch("""
 - highest = scores.amax(-1, keepdim=True).detach()
 - empty = highest.isneginf()
 - highest = highest.masked_fill(empty, 0.0)
 + empty = scores.isneginf().all(-1, keepdim=True)
 + highest = scores.detach().masked_fill(empty, -1e6).max()
-""").feedback(
-    "You subtract one maximum, that of the whole tensor. In a row far below it every exponential is rounded to 0: "
-    "each row needs its own.",
-    see="1. One number for a whole row",
-)
+""")
 divided.mistake("begins_with_a_maximum_of_0", loses="scores up to").patch("""
 - highest = scores.amax(-1, keepdim=True).detach()
 - empty = highest.isneginf()
@@ -277,18 +258,14 @@ divided.mistake("begins_with_a_maximum_of_0", loses="scores up to").patch("""
     see="1. One number for a whole row",
 )
 divided.mistake(
-    "adds_a_tiny_number",
+    numbers.tiny_number_added(see=BLOCKED),
     {".masked_fill(empty, 1.0)": " + EPS", ".masked_fill(empty, -torch.inf)": ""},
     loses="rows that see",
-).for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10)).feedback(
-    "You add a tiny number to the sum. It keeps −∞ away, which is just what a row that sees nothing should give.",
-    see=BLOCKED,
-)
+).for_each(EPS=(1e-9, 1e-12, 1e-8, 1e-10))
 divided.mistake(
-    "takes_weights_for_constants", {"parts / total @": "(parts / total).detach() @"}, loses="gradients"
-).feedback(
-    "The output is right, its gradient is not: the weights are taken for constants (`detach`, `no_grad`), and "
-    "queries and keys learn nothing from it."
+    gradients.treated_as_constant("takes_weights_for_constants", what="the weights", of="queries and keys"),
+    {"parts / total @": "(parts / total).detach() @"},
+    loses="gradients",
 )
 partial_attention.mistake("subtracts_no_maximum", loses="scores up to").full_code("""
 def partial_attention(query, key, value, mask=None):
@@ -304,43 +281,33 @@ def partial_attention(query, key, value, mask=None):
     see="1. One number for a whole row",
 )
 right.mistake(
-    "lets_no_gradient_through_the_log_sum_exp",
+    gradients.cut(what="the log-sum-exp"),
     {"-torch.inf).squeeze(-1)": "-torch.inf).squeeze(-1).detach()"},
     loses="gradients",
-).feedback(
-    "No gradient flows through the log-sum-exp. A merge takes its shares from it, and they change with the scores."
 )
 right.mistake(
-    "takes_the_sum_for_a_constant", {"torch.exp(scores - lse)": "torch.exp(scores - lse.detach())"}, loses="gradients"
-).feedback(
-    "The output is right, its gradient is not: you take the sum of the exponentials for a constant (`detach`, "
-    "`no_grad`, `.item()`), yet it changes with every score."
+    gradients.treated_as_constant("takes_the_sum_for_a_constant"),
+    {"torch.exp(scores - lse)": "torch.exp(scores - lse.detach())"},
+    loses="gradients",
 )
 right.mistake(
-    "reshapes_the_keys", {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses=EVERYWHERE
-).for_each(VIEW=("reshape", "view")).feedback(
-    "You reshape the keys where they should be transposed. The shape comes out right, and the numbers stay in their "
-    "old order."
-)
+    shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses=EVERYWHERE
+).for_each(VIEW=("reshape", "view"))
 right.mistake(
-    "computes_in_float32",
+    numbers.always_float32(of="the arguments"),
     {"query @ key.mT": "query.float() @ key.float().mT", "@ value": "@ value.float()"},
     loses="float64",
-).feedback("Float64 arguments must give float64 results: keep the dtype, and convert nothing to float32.")
-divided.mistake("scales_the_queries_in_place", loses=("float64", "gradients")).patch("""
+)
+divided.mistake(arguments.argument_changed(what="the query"), loses=("float64", "gradients")).patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + with torch.no_grad():
 +     query /= key.shape[-1] ** 0.5
 + scores = query @ key.mT
-""").feedback("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
+""")
+right.mistake(arguments.mask_inverted_in_place, {"else mask\n": "else ~mask.logical_not_()\n"}, loses="float64")
 right.mistake(
-    "turns_the_mask_round_in_place", {"else mask\n": "else ~mask.logical_not_()\n"}, loses="float64"
-).feedback(
-    "You turn the mask round in place: whoever handed it to you now holds its opposite. Make a new one with `~mask`."
-)
-right.mistake(
-    "makes_a_mask_on_another_device",
+    numbers.default_device(where="the query", what="a mask"),
     {"torch.tensor(False)": "torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)"},
     loses="float64",
-).feedback("Without a mask you make one on PyTorch's default device. The queries may lie elsewhere: name their device.")
+)
 keeps_its_last_result(right, loses="without")

@@ -1,5 +1,6 @@
 """Known mistakes in `tiled_attention`."""
 
+from ...shared.families import arguments, gradients, masks, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from ..common import BLOCKED, SCALE
 from .bases import NOTHING_YET, QUERIES_IN_TILES, TWO_PASSES, right, whole
@@ -209,12 +210,8 @@ whole.mistake(
     "a view and no new numbers.",
     see=PASS,
 )
-whole.mistake(
-    "ignores_the_mask", {"None if mask is None else mask": "None if True else mask"}, loses="with a mask"
-).feedback("The mask is never used.")
-whole.mistake(
-    "sees_what_is_blocked", {"masked_fill(mask, -torch.inf)": "masked_fill(~mask, -torch.inf)"}, loses="with a mask"
-).feedback("The mask is inverted: True means *blocked*.")
+whole.mistake(masks.ignored, {"None if mask is None else mask": "None if True else mask"}, loses="with a mask")
+whole.mistake(masks.inverted, {"masked_fill(mask, -torch.inf)": "masked_fill(~mask, -torch.inf)"}, loses="with a mask")
 right.mistake(
     "begins_with_a_maximum_of_0",
     {
@@ -280,15 +277,13 @@ right.mistake(
     {"highest.masked_fill(empty, 0.0) + total.log()": "total.log()"},
     loses=EVERYWHERE,
 ).feedback("The log-sum-exp lacks the maximum that was subtracted before `exp`.", see="1. One number for a whole row")
-right.mistake("unscaled", {".mT * scale": ".mT"}, loses=EVERYWHERE).feedback(
-    "The scores are not scaled: divide them by √K.", see=SCALE
-)
+right.mistake(scores.unscaled(see=SCALE), {".mT * scale": ".mT"}, loses=EVERYWHERE)
 right.mistake(
-    "returns_the_output_alone", {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ""}, loses=EVERYWHERE
-).feedback("You return the output alone: two results are asked for, (output, lse).")
-right.mistake("keeps_a_dimension", {".squeeze(-1)": ""}, loses=EVERYWHERE).feedback(
-    "The log-sum-exp has a last dimension of 1. One number for each query: its shape is (..., T)."
+    results.output_alone(other="log-sum-exp"),
+    {", lse.masked_fill(empty, -torch.inf).squeeze(-1)": ""},
+    loses=EVERYWHERE,
 )
+right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
 whole.mistake(
     "takes_any_tile",
     {"    if tile < 1:\n": "    tile = max(1, tile)\n    if tile < 1:\n"},
@@ -305,9 +300,7 @@ whole.mistake(
     "A tile below 1 is not refused by you: `range` complains of a step of 0, and of a negative one nothing comes at "
     "all. Raise a ValueError that names `tile` and its value."
 )
-whole.mistake(
-    "does_not_say_what_is_wrong", {'f"tile is {tile}, and must be at least 1"': '"bad argument"'}, loses="bad tiles"
-).feedback("The error does not say what was wrong: name the argument, `tile`, and its value.")
+whole.mistake(arguments.error_without_name(), loses="bad tiles")
 whole.mistake("refuses_one", {"if tile < 1:": "if tile <= 1:"}, loses="bad tiles").feedback(
     "A tile of one key is refused. It is the smallest there is, and right: refuse what is *less* than 1."
 )
@@ -332,22 +325,16 @@ whole.mistake(
 ).feedback(
     "The error is no ValueError: an `assert` raises an AssertionError, and only where asserts are not switched off."
 )
-right.mistake(
-    "lets_no_gradient_through", {"output / total, lse": "(output / total).detach(), LSE"}, loses="gradients"
-).for_each(LSE=("lse", "lse.detach()")).feedback(
-    "The values are right, but no gradient flows through the output: somewhere you leave the tensors (`.detach()`, "
-    "`.data`, `.item()`, `no_grad`)."
+right.mistake(gradients.cut, {"output / total, lse": "(output / total).detach(), LSE"}, loses="gradients").for_each(
+    LSE=("lse", "lse.detach()")
 )
 right.mistake(
-    "takes_earlier_tiles_for_constants",
+    gradients.treated_as_constant(what="the earlier tiles", of="the scores"),
     {"output * shrink": "(output.detach() if start else output) * shrink"},
     loses="gradients",
-).feedback(
-    "The values are right, the gradients are not: what was summed up before is taken for a constant (`detach`, "
-    "`.data`)."
 )
 right.mistake(
-    "computes_in_float32",
+    numbers.always_float32(of="the arguments"),
     {
         "query @ key[..., part, :].mT": "query.float() @ key[..., part, :].mT.float()",
         "parts @ value": "parts @ value.float()",
@@ -358,21 +345,18 @@ right.mistake(
 - total = torch.zeros_like(query[..., :1])
 + highest = torch.full_like(query[..., :1], -torch.inf, dtype=torch.float32)
 + total = torch.zeros_like(query[..., :1], dtype=torch.float32)
-""").feedback("Float64 arguments must give float64 results: convert nothing to float32, and make no float32 buffers.")
+""")
 right.mistake(
-    "makes_its_sums_on_another_device",
+    numbers.default_device(where="the query", what="the sums", how="`zeros_like`, `new_zeros`"),
     {"torch.zeros_like(query[..., :1])": "torch.zeros(*query.shape[:-1], 1)"},
     loses="float64",
-).feedback(
-    "The sums are made on PyTorch's default device, and in its default dtype. Take both from the queries: "
-    "`zeros_like`, `new_zeros`."
 )
 right.mistake(
-    "scales_the_queries_in_place",
+    arguments.argument_changed(what="the query"),
     {
         "    highest = torch.full_like": "    with torch.no_grad():\n        query *= scale\n    scale = 1.0\n    "
         "highest = torch.full_like"
     },
     loses=("float64", "gradients"),
-).feedback("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
+)
 keeps_its_last_result(whole, loses="the same")

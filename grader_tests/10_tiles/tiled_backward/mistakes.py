@@ -1,5 +1,6 @@
 """Known mistakes in `tiled_backward`."""
 
+from ...shared.families import arguments, numbers, scores
 from ...shared.repeating import keeps_its_last_result
 from .contract import tiled_backward
 
@@ -118,12 +119,8 @@ right.mistake(
     "that is the weight times the difference from the row's average.",
     see=BACK,
 )
-right.mistake(
-    "scaled_by_the_width_itself", {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE
-).feedback("The scores are divided by K. They were divided by its *root*.")
-right.mistake(
-    "scaled_by_the_width_of_values", {"query.shape[-1] ** -0.5": "value.shape[-1] ** -0.5"}, loses=EVERYWHERE
-).feedback("The scale is made from the width of the values. It is the keys' width that makes scores grow.")
+right.mistake(scores.scaled_by_width, {"query.shape[-1] ** -0.5": "1 / query.shape[-1]"}, loses=EVERYWHERE)
+right.mistake(scores.scaled_by_values, {"query.shape[-1] ** -0.5": "value.shape[-1] ** -0.5"}, loses=EVERYWHERE)
 right.mistake(
     "divides_exponentials",
     {"torch.exp(query @ k.mT * scale - lse[..., None])": "torch.exp(query @ k.mT * scale) / torch.exp(lse[..., None])"},
@@ -240,13 +237,13 @@ right.mistake(
     loses="never more",
 ).feedback("The scores are read in tiles, but they are made all at once. Cut the keys, before the product.", see=BACK)
 right.mistake(
-    "computes_in_float32",
+    numbers.float32_on_the_way,
     {
         "torch.exp(query @ k.mT * scale - lse[..., None])": "torch.exp((query @ k.mT * scale - lse[..., "
         "None]).float()).to(query.dtype)"
     },
     loses="float64",
-).feedback("Float64 arguments must be computed in float64: convert nothing to float32 on the way.")
+)
 right.mistake(
     "answers_in_float32",
     {"torch.zeros_like(query)": "torch.zeros(query.shape)", "return grad_query,": "return grad_query.float(),"},
@@ -267,12 +264,12 @@ filling.mistake(
     "both from the arguments: `zeros_like`."
 )
 right.mistake(
-    "scales_the_queries_in_place",
+    arguments.argument_changed(what="the query"),
     {
         "    average =": "    query *= scale\n    average =",
         "k.mT * scale": "k.mT",
         "grad_scores.mT @ query": "grad_scores.mT @ query / scale",
     },
     loses="float64",
-).feedback("You scale the queries in place: the caller's are changed. Make new ones, or scale the scores.")
+)
 keeps_its_last_result(right, loses="all keys")

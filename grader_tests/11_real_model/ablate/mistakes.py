@@ -1,6 +1,6 @@
 """Known mistakes in `ablate`."""
 
-from ..common import ALWAYS_FLOAT32, NO_GRADIENT
+from ...shared.families import gradients, numbers, shapes
 from .contract import ablate
 
 ZERO, MEAN, GRADIENTS, LEFT = "zero for these", "their mean", "gradients", "what was given"
@@ -139,13 +139,9 @@ right.mistake("fills_with_nan", {"0.0 if": "float('nan') if"}, loses=ZERO).feedb
 right.mistake("fills_with_minus_infinity", {"0.0 if": "float('-inf') if"}, loses=ZERO).feedback(
     "You fill with −∞. That is for scores before a softmax; what a head hands on is put to zero."
 )
-right.mistake("detached", {"head_outputs.clone()": "head_outputs.detach().clone()"}, loses=GRADIENTS).feedback(
-    NO_GRADIENT
-)
-right.mistake("detached_at_the_end", {"return out": "return out.detach()"}, loses=GRADIENTS).feedback(NO_GRADIENT)
-right.mistake("detaches_the_mean", {"mean[h]": "mean[h].detach()"}, loses=GRADIENTS).feedback(
-    "No gradient reaches `mean`: it was detached."
-)
+right.mistake(gradients.cut("detached"), {"head_outputs.clone()": "head_outputs.detach().clone()"}, loses=GRADIENTS)
+right.mistake(gradients.cut("detached_at_the_end"), {"return out": "return out.detach()"}, loses=GRADIENTS)
+right.mistake(gradients.cut("detaches_the_mean", what="`mean`"), {"mean[h]": "mean[h].detach()"}, loses=GRADIENTS)
 right.mistake(
     "lets_gradients_through",
     {
@@ -163,25 +159,22 @@ right.mistake("empties_the_list", loses=LEFT).patch("""
 right.mistake("sorts_the_list", {"    for h": "    heads.sort()\n    for h"}, loses=LEFT).feedback(
     "The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one."
 )
-right.mistake("through_float32", {"return out": "return out.float().to(out.dtype)"}, loses="float64").feedback(
-    "The numbers go through float32, whatever comes in: of float64 half of the digits are lost on the way."
-)
-right.mistake("always_float32", {"head_outputs.clone()": "head_outputs.float().clone()"}, loses="float64").feedback(
-    ALWAYS_FLOAT32
-)
+right.mistake(numbers.float32_on_the_way, {"return out": "return out.float().to(out.dtype)"}, loses="float64")
+right.mistake(numbers.always_float32, {"head_outputs.clone()": "head_outputs.float().clone()"}, loses="float64")
 factor.mistake(
     "a_factor_in_float32", {", dtype=head_outputs.dtype": ", dtype=torch.float64"}, loses="float64"
 ).feedback("Your factor is float64, and makes the result float64, too. It must have the dtype of the input.")
-factor.mistake("a_factor_elsewhere", {", device=head_outputs.device": ""}, loses="float64").feedback(
-    "A tensor is made on PyTorch's default device. head_outputs may lie elsewhere: give it "
-    "`device=head_outputs.device`."
+factor.mistake(
+    numbers.default_device(where="`head_outputs`", how="`device=head_outputs.device`"),
+    {", device=head_outputs.device": ""},
+    loses="float64",
 )
 right.mistake(
-    "by_view",
+    shapes.view_of_strided,
     {
         "out = head_outputs.clone()": (
             "out = head_outputs.view(*head_outputs.shape[:2], -1).clone().view(head_outputs.shape)"
         ),
     },
     loses="float64",
-).feedback("`view` fails where the numbers do not lie side by side in memory; `reshape` copies then.")
+)

@@ -1,5 +1,6 @@
 """Known mistakes in `head_contributions`."""
 
+from ...shared.families import numbers
 from .contract import head_contributions
 
 EVERYWHERE = ("a number for each head", "every text and token")
@@ -45,6 +46,4 @@ right.mistake("tokens_before_heads", {".sum(dim=-1)": ".sum(dim=-1).transpose(1,
 right.mistake("the_same_for_each_head", {"reshape(H, 1, K)": "reshape(H, 1, K)[:1]"}, loses=EVERYWHERE).feedback(
     "Every head goes through the columns of head 0. Each has columns of its own."
 )
-right.mistake("always_float32", {".sum(dim=-1)": ".sum(dim=-1).float()"}, loses="float64").feedback(
-    "The result is always float32. It has the dtype of what comes in."
-)
+right.mistake(numbers.always_float32, {".sum(dim=-1)": ".sum(dim=-1).float()"}, loses="float64")

@@ -1,6 +1,6 @@
 """Known mistakes in `induction_score`."""
 
-from ..common import ALWAYS_FLOAT32, ASSERTS, NO_GRADIENT, UNNAMED
+from ...shared.families import arguments, gradients, numbers, results
 from .contract import induction_score
 
 MEAN, LEADING, ERRORS, GRADIENTS = "the mean", "any leading", "ValueError", "gradients"
@@ -66,9 +66,9 @@ right.mistake("keeps_a_dimension", {".mean(dim=-1)": ".mean(dim=-1, keepdim=True
 right.mistake("squeezes", {".mean(dim=-1)": ".mean(dim=-1).squeeze()"}, loses=LEADING).feedback(
     "Your result has lost leading dimensions of size 1: `squeeze()` takes away all of them."
 )
-right.mistake("a_number_of_python", {".mean(dim=-1)": ".mean(dim=-1).PLAIN()"}, loses=(LEADING, GRADIENTS)).for_each(
+right.mistake(results.python_number, {".mean(dim=-1)": ".mean(dim=-1).PLAIN()"}, loses=(LEADING, GRADIENTS)).for_each(
     PLAIN=("tolist", "item")
-).feedback("You return numbers of Python. Asked is a tensor, through which gradients flow.")
+)
 right.mistake("over_all_queries", {".mean(dim=-1)": ".sum(dim=-1) / T"}, loses=ALL).feedback(
     "You divide by T. The mean is over the queries that have seen their token: T − period of them."
 )
@@ -125,8 +125,8 @@ def refusing(condition):
     return {"if period < 1 or period >= T:": f"if {condition}:", TAKEN: "TAKEN"}
 
 
-right.mistake("checks_nothing", refusing("False"), loses=ERRORS).for_each(TAKEN=STYLES).feedback(
-    "A period that cannot be is not refused. Raise a ValueError that names it."
+right.mistake(
+    arguments.not_refused("A period that cannot be is not refused. Raise a ValueError that names it."), loses=ERRORS
 )
 right.mistake("takes_a_period_of_zero", refusing("period >= T"), loses=ERRORS).for_each(TAKEN=STYLES).feedback(
     "A period below 1 is not refused."
@@ -155,35 +155,25 @@ right.mistake("asks_for_whole_periods", {"period >= T": "period >= T or T % peri
 right.mistake("refuses_less_than_two_periods", {"period >= T": "2 * period > T"}, loses=(MEAN, ERRORS)).feedback(
     "You ask for two whole periods. One query that has seen its token is enough: period < T."
 )
-right.mistake(
-    "asserts_it",
-    {"if period < 1 or period >= T:\n        raise ValueError(f": "assert 1 <= period < T, (f"},
-    loses=ERRORS,
-).feedback(ASSERTS)
-right.mistake("raises_another_error", {"raise ValueError": "raise IndexError"}, loses=ERRORS).feedback(
-    "For a period that cannot be you raise another kind of error. The contract says ValueError."
-)
+right.mistake(arguments.asserts(), loses=ERRORS)
+right.mistake(arguments.wrong_error("IndexError"), loses=ERRORS)
 right.mistake("makes_it_fit", loses=ERRORS).patch("""
 - if period < 1 or period >= T:
 -     raise ValueError(f"period is {period}, and must be at least 1 and less than {T}")
 + period = min(max(period, 1), T - 1)
 """).feedback("A period that cannot be is replaced by one that can, without a word. Raise a ValueError that names it.")
-right.mistake(
-    "does_not_name_it",
-    {'f"period is {period}, and must be at least 1 and less than {T}"': '"impossible"'},
-    loses=ERRORS,
-).feedback(UNNAMED)
-right.mistake("detached", {"weights[..., t,": "weights.detach()[..., t,"}, loses=GRADIENTS).feedback(NO_GRADIENT)
-right.mistake("always_float32", {"weights[..., t,": "weights.float()[..., t,"}, loses="float64").feedback(
-    ALWAYS_FLOAT32
-)
-right.mistake("through_float32", loses="float64").patch("""
+right.mistake(arguments.error_without_name(), loses=ERRORS)
+right.mistake(gradients.cut(what="the weights"), {"weights[..., t,": "weights.detach()[..., t,"}, loses=GRADIENTS)
+right.mistake(numbers.always_float32, {"weights[..., t,": "weights.float()[..., t,"}, loses="float64")
+right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 - return weights[..., t, t - period + 1].mean(dim=-1)
 + return weights.float()[..., t, t - period + 1].mean(dim=-1).to(weights.dtype)
-""").feedback("The mean is taken in float32, whatever comes in: of float64 half of the digits are lost on the way.")
+""")
 right.mistake(
     "zeroes_the_others", {"    t = torch": "    weights.data.tril_()\n    t = torch"}, loses="float64"
 ).feedback("weights is changed by the call. Work on a new tensor.")
 loop.mistake(
-    "adds_up_elsewhere", {"total = 0": "total = torch.zeros(weights.shape[:-2], dtype=weights.dtype)"}, loses="float64"
-).feedback("A tensor is made on PyTorch's default device. The weights may lie elsewhere: take `weights.new_zeros`.")
+    numbers.default_device(where="`weights`", how="`weights.new_zeros`"),
+    {"total = 0": "total = torch.zeros(weights.shape[:-2], dtype=weights.dtype)"},
+    loses="float64",
+)

@@ -1,5 +1,6 @@
 """Known mistakes in `load_gpt2`."""
 
+from ...shared.families import arguments, results
 from .bases import right
 from .contract import load
 
@@ -336,25 +337,13 @@ right.mistake("says_one_shape", {", and the model's is {tuple(shape)}": ""}, los
 right.mistake("does_not_say_whose_shape", {"{name} has the shape": "something has the shape"}, loses=SHAPES).feedback(
     "Your ValueError does not say whose shape is another one."
 )
-right.mistake(
-    "asserts_the_shapes",
-    {
-        "if numbers.shape != torch.Size(shape):\n            raise ValueError(f": (
-            "assert numbers.shape == torch.Size(shape), (f"
-        ),
-    },
-    loses=SHAPES,
-).feedback(
-    "You use assert. It raises an AssertionError, and is skipped altogether under `python -O`; raise a ValueError."
-)
+right.mistake(arguments.asserts(), loses=SHAPES)
 right.mistake(
     "compares_numbers_of_elements",
     {"numbers.shape != torch.Size(shape)": "numbers.numel() != math.prod(shape)"},
     loses=SHAPES,
 ).feedback("You compare how many numbers there are. A matrix that was turned already has as many, and does not fit.")
-right.mistake("returns_nothing", {"    return model": "    pass"}, loses=(LOGITS, ITSELF)).feedback(
-    "The `return` is missing: return the model."
-)
+right.mistake(results.nothing_returned, {"    return model": "    pass"}, loses=(LOGITS, ITSELF))
 right.mistake("returns_something_else", {"return model": "return RESULT"}, loses=(LOGITS, ITSELF)).for_each(
     RESULT=("model.state_dict()", "model.load_state_dict(new)", "new")
 ).feedback("You return something else than the model: the numbers, or what `load_state_dict` says. Return the model.")

@@ -1,6 +1,6 @@
 """Known mistakes in `logit_lens`."""
 
-from ..common import ALWAYS_FLOAT32, NO_GRADIENT
+from ...shared.families import arguments, gradients, numbers
 from .contract import logit_lens
 
 LOGITS, MODULE, GRADIENTS = "logits for", "whatever", "gradients"
@@ -164,24 +164,32 @@ right.mistake(
     loses=(LOGITS, MODULE, GRADIENTS),
 ).feedback("You average over the texts of the batch. Each has its own logits.")
 right.mistake(
-    "without_gradients", {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).detach()"}, loses=GRADIENTS
-).feedback(NO_GRADIENT)
-right.mistake("detaches_what_is_normalised", {"norm(hidden)": "norm(hidden).detach()"}, loses=GRADIENTS).feedback(
-    "No gradient reaches the hidden states, nor the norm's own numbers: what was normalised is detached."
-)
-right.mistake("detaches_the_unembedding", {"unembedding.T": "unembedding.detach().T"}, loses=GRADIENTS).feedback(
-    "No gradient reaches the unembedding: it was detached."
-)
-right.mistake("detaches_the_hidden_states", {"norm(hidden)": "norm(hidden.detach())"}, loses=GRADIENTS).feedback(
-    "No gradient reaches the hidden states: they were detached."
+    gradients.cut("without_gradients"),
+    {"norm(hidden) @ unembedding.T": "(norm(hidden) @ unembedding.T).detach()"},
+    loses=GRADIENTS,
 )
 right.mistake(
-    "always_float32",
+    gradients.cut("detaches_what_is_normalised", what="the hidden states"),
+    {"norm(hidden)": "norm(hidden).detach()"},
+    loses=GRADIENTS,
+)
+right.mistake(
+    gradients.cut("detaches_the_unembedding", what="the unembedding"),
+    {"unembedding.T": "unembedding.detach().T"},
+    loses=GRADIENTS,
+)
+right.mistake(
+    gradients.cut("detaches_the_hidden_states", what="the hidden states"),
+    {"norm(hidden)": "norm(hidden.detach())"},
+    loses=GRADIENTS,
+)
+right.mistake(
+    numbers.always_float32,
     {"return norm(hidden) @ unembedding.T": "return (norm(hidden) @ unembedding.T).float()"},
     loses="float64",
-).feedback(ALWAYS_FLOAT32)
+)
 right.mistake(
-    "writes_into_the_hidden_states",
+    arguments.argument_changed(what="`hidden`"),
     {"    return": "    hidden.data.copy_(norm(hidden.data))\n    return", "norm(hidden) @": "hidden @"},
     loses="float64",
-).feedback("hidden is overwritten. Work on a new tensor.")
+)

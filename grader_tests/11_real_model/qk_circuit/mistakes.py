@@ -1,6 +1,6 @@
 """Known mistakes in `qk_circuit`."""
 
-from ..common import ALWAYS_FLOAT32, ASSERTS, NO_GRADIENT, UNNAMED
+from ...shared.families import arguments, gradients, numbers
 from .contract import qk_circuit
 
 right = qk_circuit.alternative("circuit_by_slices")
@@ -101,14 +101,18 @@ right.mistake("of_the_keys_twice", {"W_q[rows]": "W_k[rows]"}, loses=VALUES).fee
 right.mistake(
     "softmax_of_it", {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).softmax(-1)"}, loses=VALUES
 ).feedback("There is a softmax on the result. The matrix makes scores; the softmax comes later, over keys.")
-right.mistake("takes_the_heads_as_they_come", loses=ERRORS).patch("""
-- if D % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
-""").feedback("A number of heads that does not divide D is not refused. Raise a ValueError that names n_heads.")
-right.mistake("takes_any_head", loses=ERRORS).patch("""
-- if not 0 <= head < n_heads:
--     raise ValueError(f"head is {head}, and must be from 0 to {n_heads - 1}")
-""").feedback("A head that there is not is not refused: slices beyond the end are empty. Raise a ValueError.")
+right.mistake(
+    arguments.not_refused(
+        "A number of heads that does not divide D is not refused. Raise a ValueError that names n_heads.", "D %"
+    )("takes_the_heads_as_they_come"),
+    loses=ERRORS,
+)
+right.mistake(
+    arguments.not_refused(
+        "A head that there is not is not refused: slices beyond the end are empty. Raise a ValueError.", "head <"
+    )("takes_any_head"),
+    loses=ERRORS,
+)
 right.mistake("counts_from_the_end", {"0 <= head < n_heads": "-n_heads <= head < n_heads"}, loses=ERRORS).feedback(
     "A negative head is not refused. The contract counts from 0."
 )
@@ -129,48 +133,32 @@ right.mistake(
 right.mistake(
     "refuses_the_last_head", {"0 <= head < n_heads": "0 <= head < n_heads - 1"}, loses=(VALUES[0], ERRORS)
 ).feedback("The last head, n_heads − 1, is refused.")
-right.mistake("asserts_it", loses=ERRORS).patch("""
-- if not 0 <= head < n_heads:
--     raise ValueError(f"head is {head}, and must be from 0 to {n_heads - 1}")
-+ assert 0 <= head < n_heads, f"head is {head}"
-""").feedback(ASSERTS)
-right.mistake("raises_an_index_error", {'ValueError(f"head': 'IndexError(f"head'}, loses=ERRORS).feedback(
-    "For a head that there is not you raise an IndexError. The contract says ValueError."
+right.mistake(arguments.asserts("head <")("asserts_it"), loses=ERRORS)
+right.mistake(arguments.wrong_error("IndexError", "head <"), loses=ERRORS)
+right.mistake(arguments.error_without_name("head <")("does_not_name_it"), loses=ERRORS)
+right.mistake(arguments.asserts("D %")("asserts_the_number_of_heads"), loses=ERRORS)
+right.mistake(arguments.error_without_name("D %")("does_not_name_the_number_of_heads"), loses=ERRORS)
+right.mistake(
+    gradients.cut("detaches_the_queries", what="`W_q`"),
+    {"return W_q[rows]": "return W_q.detach()[rows]"},
+    loses="gradients",
+)
+right.mistake(gradients.cut("detaches_the_keys", what="`W_k`"), {"W_k[rows]": "W_k.detach()[rows]"}, loses="gradients")
+right.mistake(
+    gradients.cut("detached"),
+    {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).detach()"},
+    loses="gradients",
 )
 right.mistake(
-    "does_not_name_it", {'f"head is {head}, and must be from 0 to {n_heads - 1}"': '"out of range"'}, loses=ERRORS
-).feedback(UNNAMED)
-right.mistake("asserts_the_number_of_heads", loses=ERRORS).patch("""
-- if D % n_heads:
--     raise ValueError(f"n_heads is {n_heads}, which does not divide {D}")
-+ assert D % n_heads == 0, f"n_heads is {n_heads}"
-""").feedback(ASSERTS)
-right.mistake(
-    "does_not_name_the_number_of_heads",
-    {'f"n_heads is {n_heads}, which does not divide {D}"': '"impossible"'},
-    loses=ERRORS,
-).feedback(UNNAMED)
-right.mistake("detaches_the_queries", {"return W_q[rows]": "return W_q.detach()[rows]"}, loses="gradients").feedback(
-    "No gradient reaches W_q: it was detached."
-)
-right.mistake("detaches_the_keys", {"W_k[rows]": "W_k.detach()[rows]"}, loses="gradients").feedback(
-    "No gradient reaches W_k: it was detached."
-)
-right.mistake(
-    "detached", {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).detach()"}, loses="gradients"
-).feedback(NO_GRADIENT)
-right.mistake(
-    "always_float32",
+    numbers.always_float32,
     {"return W_q[rows].T @ W_k[rows]": "return W_q[rows].T.float() @ W_k[rows].float()"},
     loses="float64",
-).feedback(ALWAYS_FLOAT32)
-right.mistake("filled_elsewhere", loses="float64").patch("""
+)
+right.mistake(numbers.default_device(where="the weights", how="`device=W_q.device`"), loses="float64").patch("""
 - return W_q[rows].T @ W_k[rows]
 + M = torch.zeros(D, D, dtype=W_q.dtype)
 + return M + W_q[rows].T @ W_k[rows]
-""").feedback(
-    "A tensor is made on PyTorch's default device. The weights may lie elsewhere: give it `device=W_q.device`."
-)
+""")
 right.mistake("turns_the_weight_itself", loses="float64").patch("""
 - return W_q[rows].T @ W_k[rows]
 + M = W_q[rows].T @ W_k[rows]

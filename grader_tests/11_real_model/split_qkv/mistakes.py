@@ -1,5 +1,6 @@
 """Known mistakes in `split_qkv`."""
 
+from ...shared.families import numbers
 from .contract import split_qkv
 
 ALL = ("three pairs", "copies")
@@ -110,8 +111,10 @@ right.mistake("no_bias", {"(w.T.clone(), b.clone())": "w.T.clone()"}, loses=ALL)
     "The biases are missing. GPT-2's projections have them: return pairs."
 )
 right.mistake(
-    "halves_precision", {"w.T.clone()": "w.T.float().clone()", "b.clone()": "b.float().clone()"}, loses="float64"
-).feedback("Your result is always float32. It must have the dtype of the checkpoint.")
+    numbers.always_float32(of="the checkpoint"),
+    {"w.T.clone()": "w.T.float().clone()", "b.clone()": "b.float().clone()"},
+    loses="float64",
+)
 right.mistake("halves_the_weights_precision", {"w.T.clone()": "w.T.float().clone()"}, loses="float64").feedback(
     "Your matrices are always float32. They must have the dtype of the checkpoint."
 )

@@ -1,5 +1,6 @@
 """Known mistakes in `CrossAttention`."""
 
+from ...shared.families import gradients, scores
 from ...shared.heads import STEPS, add_mistakes
 from .contract import cross_attention
 
@@ -78,12 +79,7 @@ right.mistake("KeepsTheLastMask", loses="masks").patch("""
 """).feedback(
     "Where no mask is given you take that of an earlier call. `source_mask=None` means that nothing is padded."
 )
-right.mistake(
-    "ScalesByTheModelWidth", {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE
-).feedback(
-    "You divide the scores by the root of the model's width. Each head is only D / H numbers long: divide by the root "
-    "of that."
-)
+right.mistake(scores.scaled_by_model_width, {"query.shape[-1]": "(query.shape[-1] * self.n_heads)"}, loses=EVERYWHERE)
 right.mistake("PutsTheMaskOnTheQueries", loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + mask = None
@@ -140,9 +136,7 @@ right.mistake("NeedsAMask", {"None if source_mask is None else source_mask": "so
     "Without a mask your module fails. `source_mask=None` means that nothing is padded."
 )
 right.mistake(
-    "DetachesTheSource",
+    gradients.cut(what="the source"),
     {"(source), self.W_v(source)": "(source.detach()), self.W_v(source.detach())"},
     loses="gradients",
-).feedback(
-    "The numbers are right, but no gradient reaches the source, so that an encoder could not learn. Do not detach it."
 )

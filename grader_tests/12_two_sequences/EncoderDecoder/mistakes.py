@@ -1,5 +1,6 @@
 """Known mistakes in `EncoderDecoder`."""
 
+from ...shared.families import gradients, numbers
 from .contract import encoder_decoder
 
 PLAIN, PADDED, HALVES, ONCE, PARTS = "logits without", "the padding", "encode and", "the encoder", "both are"
@@ -189,12 +190,9 @@ right.mistake("ChangesTheirModeInACall", loses=PARTS).patch("""
     "whoever trains."
 )
 right.mistake(
-    "DetachesTheMemory",
+    gradients.cut(what="the encoder"),
     {"        return memory": "        return memory.detach() if torch.is_tensor(memory) else memory"},
     loses=PARTS,
-).feedback(
-    "The memory is detached, or made under `no_grad`: no gradient reaches the encoder, which never learns. The "
-    "numbers are right all the same."
 )
 right.mistake("LearnsWithAMaskAlone", loses=PARTS).patch("""
 - memory = self.encoder(source, source_mask)
@@ -244,7 +242,7 @@ right.mistake(
     "EncodesIntoFloat32", {"        return logits": "        return logits.float()"}, loses="float64"
 ).feedback("Your logits are float32 whatever the decoder computes in. Hand on what it gives.")
 right.mistake(
-    "MakesAMaskOnAnotherDevice",
+    numbers.default_device(where="the inputs"),
     {"        return logits": "        return logits + torch.zeros(logits.shape[1:], dtype=logits.dtype)"},
     loses="float64",
-).feedback("You make a tensor on PyTorch's default device. The inputs may lie elsewhere.")
+)

@@ -1,5 +1,6 @@
 """Known mistakes in `alignment_error`."""
 
+from ...shared.families import numbers, results
 from .contract import alignment_error
 
 VALUES = "the share"
@@ -110,20 +111,16 @@ right.mistake(
     loses=EVERYWHERE,
 ).feedback("Your result has the shape (1,). It is a single number, a tensor of no dimension.")
 right.mistake(
-    "returns_a_plain_number",
+    results.python_number,
     {"/ counted": "/ counted.item()", ".to(weights.dtype)": ".item()", "weights.new_zeros(())": "ZERO"},
     loses="the dtype",
-).for_each(ZERO=("weights.new_zeros(())", "0.0")).feedback(
-    "The number is right, but it is a plain one of Python's. Return a tensor of no dimension, in the dtype of weights."
-)
+).for_each(ZERO=("weights.new_zeros(())", "0.0"))
 right.mistake(
-    "always_float32", {"to(weights.dtype)": "float()", "weights.new_zeros(())": "ZERO"}, loses="the dtype"
-).for_each(ZERO=("weights.new_zeros(())", "torch.zeros(())")).feedback(
-    "The result is always float32. It has the dtype of the weights."
-)
-right.mistake("always_float64", {"to(weights.dtype)": "double()"}, loses="the dtype").feedback(
-    "The result is always float64. It has the dtype of the weights."
-)
+    numbers.always_float32(of="the weights"),
+    {"to(weights.dtype)": "float()", "weights.new_zeros(())": "ZERO"},
+    loses="the dtype",
+).for_each(ZERO=("weights.new_zeros(())", "torch.zeros(())"))
+right.mistake(numbers.always_float64(of="the weights"), {"to(weights.dtype)": "double()"}, loses="the dtype")
 right.mistake("gives_another_kind_of_zero", {"weights.new_zeros(())": "ZERO"}, loses="the dtype").for_each(
     ZERO=("torch.zeros(())", "0.0", "0")
 ).feedback(
@@ -146,7 +143,7 @@ right.mistake("marks_in_place", loses="the dtype").patch("""
     "You write into `alignment`: after the call its -1 are gone, for whoever uses it next. Make a new tensor."
 )
 right.mistake(
-    "compares_on_another_device",
+    numbers.default_device(where="`weights`"),
     {"wrong = looks_at != alignment": "wrong = (looks_at != alignment) & torch.ones(len(alignment), dtype=torch.bool)"},
     loses="the dtype",
-).feedback("You make a tensor on PyTorch's default device. weights may lie elsewhere: name its device, or do without.")
+)

@@ -1,5 +1,6 @@
 """Known mistakes in `beam_search`."""
 
+from ...shared.families import arguments
 from .contract import beam_search
 
 GREEDY, BEST, MEAN, FORM, ERRORS = "a width of 1", "the width best", "the best mean", "a list", "ValueError"
@@ -218,12 +219,11 @@ right.mistake("returns_a_tuple", {"winner[1]": "tuple(winner[1])"}, loses=FORM).
 right.mistake(
     "returns_numbers_that_are_tensors", {"winner[1]": "[torch.tensor(i) for i in winner[1]]"}, loses=FORM
 ).feedback("The ids in your list are tensors. Make plain ints of them, with `.item()` or `.tolist()`.")
-right.mistake("checks_nothing", loses=ERRORS).patch("""
-- for name, number in (("width", width), ("max_length", max_length)):
--     if number < 1:
--         raise ValueError(f"{name} is {number}, and must be at least 1")
-""").feedback(
-    "A width or a length of 0 raises no ValueError, or an error from somewhere else. Look at both before you begin."
+right.mistake(
+    arguments.not_refused(
+        "A width or a length of 0 raises no ValueError, or an error from somewhere else. Look at both before you begin."
+    ),
+    loses=ERRORS,
 )
 right.mistake(
     "checks_max_length_alone", {'("width", width), ("max': '("max', "_length))": "_length),)"}, loses=ERRORS
@@ -234,11 +234,5 @@ right.mistake("checks_the_width_alone", {', ("max_length", max_length)': ","}, l
 right.mistake("allows_zero", {"number < 1": "number < 0"}, loses=ERRORS).feedback(
     "0 is not refused. Both numbers are at least 1."
 )
-right.mistake("asserts", loses=ERRORS).patch("""
-- if number < 1:
--     raise ValueError(f"{name} is {number}, and must be at least 1")
-+ assert number >= 1, f"{name} is {number}"
-""").feedback("`assert` raises an AssertionError, and nothing at all under `python -O`: raise a ValueError.")
-right.mistake(
-    "names_nothing", {'f"{name} is {number}, and must be at least 1"': '"at least 1, please"'}, loses=ERRORS
-).feedback("Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value.")
+right.mistake(arguments.asserts(), loses=ERRORS)
+right.mistake(arguments.error_without_name(), loses=ERRORS)

@@ -1,5 +1,6 @@
 """Known mistakes in `clipped_precision`."""
 
+from ...shared.families import arguments
 from .contract import clipped_precision
 
 SHARE, CLIPPED = "the share", "each counts"
@@ -67,10 +68,9 @@ right.mistake(
 right.mistake("no_n_grams_at_all", {" if mine else 0.0": ""}, loses="shorter than n").feedback(
     "It fails where what was written is shorter than n. Then the result is 0.0."
 )
-right.mistake("no_error", loses="ValueError").patch("""
-- if n < 1:
--     raise ValueError(f"n is {n}, and must be at least 1")
-""").feedback("There is no error for an n below 1: an n-gram has at least one token.")
+right.mistake(
+    arguments.not_refused("There is no error for an n below 1: an n-gram has at least one token."), loses="ValueError"
+)
 right.mistake(
     "a_tensor",
     {"return found / len(mine) if mine else 0.0": "return torch.tensor(found / max(1, len(mine)))"},

@@ -1,5 +1,6 @@
 """Known mistakes in `patches`."""
 
+from ...shared.families import arguments, gradients, numbers
 from .contract import patches
 
 EVERYWHERE = "squares row"  # what an answer loses whose every result is wrong
@@ -110,11 +111,11 @@ patches.mistake("lets_unfold_drop_the_rest", loses="ValueError").full_code("""
 def patches(images, size):
     return torch.nn.functional.unfold(images, size, stride=size).transpose(1, 2)
 """).feedback("`F.unfold` drops what is left over at the edges without a word. Look yourself, and raise a ValueError.")
-right.mistake("checks_nothing", loses="ValueError").patch("""
-- if H % size or W % size:
--     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
-""").feedback(
-    "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+right.mistake(
+    arguments.not_refused(
+        "Where size does not divide a side, an error arises inside PyTorch. Check it yourself, and raise a ValueError."
+    ),
+    loses="ValueError",
 )
 right.mistake("checks_the_height_alone", {"if H % size or W % size": "if H % size"}, loses="ValueError").feedback(
     "You look at the height alone. The width must be divided, too."
@@ -128,35 +129,18 @@ right.mistake("refuses_only_if_both_fail", {"or W % size": "and W % size"}, lose
 right.mistake("checks_the_area", {"H % size or W % size": "H * W % size**2"}, loses="ValueError").feedback(
     "You ask whether the area of a square divides that of the picture. It is each side that must come out even."
 )
-right.mistake("asserts", loses="ValueError").patch("""
-- if H % size or W % size:
--     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
-+ assert H % size == 0 and W % size == 0, f"size is {size}, and does not divide {H} and {W}"
-""").feedback("`assert` raises an AssertionError, and nothing at all under `python -O`: raise a ValueError.")
+right.mistake(arguments.asserts(), loses="ValueError")
+right.mistake(arguments.error_without_name(), loses="ValueError")
+right.mistake(gradients.cut(what="the images"), {"images.reshape": "images.detach().reshape"}, loses="gradients")
+right.mistake(numbers.always_float32(of="the images"), {"images.reshape": "images.float().reshape"}, loses="float64")
 right.mistake(
-    "names_nothing",
-    {'f"size is {size}, and does not divide {H} and {W}"': '"the picture cannot be cut into squares"'},
-    loses="ValueError",
-).feedback(
-    "Your ValueError does not say which argument was wrong. Name it, as in the signature, with its value or shape."
-)
-right.mistake("detaches", {"images.reshape": "images.detach().reshape"}, loses="gradients").feedback(
-    "The numbers are right, but no gradient can pass: the result was detached (`.detach()`, `.data`, numpy, no_grad)."
-)
-right.mistake("makes_float32", {"images.reshape": "images.float().reshape"}, loses="float64").feedback(
-    "Your result is float32 whatever the images are. It has their dtype."
-)
-right.mistake("fills_a_tensor_elsewhere", loses="float64").patch("""
+    numbers.default_device(where="`images`", what="the tensor that you fill", how="`new_zeros`"), loses="float64"
+).patch("""
 - return cut.flatten(3).flatten(1, 2)
 + cut = cut.flatten(3).flatten(1, 2)
 + made = torch.zeros(cut.shape, dtype=images.dtype)
 + return MADE
-""").for_each(MADE=("torch.cat([made[:, :0], cut], dim=1)", "made.copy_(cut)")).feedback(
-    "The tensor that you begin with is made on PyTorch's default device. images may lie elsewhere: take `new_zeros`."
-)
+""").for_each(MADE=("torch.cat([made[:, :0], cut], dim=1)", "made.copy_(cut)"))
 right.mistake(
-    "rounds_to_float32", {"images.reshape": "images.float().to(images.dtype).reshape"}, loses="float64"
-).feedback(
-    "On their way the numbers become float32: those of float64 lose half of their digits, and the dtype that you "
-    "return does not bring them back."
+    numbers.float32_on_the_way, {"images.reshape": "images.float().to(images.dtype).reshape"}, loses="float64"
 )

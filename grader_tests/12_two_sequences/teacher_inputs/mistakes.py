@@ -1,5 +1,6 @@
 """Known mistakes in `teacher_inputs`."""
 
+from ...shared.families import numbers
 from .contract import teacher_inputs
 
 EVERYWHERE = ("begin, then", "one target")  # what an answer loses whose every result is wrong
@@ -74,20 +75,25 @@ right.mistake("shifts_in_place", loses="int64").patch("""
 + return targets
 """).feedback("You write into `targets`. The loss still needs them as they were: make a new tensor.")
 right.mistake(
-    "makes_begin_elsewhere",
+    numbers.default_device(
+        "makes_begin_elsewhere", where="`targets`", what="the column of `begin`", how="`targets.new_full`"
+    ),
     {"targets.new_full((len(targets), 1), begin)": "torch.full((len(targets), 1), begin)"},
     loses="int64",
-).feedback(
-    "The column of `begin` is made on PyTorch's default device. targets may lie elsewhere: take `targets.new_full`."
 )
-right.mistake("makes_a_tensor_of_lists_elsewhere", loses="int64").patch("""
+right.mistake(
+    numbers.default_device(
+        "makes_a_tensor_of_lists_elsewhere",
+        where="`targets`",
+        what="a tensor of lists",
+        how="name its device, or stay with tensors",
+    ),
+    loses="int64",
+).patch("""
 - first = targets.new_full((len(targets), 1), begin)
 - return torch.cat([first, targets[:, :-1]], dim=1)
 + return torch.tensor([[begin, *row[:-1]] for row in targets.tolist()])
-""").feedback(
-    "The result is made of lists, on PyTorch's default device. targets may lie elsewhere: name their device, or stay "
-    "with tensors."
-)
+""")
 right.mistake("begins_the_first_sentence_alone", loses=EVERYWHERE).patch("""
 - first = targets.new_full((len(targets), 1), begin)
 - return torch.cat([first, targets[:, :-1]], dim=1)
