@@ -2,6 +2,7 @@
 
 grader_tests/
     shared/                 what exercises of several lessons say
+        families/           ideas that go wrong in many exercises
     NN_lesson/
         __init__.py         EXERCISES, their names in the lesson's order; CHALLENGES, where it has any
         common.py           what several exercises of the lesson say

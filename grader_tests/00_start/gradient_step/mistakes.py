@@ -59,7 +59,7 @@ right.mistake(arguments.argument_changed(what="the weights"), loses="arguments")
 - return w.detach() - rate * w.grad
 + return weights.detach().sub_(rate * w.grad)
 """)
-gradient_step.mistake("without_a_copy", loses="one step after").full_code("""
+gradient_step.mistake(arguments.argument_changed("without_a_copy"), loses="one step after").full_code("""
 def gradient_step(weights, x, y, rate):
     w = weights.requires_grad_()
     loss = (x @ w - y).square().mean()
@@ -70,7 +70,7 @@ def gradient_step(weights, x, y, rate):
     "old one. Work on a copy: "
     "`weights.detach().clone()`."
 )
-gradient_step.mistake("marks_the_weights", loses="arguments").full_code("""
+gradient_step.mistake(arguments.argument_changed("marks_the_weights"), loses="arguments").full_code("""
 def gradient_step(weights, x, y, rate):
     weights.requires_grad_().grad = None
     loss = (x @ weights - y).square().mean()

@@ -59,7 +59,7 @@ right.mistake(gradients.cut("makes_a_new_tensor"), loses="gradients").patch("""
 """)
 right.mistake(numbers.always_float32(of="the arguments"), {"a * b": "a.float() * b.float()"}, loses="float64")
 right.mistake(numbers.always_float64(of="the arguments"), {"a * b": "a.double() * b.double()"}, loses="float64")
-dot.mistake("walks_as_far_as_the_shorter", loses=REFUSALS).full_code("""
+dot.mistake(arguments.unchecked("walks_as_far_as_the_shorter"), loses=REFUSALS).full_code("""
 def dot(a, b):
     total = torch.zeros((), dtype=a.dtype, device=a.device)
     for x, y in zip(a, b):
@@ -86,12 +86,16 @@ right.mistake("compares_lengths_only", loses=REFUSALS).patch("""
     see="1. Multiply, then add",
 )
 right.mistake(
-    "lets_two_matrices_pass", {"a.ndim != 1 or b.shape != a.shape": "a.shape != b.shape"}, loses="refuses what"
+    arguments.unchecked("lets_two_matrices_pass"),
+    {"a.ndim != 1 or b.shape != a.shape": "a.shape != b.shape"},
+    loses="refuses what",
 ).feedback(
     "Shapes that differ are refused, as they should be. But two matrices of *equal* shape pass: "
     "`dot` takes one-dimensional tensors only."
 )
-right.mistake("lets_different_lengths_pass", {"b.shape != a.shape": "b.ndim != 1"}, loses="refuses shapes").feedback(
+right.mistake(
+    arguments.unchecked("lets_different_lengths_pass"), {"b.shape != a.shape": "b.ndim != 1"}, loses="refuses shapes"
+).feedback(
     "Matrices are refused, as they should be. But two vectors of different lengths pass, and PyTorch either stretches "
     "one of them or stops with an error of its own: compare the two shapes as well."
 )
@@ -116,7 +120,7 @@ right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
 """)
 right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
 right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
-right.mistake("returns_none_for_wrong_shapes", loses=REFUSALS).patch("""
+right.mistake(arguments.unchecked("returns_none_for_wrong_shapes"), loses=REFUSALS).patch("""
 - raise ValueError(f"a is {tuple(a.shape)}, b is {tuple(b.shape)}")
 + return None
 """).feedback(
@@ -135,7 +139,7 @@ right.mistake("multiplies_the_lengths", {"(a * b).sum()": "a.norm() * b.norm()"}
     "You multiply the two lengths. That is the greatest value that the dot product could have; how well the "
     "directions agree is missing."
 )
-right.mistake("stops_with_the_shorter", loses="refuses shapes").patch("""
+right.mistake(arguments.unchecked("stops_with_the_shorter"), loses="refuses shapes").patch("""
 - if a.ndim != 1 or b.shape != a.shape:
 + if a.ndim != 1 or b.ndim != 1:
 @@
@@ -160,7 +164,7 @@ right.mistake("starts_from_one", {"(a * b).sum()": "1 + (a * b).sum()"}, loses="
     "Your result is too large by 1: the total starts from 1. A sum starts from 0; it is a product that starts from 1."
 )
 right.mistake(
-    "lets_two_numbers_pass",
+    arguments.unchecked("lets_two_numbers_pass"),
     {"a.ndim != 1 or b.shape != a.shape": "a.ndim > 1 or b.shape != a.shape"},
     loses="refuses what",
 ).feedback(
@@ -178,9 +182,9 @@ right.mistake("flattens_what_it_gets", loses=REFUSALS).patch("""
     "shapes as they come.",
     see="1. Multiply, then add",
 )
-right.mistake("returns_the_error", {"raise ValueError": "return ValueError"}, loses=REFUSALS).feedback(
-    "You notice the wrong shapes, make a ValueError and `return` it: nothing stops. An error has to be raised."
-)
+right.mistake(
+    arguments.unchecked("returns_the_error"), {"raise ValueError": "return ValueError"}, loses=REFUSALS
+).feedback("You notice the wrong shapes, make a ValueError and `return` it: nothing stops. An error has to be raised.")
 right.mistake("subtracts_squared_lengths", loses="multiplies").patch("""
 - return (a * b).sum()
 + return ((a + b).square().sum() - a.square().sum() - b.square().sum()) / 2

@@ -44,7 +44,9 @@ def log_softmax(x, dim=-1):
     "same logarithm and no gradient, and a score of −∞ does not give −∞.",
     see="6. The logarithm of a weight",
 )
-log_softmax.mistake("subtracts_no_maximum_from_scores", loses="scores and gaps").full_code("""
+log_softmax.mistake(
+    numbers.exponentials_overflow("subtracts_no_maximum_from_scores"), loses="scores and gaps"
+).full_code("""
 def log_softmax(x, dim=-1):
     return x - torch.log(torch.exp(x).sum(dim, keepdim=True))
 """).feedback(
@@ -149,7 +151,7 @@ def log_softmax(x, dim=-1):
     x -= x.amax(dim, keepdim=True)
     return x - x.exp().sum(dim, keepdim=True).log()
 """)
-log_softmax.mistake("shifts_what_it_converted_in_place", loses="arguments").full_code("""
+log_softmax.mistake(arguments.argument_changed("shifts_what_it_converted_in_place"), loses="arguments").full_code("""
 def log_softmax(x, dim=-1):
     shifted = x.double()
     shifted -= shifted.detach().amax(dim, keepdim=True)

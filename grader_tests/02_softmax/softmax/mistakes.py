@@ -1,6 +1,6 @@
 """Known mistakes in `softmax`."""
 
-from ...shared.families import arguments, gradients, numbers, scores, shapes
+from ...shared.families import arguments, calls, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax
 
@@ -17,7 +17,11 @@ def softmax(x, dim=-1):
     return torch.softmax(x, dim)
 """)
 
-right.mistake("subtracts_no_maximum", {"x - x.amax(dim, keepdim=True)": "x"}, loses="scores of any size").feedback(
+right.mistake(
+    numbers.exponentials_overflow("subtracts_no_maximum"),
+    {"x - x.amax(dim, keepdim=True)": "x"},
+    loses="scores of any size",
+).feedback(
     "Large scores give `nan` or `inf`: in float32 `exp` overflows from 88.7 on, and rounds to 0 "
     "below −104. Subtract the largest score of each list before you exponentiate.",
     see="3. A thousand is too much",
@@ -247,7 +251,7 @@ right.mistake(arguments.argument_changed(what="`x`"), loses="arguments").patch("
 + x -= x.amax(dim, keepdim=True)
 + exponentials = torch.exp(x)
 """)
-softmax.mistake("shifts_what_it_converted_in_place", loses="arguments").full_code("""
+softmax.mistake(arguments.argument_changed("shifts_what_it_converted_in_place"), loses="arguments").full_code("""
 def softmax(x, dim=-1):
     scores = x.double()
     scores -= scores.detach().amax(dim, keepdim=True)
@@ -297,7 +301,7 @@ def softmax(x, dim=-1):
     see="3. A thousand is too much",
 )
 keeps_its_last_result(right, loses="positive")
-right.mistake("keeps_results_by_the_tensor", loses="positive").patch("""
+right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="positive").patch("""
 + import functools
 +
 +
@@ -318,7 +322,7 @@ def softmax(x, dim=-1):
     weights = 1 / torch.where(hidden.unsqueeze(-2), 0.0, ratios).sum(-1)
     return torch.where(hidden, 0.0, weights).movedim(-1, dim)
 """)
-right.mistake("makes_a_new_vector", loses="float64").patch("""
+right.mistake(numbers.always_float32("makes_a_new_vector"), loses="float64").patch("""
   def softmax(x, dim=-1):
 +     if x.ndim == 1:
 +         shares = torch.zeros(len(x))

@@ -1,6 +1,6 @@
 """Known mistakes in `softmax_with_temperature`."""
 
-from ...shared.families import arguments, gradients, numbers, scores, shapes
+from ...shared.families import arguments, calls, gradients, numbers, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_with_temperature
 
@@ -47,22 +47,24 @@ right.mistake(
     arguments.not_refused("The temperature is not checked: 0, a negative number and `nan` should raise a ValueError."),
     loses=REFUSALS,
 )
-right.mistake("lets_zero_pass", {"not temperature > 0": "temperature < 0"}, loses=REFUSALS).feedback(
-    "0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0."
-)
-right.mistake("refuses_zero_only", {"not temperature > 0": "temperature == 0"}, loses=REFUSALS).feedback(
+right.mistake(
+    arguments.unchecked("lets_zero_pass"), {"not temperature > 0": "temperature < 0"}, loses=REFUSALS
+).feedback("0 passes your check: a division by zero gives `nan`. The temperature must be *greater* than 0.")
+right.mistake(
+    arguments.unchecked("refuses_zero_only"), {"not temperature > 0": "temperature == 0"}, loses=REFUSALS
+).feedback(
     "You refuse 0 only. With a negative temperature the lowest score wins, which nobody can want: "
     "refuse it as well, and `nan` too."
 )
 right.mistake(
-    "replaces_a_bad_temperature",
+    arguments.unchecked("replaces_a_bad_temperature"),
     {"not temperature > 0": "temperature != temperature", "x / temperature": "x / max(temperature, LEAST)"},
     loses="refuses 0",
 ).for_each(LEAST=(1e-6, 1e-12, 1e-8, 1e-5, 1e-4)).feedback(
     "You answer where you should refuse: a temperature of 0 or below is silently replaced by a "
     "small one. Raise a ValueError, so that the caller learns of it."
 )
-softmax_with_temperature.mistake("takes_zero_for_the_limit", loses="refuses 0").full_code("""
+softmax_with_temperature.mistake(arguments.unchecked("takes_zero_for_the_limit"), loses="refuses 0").full_code("""
 def softmax_with_temperature(x, temperature, dim=-1):
     if temperature == 0:
         return torch.zeros_like(x).scatter(dim, x.argmax(dim, keepdim=True), 1.0)
@@ -76,11 +78,13 @@ def softmax_with_temperature(x, temperature, dim=-1):
 right.mistake(arguments.asserts(), loses=REFUSALS)
 right.mistake(arguments.error_without_name(), loses=REFUSALS)
 right.mistake(
-    "refuses_what_is_hot", {"temperature > 0": "0 < temperature <= 1"}, loses=("divides", "hot, cold")
+    arguments.valid_refused("refuses_what_is_hot"),
+    {"temperature > 0": "0 < temperature <= 1"},
+    loses=("divides", "hot, cold"),
 ).feedback("You refuse temperatures above 1. They are legal: they even the weights out.")
-right.mistake("refuses_infinity", {"temperature > 0": "0 < temperature < math.inf"}, loses="hot, cold").feedback(
-    "You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights."
-)
+right.mistake(
+    arguments.valid_refused("refuses_infinity"), {"temperature > 0": "0 < temperature < math.inf"}, loses="hot, cold"
+).feedback("You refuse an infinite temperature. It is greater than 0, and the quotients are 0: equal weights.")
 right.mistake("insists_on_a_float", loses="divides").patch("""
 - if not temperature > 0:
 + if not isinstance(temperature, float) or not temperature > 0:
@@ -186,7 +190,7 @@ right.mistake(
 )
 right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
 right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
-right.mistake("lets_the_negative_pass", loses="refuses 0").patch("""
+right.mistake(arguments.unchecked("lets_the_negative_pass"), loses="refuses 0").patch("""
 - if not temperature > 0:
 + if temperature == 0 or math.isnan(temperature):
 """).feedback(
@@ -198,7 +202,7 @@ right.mistake("divides_by_the_square", {"x / temperature": "x / temperature / te
     "You divide by the *square* of the temperature.", see="7. Temperature"
 )
 keeps_its_last_result(right, loses="divides")
-right.mistake("keeps_results_by_the_tensor", loses="divides").patch("""
+right.mistake(calls.result_remembered("keeps_results_by_the_tensor"), loses="divides").patch("""
 + kept = {}
 +
 +

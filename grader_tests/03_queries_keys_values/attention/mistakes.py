@@ -235,7 +235,7 @@ right.mistake("centres_the_keys", {"key.mT": "(key - key.mean(-2, keepdim=True))
     "The mean of the keys is taken from each. On paper the softmax does not notice; beside one very long key all "
     "digits of the others are rounded away."
 )
-right.mistake("gathers_the_output_in_float32", loses="float64").patch("""
+right.mistake(numbers.always_float32("gathers_the_output_in_float32"), loses="float64").patch("""
 - return weights @ value, weights
 + output = torch.zeros(*weights.shape[:-1], value.shape[-1])
 + output[...] = weights @ value

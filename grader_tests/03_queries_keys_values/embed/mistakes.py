@@ -1,6 +1,6 @@
 """Known mistakes in `embed`."""
 
-from ...shared.families import arguments, gradients, numbers, shapes
+from ...shared.families import arguments, calls, gradients, numbers, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import embed
 
@@ -123,7 +123,7 @@ right.mistake("counts_in_sixteen_bits", {"[token_ids]": "[token_ids.short().long
     "are int64, and a table may have as many rows as a vocabulary has words."
 )
 keeps_its_last_result(right, loses="the rows")
-embed.mistake("keeps_what_a_table_held", loses="the rows").full_code("""
+embed.mistake(calls.result_remembered("keeps_what_a_table_held"), loses="the rows").full_code("""
 found = {}
 
 def embed(token_ids, table):

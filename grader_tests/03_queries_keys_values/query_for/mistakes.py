@@ -1,6 +1,6 @@
 """Known mistakes in `query_for`."""
 
-from ...shared.families import numbers
+from ...shared.families import arguments, numbers
 from .contract import query_for
 
 EVERYWHERE = ("one value", "the average")  # what an answer loses whose every result is wrong
@@ -116,7 +116,7 @@ right.mistake("takes_small_keys_for_noise", loses="keys of any").patch("""
     "Keys below a fixed tolerance were thrown away as if they were noise. Keys may be as small as you like: what "
     "counts is how small one is beside the others."
 )
-right.mistake("empties_the_list_of_targets", loses="arguments").patch("""
+right.mistake(arguments.argument_changed("empties_the_list_of_targets"), loses="arguments").patch("""
 - scores[targets] = 20.0
 + while targets:
 +     scores[targets.pop()] = 20.0

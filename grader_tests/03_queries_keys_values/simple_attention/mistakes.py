@@ -163,11 +163,13 @@ with_matrices.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def simple_attention(x):
 +     x = x.detach()
 """)
-with_matrices.mistake("averages_detached_words", {"x,": "x.detach(),"}, loses="gradients").feedback(
+with_matrices.mistake(gradients.cut("averages_detached_words"), {"x,": "x.detach(),"}, loses="gradients").feedback(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are averaged were "
     "cut off from the gradient; all three lead back to `x`."
 )
-with_matrices.mistake("compares_with_detached_words", {"x.mT": "x.detach().mT"}, loses="gradients").feedback(
+with_matrices.mistake(
+    gradients.cut("compares_with_detached_words"), {"x.mT": "x.detach().mT"}, loses="gradients"
+).feedback(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are compared with "
     "were cut off from the gradient; all three lead back to `x`."
 )

@@ -1,6 +1,6 @@
 """Known mistakes in `ScaledDotProductAttention`."""
 
-from ...shared.families import gradients, modules, numbers, results, scores, shapes
+from ...shared.families import calls, gradients, modules, numbers, results, scores, shapes
 from .contract import ROWS, ScaledDotProductAttention
 
 EVERYWHERE = ("attention", "eval mode")  # what an answer loses whose every result is wrong
@@ -189,7 +189,7 @@ right.mistake(scores.scaled_by_width(see="6. Scaled dot-product attention"), los
 - weights = self.dropout(torch.softmax(scores, dim=-1))
 + weights = self.dropout(torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1], dim=-1))
 """)
-right.mistake("KeepsTheFirstScale", loses="attention").patch("""
+right.mistake(calls.result_remembered("KeepsTheFirstScale"), loses="attention").patch("""
 - self.dropout = nn.Dropout(dropout)
 + self.dropout, self.scale = nn.Dropout(dropout), None
 @@

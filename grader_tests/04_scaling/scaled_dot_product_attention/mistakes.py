@@ -1,6 +1,6 @@
 """Known mistakes in `scaled_dot_product_attention`."""
 
-from ...shared.families import arguments, gradients, numbers, results, scores, shapes
+from ...shared.families import arguments, calls, gradients, numbers, results, scores, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import scaled_dot_product_attention
 
@@ -200,7 +200,7 @@ right.mistake(
 ).feedback(
     "The root of K is made a whole number (`int`, `//`, `math.isqrt`): right for 16 and 64, and for no width between."
 )
-scaled_dot_product_attention.mistake("keeps_the_first_default", loses=EVERYWHERE).full_code("""
+scaled_dot_product_attention.mistake(calls.result_remembered("keeps_the_first_default"), loses=EVERYWHERE).full_code("""
 default = None
 
 

@@ -1,6 +1,6 @@
 """Known mistakes in `softmax_gradient_norm`."""
 
-from ...shared.families import arguments, numbers, results
+from ...shared.families import arguments, gradients, numbers, results
 from ...shared.repeating import keeps_its_last_result
 from .contract import softmax_gradient_norm
 
@@ -62,7 +62,7 @@ right.mistake("the_table_itself", loses=EVERYWHERE).patch("""
 - return torch.linalg.norm(torch.diag(weights) - torch.outer(weights, weights))
 + return torch.diag(weights) - torch.outer(weights, weights)
 """).feedback("The whole table is returned. What is asked for is its norm, one number.")
-softmax_gradient_norm.mistake("table_without_a_graph", loses="its own").full_code("""
+softmax_gradient_norm.mistake(gradients.cut("table_without_a_graph"), loses="its own").full_code("""
 def softmax_gradient_norm(scores):
     jacobian = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, dim=-1), scores)
     return torch.linalg.norm(jacobian)

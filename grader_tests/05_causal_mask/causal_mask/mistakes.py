@@ -1,6 +1,6 @@
 """Known mistakes in `causal_mask`."""
 
-from ...shared.families import arguments, masks, numbers, shapes
+from ...shared.families import arguments, calls, masks, numbers, shapes
 from .contract import causal_mask
 
 EVERYWHERE = ("as many", "more keys")  # what an answer loses whose every result is wrong
@@ -63,7 +63,7 @@ right.mistake(
 )
 right.mistake(arguments.asserts(), loses="ValueError")
 right.mistake(arguments.error_without_name(), loses="ValueError")
-causal_mask.mistake("refuses_equal_sizes", loses="as many").full_code("""
+causal_mask.mistake(arguments.valid_refused("refuses_equal_sizes"), loses="as many").full_code("""
 def causal_mask(T, S=None, device=None):
     if S is not None and S <= T:
         raise ValueError(f"S is {S}, which is less than T = {T}")
@@ -71,7 +71,7 @@ def causal_mask(T, S=None, device=None):
     return torch.ones(T, S, dtype=torch.bool, device=device).triu(S - T + 1)
 """).feedback("S = T is refused. It is the most ordinary case of all: only S < T is an error.")
 right.mistake(numbers.device_ignored("ignores_the_device"), {", device=device": ""}, loses="boolean")
-causal_mask.mistake("hands_out_what_it_kept", loses="as many").full_code("""
+causal_mask.mistake(calls.result_remembered("hands_out_what_it_kept"), loses="as many").full_code("""
 from functools import lru_cache
 
 

@@ -1,6 +1,6 @@
 """Known mistakes in `sees_the_future`."""
 
-from ...shared.families import results
+from ...shared.families import arguments, results
 from .contract import sees_the_future
 
 EVERYWHERE = ("right", "a leak at one")  # what an answer loses whose every result is wrong
@@ -114,7 +114,7 @@ def sees_the_future(attention, x):
         found |= bool((attention(x) - before)[:j].abs().gt(1e-5).any())
     return found
 """).feedback("`x` is not what it was before the call. Change a copy: `x.clone()`.")
-right.mistake("marks_x", loses="True or").patch("""
+right.mistake(arguments.argument_changed("marks_x"), loses="True or").patch("""
   def sees_the_future(attention, x):
 +     x.requires_grad_()
 """).feedback(

@@ -293,7 +293,7 @@ right.mistake(calls.first_mask_kept, loses="masks").patch("""
 +     if mask is not None:
 +         mask = self.mask = getattr(self, "mask", mask)
 """)
-right.mistake("KeepsTheFirstContext", loses="cross-attention").patch("""
+right.mistake(calls.result_remembered("KeepsTheFirstContext"), loses="cross-attention").patch("""
   def forward(self, x, context=None, mask=None):
 +     if context is not None:
 +         context = self.context = getattr(self, "context", context)

@@ -1,5 +1,6 @@
 """Known mistakes in `count_parameters`."""
 
+from ...shared.families import calls
 from .contract import count
 
 right = count.reference_answer("""
@@ -149,7 +150,7 @@ def count_parameters(module):
     buffers = sum(buffer.numel() for buffer in module.buffers())
     return buffers + sum(p.numel() for p in module.parameters() if p.requires_grad)
 """).feedback("You count buffers as well. They belong to the state of a module, and nothing trains them.")
-count.mistake("remembers_the_number", loses="frozen").full_code("""
+count.mistake(calls.result_remembered("remembers_the_number"), loses="frozen").full_code("""
 from functools import lru_cache
 
 

@@ -57,15 +57,20 @@ right.mistake("returns_a_tuple_of_heads", loses="each head").patch("""
 """).feedback(
     "Your heads come as a list or tuple. Put them into one tensor, with the heads as a dimension after the batch."
 )
-right.mistake(
-    arguments.not_refused(
-        "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a "
-        "ValueError that "
-        "names n_heads."
-    ),
-    loses="ValueError",
+split_heads.mistake(arguments.unchecked("checks_nothing"), loses="ValueError").full_code("""
+def split_heads(x, n_heads):
+    return HEADS
+""").for_each(
+    HEADS=(
+        "x.reshape(*x.shape[:2], n_heads, x.shape[2] // n_heads).transpose(1, 2)",
+        "x.unflatten(-1, (n_heads, -1)).transpose(1, 2)",
+        "torch.stack(x.chunk(n_heads, dim=-1), dim=1)",
+    )
+).feedback(
+    "Where n_heads does not divide D an error arises inside PyTorch. Check it yourself, and raise a ValueError that "
+    "names n_heads."
 )
-split_heads.mistake("drops_what_is_left_over", loses="ValueError").full_code("""
+split_heads.mistake(arguments.unchecked("drops_what_is_left_over"), loses="ValueError").full_code("""
 def split_heads(x, n_heads):
     size = x.shape[-1] // n_heads
     return x[..., : size * n_heads].unflatten(-1, (n_heads, size)).transpose(1, 2)

@@ -1,6 +1,6 @@
 """Known mistakes in `is_order_blind`."""
 
-from ...shared.families import results
+from ...shared.families import numbers, results
 from .contract import is_order_blind
 
 EVERYWHERE = ("functions", "the permutation")  # what an answer loses whose every result is wrong
@@ -108,7 +108,7 @@ def is_order_blind(attention, x, permutation):
     x[:] = x[permutation]
     return bool((attention(x) - kept).abs().max() < 1e-4)
 """).feedback("`x` is not what it was before the call. Indexing makes a new tensor; do not write it back.")
-right.mistake("asks_in_float32", loses="True or").patch("""
+right.mistake(numbers.float32_on_the_way("asks_in_float32"), loses="True or").patch("""
   def is_order_blind(attention, x, permutation):
 +     x = x.float()
 """).feedback("x is made float32 first. The function is asked about x as it is, and float64 rounds far less.")

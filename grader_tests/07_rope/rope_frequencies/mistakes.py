@@ -117,13 +117,18 @@ right.mistake("as_a_list", loses=EVERYWHERE).patch("""
 - return base ** (-torch.arange(0, dim, 2) / (dim))
 + return [base ** (-2 * i / dim) for i in range(dim // 2)]
 """).feedback("A Python list: return a tensor of shape (dim // 2,).")
-right.mistake(
-    arguments.not_refused(
-        "An odd dim is not refused: one number would be left without a partner. Raise a ValueError that names "
-        "dim and its "
-        "value."
-    ),
-    loses="ValueError",
+rope_frequencies.mistake(arguments.unchecked("takes_an_odd_dim"), loses="ValueError").full_code("""
+def rope_frequencies(dim, base=10000.0):
+    return PAIRS
+""").for_each(
+    PAIRS=(
+        "base ** (-2.0 * torch.arange(dim // 2) / dim)",
+        "base ** (-torch.arange(0, dim, 2) / dim)",
+        "base ** (-torch.arange(0, dim - dim % 2, 2) / (dim - dim % 2))",
+    )
+).feedback(
+    "An odd dim is not refused: one number would be left without a partner. Raise a ValueError that names dim and its "
+    "value."
 )
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(arguments.asserts(), loses="ValueError")

@@ -1,6 +1,6 @@
 """Known mistakes in `TransformerBlock`."""
 
-from ...shared.families import calls, gradients, modules, numbers, shapes
+from ...shared.families import arguments, calls, gradients, modules, numbers, shapes
 from .contract import transformer_block
 
 EVERYWHERE = ("its parts", "x plus")  # what an answer loses whose every result is wrong
@@ -117,7 +117,7 @@ right.mistake("PromisesACausalMask", loses="the mask").patch("""
     "`is_causal=True` is a promise to PyTorch that the mask is the causal one, and it may then ignore the mask. Yours "
     "can be any mask: pass it as attn_mask, without the promise."
 )
-right.mistake("KeepsTheMask", loses="the mask").patch("""
+right.mistake(calls.first_mask_kept("KeepsTheMask"), loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + self.mask = mask if mask is not None else getattr(self, "mask", None)
 + return self.attention(a, a, a, attn_mask=self.mask, need_weights=False)[0]
@@ -182,7 +182,7 @@ right.mistake(
     {"dropout=dropout": "dropout=0.0", "nn.Dropout(dropout)": "nn.Dropout(0.0)"},
     loses=("its parts", "dropout"),
 ).feedback("`dropout` is taken and never handed to attention.")
-right.mistake("AddsInPlace", {"= x +": "+="}, loses="gradients").feedback(
+right.mistake(arguments.argument_changed("AddsInPlace"), {"= x +": "+="}, loses="gradients").feedback(
     "x is changed in place (`x += …`): the caller's tensor changes with it, and PyTorch refuses where it needs "
     "gradients. Write `x = x + …`."
 )
@@ -258,7 +258,7 @@ right.mistake(calls.first_mask_kept, loses="the mask").patch("""
 +     mask = self.mask = getattr(self, "mask", mask)
 + return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 """)
-right.mistake("KeepsTheFirstMaskOfAShape", loses="the mask").patch("""
+right.mistake(calls.first_mask_kept("KeepsTheFirstMaskOfAShape"), loses="the mask").patch("""
 - return self.attention(a, a, a, attn_mask=mask, need_weights=False)[0]
 + if mask is not None:
 +     if getattr(self, "mask", mask).shape != mask.shape:
@@ -278,7 +278,7 @@ right.mistake("AddsAFloat32Mask", loses="gradients").patch("""
 """).feedback(
     "The mask becomes numbers in float32, which do not go with float64. nn.MultiheadAttention takes it as it is."
 )
-right.mistake("LearnsInTrainingModeOnly", loses="gradients").patch("""
+right.mistake(gradients.cut("LearnsInTrainingModeOnly"), loses="gradients").patch("""
 - x = x + self.attend(self.norm_1(x), mask)
 - return x + self.mlp(self.norm_2(x))
 + with torch.set_grad_enabled(self.training):

@@ -155,10 +155,12 @@ right.mistake("accepts_a_token_too_few", loses="ValueError").patch("""
 - return data[place], data[place + 1]
 + return data[place], data[(place + 1).clamp(max=len(data) - 1)]
 """).feedback("You accept a text of block_size tokens. The last target needs one more.")
-right.mistake("refuses_the_shortest", {"n < 1": "n < 2"}, loses=("ValueError", "windows")).feedback(
-    "You refuse a text of block_size + 1 tokens, into which exactly one window fits."
-)
-right.mistake("refuses_large_batches", {"n < 1": "n < batch_size"}, loses=("ValueError", "windows")).feedback(
+right.mistake(
+    arguments.valid_refused("refuses_the_shortest"), {"n < 1": "n < 2"}, loses=("ValueError", "windows")
+).feedback("You refuse a text of block_size + 1 tokens, into which exactly one window fits.")
+right.mistake(
+    arguments.valid_refused("refuses_large_batches"), {"n < 1": "n < batch_size"}, loses=("ValueError", "windows")
+).feedback(
     "You refuse a batch of more windows than there are starts. They are drawn with replacement: it may be of any size."
 )
 right.mistake(arguments.error_without_name(), loses="ValueError")

@@ -86,7 +86,11 @@ def language_model_loss(logits, targets, ignore_index=-100):
 right.mistake("knows_minus_100_only", {"!= ignore_index": "!= -100"}, loses=("ignored", "0 where")).feedback(
     "You ignore -100 whatever ignore_index says. Compare with the argument."
 )
-right.mistake("computes_in_float32", {"logits.log_softmax": "logits.float().log_softmax"}, loses="gradients").feedback(
+right.mistake(
+    numbers.float32_on_the_way("computes_in_float32"),
+    {"logits.log_softmax": "logits.float().log_softmax"},
+    loses="gradients",
+).feedback(
     "You turn the logits into float32, whatever they were: of float64 the loss keeps half of its digits. Leave the "
     "dtype as it is."
 )

@@ -89,7 +89,7 @@ right.mistake("cuts_off_at_the_floor", loses="floor").patch("""
 - return floor + (peak - floor) * (1 + math.cos(math.pi * r)) / 2
 + return max(floor, peak * (1 + math.cos(math.pi * r)) / 2)
 """).feedback("The decay is cut off at floor (`max`). It should arrive there: floor is where the cosine ends.")
-right.mistake("refuses_no_warm_up", {"0 <= warmup": "0 < warmup"}, loses="floor").feedback(
+right.mistake(arguments.valid_refused("refuses_no_warm_up"), {"0 <= warmup": "0 < warmup"}, loses="floor").feedback(
     "warmup = 0 is legal and means: start at the peak. You refuse it."
 )
 right.mistake("divides_by_no_warm_up", loses="floor").patch("""
@@ -101,7 +101,7 @@ right.mistake("divides_by_no_warm_up", loses="floor").patch("""
 """).for_each(UP=("peak * (step + 1) / warmup", "peak * ((step + 1) / warmup)")).feedback(
     "warmup = 0 is legal, and you divide by it before you know whether the step is one of the warm-up."
 )
-right.mistake("refuses_the_end", loses=("floor", "half a cosine")).patch("""
+right.mistake(arguments.valid_refused("refuses_the_end"), loses=("floor", "half a cosine")).patch("""
 + if step >= total:
 +     raise ValueError(f"step is {step}, total is {total}")
   if step < warmup:
@@ -109,7 +109,7 @@ right.mistake("refuses_the_end", loses=("floor", "half a cosine")).patch("""
 - r = min(1.0, (step - warmup) / (total - warmup))
 + r = (step - warmup) / (total - warmup)
 """).feedback("You refuse steps past the end. From total on the rate is floor, for as long as anybody asks.")
-right.mistake("checks_no_warm_up", loses="a float").patch("""
+right.mistake(arguments.unchecked("checks_no_warm_up"), loses="a float").patch("""
 - if not 0 <= warmup < total:
 -     raise ValueError(f"warmup is {warmup}, total is {total}")
 @@
@@ -119,11 +119,11 @@ right.mistake("checks_no_warm_up", loses="a float").patch("""
     "A warmup and a total that do not go together are let through: raise a ValueError unless 0 <= warmup < total."
 )
 right.mistake(
-    "allows_warm_up_to_the_end",
+    arguments.unchecked("allows_warm_up_to_the_end"),
     {"0 <= warmup < total": "0 <= warmup <= total", "total - warmup": "max(1, total - warmup)"},
     loses="a float",
 ).feedback("A warm-up of total steps leaves none for the decay: warmup = total is an error, too.")
-right.mistake("checks_after_the_warm_up", loses="a float").patch("""
+right.mistake(arguments.unchecked("checks_after_the_warm_up"), loses="a float").patch("""
 - if not 0 <= warmup < total:
 -     raise ValueError(f"warmup is {warmup}, total is {total}")
   if step < warmup:
@@ -131,9 +131,9 @@ right.mistake("checks_after_the_warm_up", loses="a float").patch("""
 + if not 0 <= warmup < total:
 +     raise ValueError(f"warmup is {warmup}, total is {total}")
 """).feedback("In a step of the warm-up you return before you check. Bad arguments are an error whatever the step.")
-right.mistake("allows_a_negative_warm_up", {"not 0 <= warmup <": "warmup >="}, loses="a float").feedback(
-    "A negative warmup is an error, too."
-)
+right.mistake(
+    arguments.unchecked("allows_a_negative_warm_up"), {"not 0 <= warmup <": "warmup >="}, loses="a float"
+).feedback("A negative warmup is an error, too.")
 right.mistake(arguments.error_without_name(), loses="a float")
 right.mistake(
     "returns_a_rate_tensor",

@@ -1,6 +1,6 @@
 """Known mistakes in `GroupedQueryAttention`."""
 
-from ...shared.families import arguments, gradients, masks, modules, numbers, results, scores
+from ...shared.families import arguments, calls, gradients, masks, modules, numbers, results, scores
 from .contract import gqa
 
 SHARED = "several heads"  # what an answer loses that shares keys and values wrongly
@@ -143,7 +143,7 @@ right.mistake(
     loses=SHARED,
 ).feedback("The heads are merged without being transposed back: pieces of several words stand in one row.")
 right.mistake(masks.ignored, {"device=x.device) if mask is None else mask": "device=x.device)"}, loses="masks")
-right.mistake("remembers_the_mask", loses="as many groups").patch("""
+right.mistake(calls.first_mask_kept("remembers_the_mask"), loses="as many groups").patch("""
 - blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
 + self.kept = mask = getattr(self, "kept", None) if mask is None else mask
 + blocked = torch.zeros((), dtype=torch.bool, device=x.device) if mask is None else mask
@@ -206,7 +206,7 @@ right.mistake(
     gradients.weights_detached, {".flatten(2)), weights": ".flatten(2)), weights.detach()"}, loses="gradients"
 )
 right.mistake(
-    "computes_in_float32",
+    numbers.float32_on_the_way("computes_in_float32"),
     {
         "(query @ key.mT / query.shape[-1] ** 0.5)": "(query.float() @ key.float().mT / query.shape[-1] ** 0.5)",
         "(weights @ value)": "(weights.to(x.dtype) @ value)",
@@ -257,10 +257,12 @@ right.mistake(
 )
 right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
-    "refuses_one_group", {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == 1"}, loses=SHARED
+    arguments.valid_refused("refuses_one_group"),
+    {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == 1"},
+    loses=SHARED,
 ).feedback("One group for all heads is refused. It divides every number of heads: that is multi-query attention.")
 right.mistake(
-    "refuses_as_many_groups_as_heads",
+    arguments.valid_refused("refuses_as_many_groups_as_heads"),
     {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == n_heads"},
     loses="as many groups",
 ).feedback("As many groups as heads are refused. They are ordinary attention with several heads, and no mistake.")

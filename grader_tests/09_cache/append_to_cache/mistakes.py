@@ -93,9 +93,9 @@ right.mistake(
 right.mistake(
     "compares_no_heads", {"old.shape[:2] != more.shape[:2]": "old.shape[0] != more.shape[0]"}, loses="Value"
 ).feedback("The number of heads is not compared with that of what is kept.")
-right.mistake("compares_both_at_once", {" or old.shape": " and old.shape"}, loses="ValueError").feedback(
-    "There is an error only where batch or heads differ *and* the width does. Either is enough."
-)
+right.mistake(
+    arguments.unchecked("compares_both_at_once"), {" or old.shape": " and old.shape"}, loses="ValueError"
+).feedback("There is an error only where batch or heads differ *and* the width does. Either is enough.")
 right.mistake(
     "compares_how_many_numbers",
     {
@@ -104,9 +104,15 @@ right.mistake(
     },
     loses="ValueError",
 ).feedback("Only how many numbers there are is compared. Two sequences of three heads do not follow three of two.")
-right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(
-    "refuses_other_widths",
+    arguments.error_without_name()("an_error_that_does_not_say_what"),
+    {'f"{name} is {tuple(more.shape)}, which does not follow {tuple(old.shape)}"': "MESSAGE"},
+    loses="ValueError",
+).for_each(MESSAGE=("name", '"shapes differ"')).feedback(
+    "The error has to say both which argument was wrong, `key` or `value`, and what shape it has."
+)
+right.mistake(
+    arguments.valid_refused("refuses_other_widths"),
     {"old.shape[-1] != more.shape[-1]": "WIDTHS"},
     loses=(AFTER, "ValueError"),
 ).for_each(WIDTHS=("more.shape[-1] != keys.shape[-1]", "key.shape[-1] != value.shape[-1]")).feedback(
@@ -123,12 +129,16 @@ right.mistake(
     "Old and new are joined along another dimension: the batch, the heads or the width. Positions are the last but one."
 )
 right.mistake(
-    "refuses_other_lengths",
+    arguments.valid_refused("refuses_other_lengths"),
     {"old.shape[:2] != more.shape[:2] or old.shape[-1] != more.shape[-1]": "old.shape != more.shape"},
     loses=(AFTER, "ValueError"),
 ).feedback("New positions are refused unless there are as many as are kept. Their number is free: usually it is one.")
 right.mistake(arguments.asserts(), loses="ValueError")
-right.mistake(arguments.wrong_error("TypeError"), loses="ValueError")
+right.mistake(
+    arguments.wrong_error("TypeError")("raises_another_error"), {"raise ValueError": "raise ERROR"}, loses="ValueError"
+).for_each(ERROR=("TypeError", "RuntimeError")).feedback(
+    "Tensors that do not fit are of the right type, and of a wrong shape: raise a ValueError, and no other error."
+)
 right.mistake(
     gradients.cut("cuts_gradients_off"),
     {"(cache, key, value):": "(cache, key, value):\n    cut = torch.Tensor.detach\n    CUT"},
@@ -180,7 +190,7 @@ def append_to_cache(cache, key, value):
     grow = lambda old, more: torch.cat([old.transpose(1, 2), more.transpose(1, 2)], dim=1)
     return grow(keys, key), grow(values, value)
 """).feedback("The dimensions of heads and positions are exchanged in the result. It is (B, H, S + T, K).")
-append_to_cache.mistake("writes_into_what_is_shared", loses=AFTER).full_code("""
+append_to_cache.mistake(arguments.argument_changed("writes_into_what_is_shared"), loses=AFTER).full_code("""
 def append_to_cache(cache, key, value):
     grown = []
     for name, old, more in zip(("key", "value"), cache or (key[:, :, :0], value[:, :, :0]), (key, value)):

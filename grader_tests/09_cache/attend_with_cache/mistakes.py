@@ -1,6 +1,6 @@
 """Known mistakes in `attend_with_cache`."""
 
-from ...shared.families import arguments, gradients, masks, numbers, results, scores, shapes
+from ...shared.families import arguments, calls, gradients, masks, numbers, results, scores, shapes
 from .contract import attend_with_cache
 
 ALL = ("nothing", "one new", "several")  # what an answer loses whose every result is wrong
@@ -174,7 +174,7 @@ right.mistake(
     {"query @ keys.mT": "query.view(-1, T, query.shape[-1]).view(query.shape) @ keys.mT"},
     loses="float64",
 )
-right.mistake("keeps_a_cache_of_its_own", loses="nothing").patch("""
+right.mistake(calls.result_remembered("keeps_a_cache_of_its_own"), loses="nothing").patch("""
 - def attend_with_cache(query, key, value, cache=None):
 + def attend_with_cache(query, key, value, cache=[]):
 +     mine, cache = (cache, tuple(cache) or None) if isinstance(cache, list) else ([], cache)

@@ -87,7 +87,9 @@ right.mistake(
     ),
     loses="ValueError",
 )
-right.mistake("misses_an_argument", {"if number < 0": "if number < 0 and name not in UNSEEN"}, loses="Value").for_each(
+right.mistake(
+    arguments.unchecked("misses_an_argument"), {"if number < 0": "if number < 0 and name not in UNSEEN"}, loses="Value"
+).for_each(
     UNSEEN=(
         *((name,) for name in (*FOUR, *WITH_DEFAULTS)),
         WITH_DEFAULTS,
@@ -111,11 +113,15 @@ right.mistake("looks_at_the_product_only", loses="ValueError").patch("""
     "Only the product is looked at. Two negative numbers make a positive one, and a negative one times 0 makes 0: look "
     "at each argument."
 )
-right.mistake("refuses_zero", {"number < 0": "number <= 0"}, loses=(EVERY, "sequences", "ValueError")).feedback(
-    "Zero is refused. A cache of no tokens takes no bytes: that is an answer, and no mistake."
-)
+right.mistake(
+    arguments.valid_refused("refuses_zero"), {"number < 0": "number <= 0"}, loses=(EVERY, "sequences", "ValueError")
+).feedback("Zero is refused. A cache of no tokens takes no bytes: that is an answer, and no mistake.")
 right.mistake(arguments.asserts(), loses="ValueError")
-right.mistake(arguments.wrong_error("TypeError"), loses="ValueError")
+right.mistake(
+    arguments.wrong_error("TypeError")("raises_another_error"), {"raise ValueError": "raise ERROR"}, loses="ValueError"
+).for_each(ERROR=("TypeError", "RuntimeError", "IndexError")).feedback(
+    "A negative number is of the right type, and has a wrong value: raise a ValueError, and no other error."
+)
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake("a_float", {"return 2 *": "return 2.0 *"}, loses="an int").feedback(
     "The result is a float. Bytes are counted in whole numbers: an `int`."

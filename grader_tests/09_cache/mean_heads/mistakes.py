@@ -81,21 +81,23 @@ right.mistake(
     "exchanges_heads_and_groups", {"weight, n_heads, n_groups)": "weight, n_groups, n_heads)"}, loses=MEANS
 ).feedback("The arguments stand in another order: `n_heads` comes before `n_groups`.")
 right.mistake(
-    "refuses_one_group_or_all", {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == REFUSED"}, loses=MEANS
+    arguments.valid_refused("refuses_one_group_or_all"),
+    {"if n_heads % n_groups": "if n_heads % n_groups or n_groups == REFUSED"},
+    loses=MEANS,
 ).for_each(REFUSED=(1, "n_heads")).feedback(
     "A single group, or one for every head, is refused. Both numbers divide: that is a mean of all, or nothing to do."
 )
 right.mistake("leaves_three_dimensions", {".flatten(0, 1)": ""}, loses=MEANS).feedback(
     "The result has three dimensions, (G, K, D). Put the groups' rows one after another: (G * K, D)."
 )
-right.mistake("any_groups", loses="ValueError").patch("""
+right.mistake(arguments.unchecked("any_groups"), loses="ValueError").patch("""
 - if n_heads % n_groups:
 -     raise ValueError(f"n_groups is {n_groups}, which does not divide n_heads, {n_heads}")
 + n_groups = min(n_groups, n_heads)
 + while n_heads % n_groups:
 +     n_groups -= 1
 """).feedback("There is no error where `n_groups` does not divide `n_heads`: another number is taken without a word.")
-right.mistake("any_heads", loses="ValueError").patch("""
+right.mistake(arguments.unchecked("any_heads"), loses="ValueError").patch("""
 - if weight.shape[0] % n_heads:
 -     raise ValueError(f"n_heads is {n_heads}, and weight is {tuple(weight.shape)}")
 + weight = weight[: len(weight) // n_heads * n_heads]
@@ -110,19 +112,23 @@ right.mistake(
 ).feedback("It is asked whether `n_heads` divides the columns. The rows are what the heads share.")
 right.mistake(arguments.asserts("n_groups")("asserts"), loses="ValueError")
 right.mistake(
-    "leaves_groups_to_pytorch", {"if n_heads % n_groups": "if False", CUT: "FORM"}, loses="ValueError"
+    arguments.unchecked("leaves_groups_to_pytorch"),
+    {"if n_heads % n_groups": "if False", CUT: "FORM"},
+    loses="ValueError",
 ).for_each(FORM=FORMS).feedback(
     "Whether `n_groups` divides `n_heads` is not asked. PyTorch's own error comes from deep within, if at all: raise a "
     "ValueError that names the number that does not divide, and its value."
 )
 right.mistake(
-    "leaves_heads_to_pytorch", {"if weight.shape[0] % n_heads": "if False", CUT: "FORM"}, loses="ValueError"
+    arguments.unchecked("leaves_heads_to_pytorch"),
+    {"if weight.shape[0] % n_heads": "if False", CUT: "FORM"},
+    loses="ValueError",
 ).for_each(FORM=FORMS).feedback(
     "Whether `n_heads` divides the rows is not asked. PyTorch's own error comes from deep within, if at all: raise a "
     "ValueError that names the number that does not divide, and its value."
 )
 right.mistake(
-    "leaves_it_to_pytorch",
+    arguments.unchecked("leaves_it_to_pytorch"),
     {"if weight.shape[0] % n_heads": "if False", "if n_heads % n_groups": "if False", CUT: "FORM"},
     loses="ValueError",
 ).for_each(FORM=FORMS).feedback(

@@ -131,20 +131,24 @@ right.mistake(
 )
 right.mistake(arguments.error_without_name(), loses="ValueError")
 right.mistake(arguments.wrong_error("IndexError", "window"), loses="ValueError")
-right.mistake("refuses_a_window_of_one", {"window < 1": "window <= 1"}, loses=("as many", "ValueError")).feedback(
-    "A window of 1 is refused. Each query sees itself then, and nothing else: that is little, and no mistake."
-)
+right.mistake(
+    arguments.valid_refused("refuses_a_window_of_one"), {"window < 1": "window <= 1"}, loses=("as many", "ValueError")
+).feedback("A window of 1 is refused. Each query sees itself then, and nothing else: that is little, and no mistake.")
 right.mistake(arguments.asserts("window")("asserts"), loses="ValueError")
 right.mistake(arguments.asserts("S <")("asserts_lengths"), loses="ValueError")
-right.mistake("refuses_more_keys", {"if S < T": "if S != T"}, loses="more keys").feedback(
+right.mistake(arguments.valid_refused("refuses_more_keys"), {"if S < T": "if S != T"}, loses="more keys").feedback(
     "S > T is refused. That is what `S` is for: there are more keys than queries when some were kept."
 )
 right.mistake("exchanges_window_and_S", {"T, window, S=None": "T, S=None, window=None"}, loses=EVERYWHERE).feedback(
     "The arguments stand in another order: `window` comes before `S`, which has a default."
 )
 right.mistake(
-    "refuses_a_wide_window", {"window < 1": "window < 1 or window > S"}, loses=("as many", "more keys")
+    arguments.valid_refused("refuses_a_wide_window"),
+    {"window < 1": "window < 1 or window > S"},
+    loses=("as many", "more keys"),
 ).feedback("A window wider than the sentence is refused. It blocks nothing of the past, and is no mistake.")
-right.mistake("refuses_as_many_queries_as_keys", {"if S < T": "if S <= T"}, loses=("as many", "ValueError")).feedback(
-    "S = T is refused. It is the ordinary case, in which nothing is kept."
-)
+right.mistake(
+    arguments.valid_refused("refuses_as_many_queries_as_keys"),
+    {"if S < T": "if S <= T"},
+    loses=("as many", "ValueError"),
+).feedback("S = T is refused. It is the ordinary case, in which nothing is kept.")

@@ -22,7 +22,7 @@ def logsumexp_of(scores):
     return torch.logsumexp(scores.masked_fill(empty, 0.0), -1).masked_fill(empty.squeeze(-1), -torch.inf)
 """)
 
-logsumexp_of.mistake("subtracts_no_maximum", loses="scores of any").full_code("""
+logsumexp_of.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scores of any").full_code("""
 def logsumexp_of(scores):
     empty = scores.isneginf().all(-1)
     return scores.masked_fill(empty[..., None], 0.0).exp().sum(-1).log().masked_fill(empty, -torch.inf)
@@ -184,7 +184,7 @@ right.mistake("detaches_the_maximum_in_one_place", loses="gradients").patch("""
     "The largest score is subtracted and added again, so that its gradients cancel. You detach it in one of the two "
     "places, and the other's is left over: detach it in both, or in neither."
 )
-right.mistake("overwrites_minus_infinity", loses="float64").patch("""
+right.mistake(arguments.argument_changed("overwrites_minus_infinity"), loses="float64").patch("""
 - highest = scores.amax(-1, keepdim=True)
 - empty = highest.isneginf()
 + given = scores

@@ -1,6 +1,6 @@
 """Known mistakes in `merge`."""
 
-from ...shared.families import gradients, numbers, results, shapes
+from ...shared.families import arguments, gradients, numbers, results, shapes
 from ...shared.repeating import keeps_its_last_result
 from .contract import merge
 
@@ -246,7 +246,7 @@ right.mistake(
     },
     loses="float64",
 )
-right.mistake("writes_into_the_log_sum_exps", loses="float64").patch("""
+right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses="float64").patch("""
 - highest = torch.maximum(lse, other_lse)
 - highest = highest.masked_fill(highest.isneginf(), 0.0)
 + given, other_given = lse.clone(), other_lse.clone()

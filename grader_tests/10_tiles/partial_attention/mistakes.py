@@ -267,7 +267,7 @@ divided.mistake(
     {"parts / total @": "(parts / total).detach() @"},
     loses="gradients",
 )
-partial_attention.mistake("subtracts_no_maximum", loses="scores up to").full_code("""
+partial_attention.mistake(numbers.exponentials_overflow("subtracts_no_maximum"), loses="scores up to").full_code("""
 def partial_attention(query, key, value, mask=None):
     mask = torch.tensor(False) if mask is None else mask
     scores = query @ key.mT / key.shape[-1] ** 0.5

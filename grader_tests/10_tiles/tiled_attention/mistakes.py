@@ -177,7 +177,9 @@ whole.mistake(
     see=PASS,
 )
 whole.mistake(
-    "refuses_a_tile_that_does_not_divide", {"if tile < 1:": "if tile < 1 or key.shape[-2] % tile:"}, loses=EVERYWHERE
+    arguments.valid_refused("refuses_a_tile_that_does_not_divide"),
+    {"if tile < 1:": "if tile < 1 or key.shape[-2] % tile:"},
+    loses=EVERYWHERE,
 ).feedback(
     "A tile that does not divide S is refused. It is right, too: the last tile is then shorter, by what a slice that "
     "goes past the end gives.",
@@ -285,12 +287,12 @@ right.mistake(
 )
 right.mistake(shapes.dimension_kept, {".squeeze(-1)": ""}, loses=EVERYWHERE)
 whole.mistake(
-    "takes_any_tile",
+    arguments.unchecked("takes_any_tile"),
     {"    if tile < 1:\n": "    tile = max(1, tile)\n    if tile < 1:\n"},
     loses="bad tiles",
 ).feedback("A tile below 1 is accepted. Raise a ValueError that names `tile` and its value.")
 whole.mistake(
-    "does_not_look_at_tile",
+    arguments.unchecked("does_not_look_at_tile"),
     {
         '    if tile < 1:\n        raise ValueError(f"tile is {tile}, and must be at least 1")\n': "",
         "output = lse = None\n": "output, lse = EMPTY\n",
@@ -301,22 +303,26 @@ whole.mistake(
     "all. Raise a ValueError that names `tile` and its value."
 )
 whole.mistake(arguments.error_without_name(), loses="bad tiles")
-whole.mistake("refuses_one", {"if tile < 1:": "if tile <= 1:"}, loses="bad tiles").feedback(
+whole.mistake(arguments.valid_refused("refuses_one"), {"if tile < 1:": "if tile <= 1:"}, loses="bad tiles").feedback(
     "A tile of one key is refused. It is the smallest there is, and right: refuse what is *less* than 1."
 )
 whole.mistake(
-    "looks_for_zero_alone",
+    arguments.unchecked("looks_for_zero_alone"),
     {"if tile < 1:": "if tile == 0:", "output = lse = None\n": "output, lse = EMPTY\n"},
     loses="bad tiles",
 ).for_each(EMPTY=("None, None", *NOTHING_YET)).feedback(
     "A tile of 0 is refused, a negative one is not: `range` makes no tile of it. Refuse whatever is less than 1."
 )
-whole.mistake("looks_for_negative_ones_alone", {"if tile < 1:": "if tile < 0:"}, loses="bad tiles").feedback(
+whole.mistake(
+    arguments.unchecked("looks_for_negative_ones_alone"), {"if tile < 1:": "if tile < 0:"}, loses="bad tiles"
+).feedback(
     "A negative tile is refused, a tile of 0 is not: it is left to `range`, whose error does not name `tile`. Refuse "
     "whatever is less than 1."
 )
 whole.mistake(
-    "refuses_large_tiles", {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"}, loses="bad tiles"
+    arguments.valid_refused("refuses_large_tiles"),
+    {"if tile < 1:": "if not 1 <= tile <= key.shape[-2]:"},
+    loses="bad tiles",
 ).feedback("A tile larger than the number of keys is refused. It holds all of them, and that is fine.")
 whole.mistake(
     "raises_another_error",

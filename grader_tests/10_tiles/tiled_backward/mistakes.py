@@ -245,7 +245,7 @@ right.mistake(
     loses="float64",
 )
 right.mistake(
-    "answers_in_float32",
+    numbers.always_float32("answers_in_float32"),
     {"torch.zeros_like(query)": "torch.zeros(query.shape)", "return grad_query,": "return grad_query.float(),"},
     loses="float64",
 ).feedback(
@@ -253,7 +253,7 @@ right.mistake(
     "the queries: `zeros_like`."
 )
 filling.mistake(
-    "fills_tensors_of_the_defaults",
+    numbers.always_float32("fills_tensors_of_the_defaults"),
     {
         "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)": "(torch.zeros(given.shape, "
         "dtype=KIND) for given in (query, key, value))"

@@ -1,6 +1,6 @@
 """Known mistakes in `ablate`."""
 
-from ...shared.families import gradients, numbers, shapes
+from ...shared.families import arguments, gradients, numbers, shapes
 from .contract import ablate
 
 ZERO, MEAN, GRADIENTS, LEFT = "zero for these", "their mean", "gradients", "what was given"
@@ -20,7 +20,7 @@ right.mistake("in_place", {"head_outputs.clone()": "COPY"}, loses=(GRADIENTS, LE
     )
 ).feedback("You write into head_outputs itself. Whoever gave it goes on using it: work on a copy.")
 right.mistake(
-    "in_place_through_data",
+    arguments.argument_changed("in_place_through_data"),
     {"head_outputs.clone()": "head_outputs", "out[:, h] =": "out.data[:, h] ="},
     loses=(GRADIENTS, LEFT),
 ).feedback(
@@ -156,9 +156,9 @@ right.mistake("empties_the_list", loses=LEFT).patch("""
 + while heads:
 +     h = heads.pop()
 """).feedback("The list of heads is changed by the call: whoever gave it goes on using it.")
-right.mistake("sorts_the_list", {"    for h": "    heads.sort()\n    for h"}, loses=LEFT).feedback(
-    "The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one."
-)
+right.mistake(
+    arguments.argument_changed("sorts_the_list"), {"    for h": "    heads.sort()\n    for h"}, loses=LEFT
+).feedback("The list of heads is sorted in place: whoever gave it goes on using it. `sorted(heads)` makes a new one.")
 right.mistake(numbers.float32_on_the_way, {"return out": "return out.float().to(out.dtype)"}, loses="float64")
 right.mistake(numbers.always_float32, {"head_outputs.clone()": "head_outputs.float().clone()"}, loses="float64")
 factor.mistake(

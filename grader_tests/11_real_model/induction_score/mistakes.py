@@ -125,30 +125,32 @@ def refusing(condition):
     return {"if period < 1 or period >= T:": f"if {condition}:", TAKEN: "TAKEN"}
 
 
+right.mistake(arguments.unchecked("checks_nothing"), refusing("False"), loses=ERRORS).for_each(TAKEN=STYLES).feedback(
+    "A period that cannot be is not refused. Raise a ValueError that names it."
+)
+right.mistake(arguments.unchecked("takes_a_period_of_zero"), refusing("period >= T"), loses=ERRORS).for_each(
+    TAKEN=STYLES
+).feedback("A period below 1 is not refused.")
+right.mistake(arguments.unchecked("takes_zero"), refusing("period < 0 or period >= T"), loses=ERRORS).for_each(
+    TAKEN=STYLES
+).feedback("A period of 0 is not refused.")
 right.mistake(
-    arguments.not_refused("A period that cannot be is not refused. Raise a ValueError that names it."), loses=ERRORS
-)
-right.mistake("takes_a_period_of_zero", refusing("period >= T"), loses=ERRORS).for_each(TAKEN=STYLES).feedback(
-    "A period below 1 is not refused."
-)
-right.mistake("takes_zero", refusing("period < 0 or period >= T"), loses=ERRORS).for_each(TAKEN=STYLES).feedback(
-    "A period of 0 is not refused."
-)
-right.mistake("takes_a_negative_period", refusing("period == 0 or period >= T"), loses=ERRORS).for_each(
+    arguments.unchecked("takes_a_negative_period"), refusing("period == 0 or period >= T"), loses=ERRORS
+).for_each(TAKEN=STYLES).feedback("A negative period is not refused.")
+right.mistake(arguments.unchecked("takes_what_is_too_long"), refusing("period < 1"), loses=ERRORS).for_each(
     TAKEN=STYLES
-).feedback("A negative period is not refused.")
-right.mistake("takes_what_is_too_long", refusing("period < 1"), loses=ERRORS).for_each(TAKEN=STYLES).feedback(
-    "A period of T or more is not refused. No query has seen its token then, and the mean of nothing is NaN."
+).feedback("A period of T or more is not refused. No query has seen its token then, and the mean of nothing is NaN.")
+right.mistake(
+    arguments.unchecked("takes_the_length_for_a_period"), refusing("period < 1 or period > T"), loses=ERRORS
+).for_each(TAKEN=STYLES).feedback(
+    "A period of T is not refused. No query has seen its token then, and the mean of nothing is NaN."
 )
-right.mistake("takes_the_length_for_a_period", refusing("period < 1 or period > T"), loses=ERRORS).for_each(
-    TAKEN=STYLES
-).feedback("A period of T is not refused. No query has seen its token then, and the mean of nothing is NaN.")
-right.mistake("refuses_one", {"period < 1": "period <= 1"}, loses=(MEAN, ERRORS)).feedback(
+right.mistake(arguments.valid_refused("refuses_one"), {"period < 1": "period <= 1"}, loses=(MEAN, ERRORS)).feedback(
     "A period of 1 is refused. It is legal."
 )
-right.mistake("refuses_the_longest", {"period >= T": "period >= T - 1"}, loses=(MEAN, ERRORS)).feedback(
-    "A period of T − 1 is refused. It is legal: the last query has seen its token."
-)
+right.mistake(
+    arguments.valid_refused("refuses_the_longest"), {"period >= T": "period >= T - 1"}, loses=(MEAN, ERRORS)
+).feedback("A period of T − 1 is refused. It is legal: the last query has seen its token.")
 right.mistake("asks_for_whole_periods", {"period >= T": "period >= T or T % period"}, loses=(MEAN, ERRORS)).feedback(
     "You ask for a length that the period divides. The last repetition may be cut short."
 )
@@ -157,7 +159,7 @@ right.mistake("refuses_less_than_two_periods", {"period >= T": "2 * period > T"}
 )
 right.mistake(arguments.asserts(), loses=ERRORS)
 right.mistake(arguments.wrong_error("IndexError"), loses=ERRORS)
-right.mistake("makes_it_fit", loses=ERRORS).patch("""
+right.mistake(arguments.unchecked("makes_it_fit"), loses=ERRORS).patch("""
 - if period < 1 or period >= T:
 -     raise ValueError(f"period is {period}, and must be at least 1 and less than {T}")
 + period = min(max(period, 1), T - 1)

@@ -176,7 +176,7 @@ right.mistake(
     "`torch.no_grad()`."
 )
 right.mistake(
-    "refuses_further_names",
+    arguments.valid_refused("refuses_further_names"),
     {
         "own, new = model.state_dict(), {}": "own, new, more = model.state_dict(), {}, set(checkpoint)",
         "        numbers = checkpoint[name]\n": "        numbers = checkpoint[name]\n        more.discard(name)\n",
@@ -198,7 +198,7 @@ right.mistake(
     loses=PLACES,
 ).feedback("You load as many layers as the file has. The model may have fewer: what it has no place for is left out.")
 right.mistake(
-    "refuses_further_layers",
+    arguments.valid_refused("refuses_further_layers"),
     {
         "    model.load_state_dict(new)\n": (
             "    if f'h.{len(model.blocks)}.ln_1.weight' in checkpoint:\n"
@@ -255,9 +255,11 @@ right.mistake(
     loses=MISSING,
 ).feedback("Your KeyError does not say which name is missing, as the file should have it.")
 right.mistake(
-    "leaves_shapes_to_pytorch", {"if numbers.shape != torch.Size(shape):": "if False:"}, loses=SHAPES
+    arguments.unchecked("leaves_shapes_to_pytorch"),
+    {"if numbers.shape != torch.Size(shape):": "if False:"},
+    loses=SHAPES,
 ).feedback("A wrong shape is found only by PyTorch, as a RuntimeError, or broadcast silently. Compare shapes yourself.")
-load.mistake("copies_straight_away", loses=(SHAPES, NOTHING)).full_code("""
+load.mistake(arguments.unchecked("copies_straight_away"), loses=(SHAPES, NOTHING)).full_code("""
 @torch.no_grad()
 def load_gpt2(model, checkpoint):
     def layer(ours, theirs, turned=False):
@@ -286,7 +288,7 @@ def load_gpt2(model, checkpoint):
     "number, when half of the model has been overwritten. First look at all names and shapes, then copy."
 )
 rehearsal.mistake(
-    "asks_copy_whether_it_fits",
+    arguments.unchecked("asks_copy_whether_it_fits"),
     {
         "        if numbers.shape != target.shape:\n            raise ValueError(": (
             "        try:\n            target.data.copy_(numbers)\n"
@@ -299,7 +301,7 @@ rehearsal.mistake(
     "`copy_` spreads a single number, or a single row, over all places without an error. Compare the shapes yourself."
 )
 renaming.mistake(
-    "passes_over_what_does_not_fit",
+    arguments.unchecked("passes_over_what_does_not_fit"),
     {
         'raise ValueError(f"{theirs}: the checkpoint has {list(numbers.shape)}, the model wants {wanted}")': "continue",
         "load_state_dict(found)": "load_state_dict(found, strict=False)",
@@ -325,7 +327,7 @@ right.mistake(
     "A matrix that was turned already passes your check, and is turned once more. Compare shapes in their order."
 )
 renaming.mistake(
-    "cuts_what_is_too_long",
+    arguments.unchecked("cuts_what_is_too_long"),
     {"numbers = checkpoint[theirs]": "numbers = checkpoint[theirs][: len(parameter) if theirs in TABLES else None]"},
     loses=NOTHING,
 ).for_each(TABLES=(("wpe.weight",), ("wte.weight", "wpe.weight"))).feedback(

@@ -113,25 +113,31 @@ right.mistake(
     )("takes_any_head"),
     loses=ERRORS,
 )
-right.mistake("counts_from_the_end", {"0 <= head < n_heads": "-n_heads <= head < n_heads"}, loses=ERRORS).feedback(
-    "A negative head is not refused. The contract counts from 0."
-)
-right.mistake("wraps_round", loses=ERRORS).patch("""
+right.mistake(
+    arguments.unchecked("counts_from_the_end"), {"0 <= head < n_heads": "-n_heads <= head < n_heads"}, loses=ERRORS
+).feedback("A negative head is not refused. The contract counts from 0.")
+right.mistake(arguments.unchecked("wraps_round"), loses=ERRORS).patch("""
 - if not 0 <= head < n_heads:
 -     raise ValueError(f"head is {head}, and must be from 0 to {n_heads - 1}")
 + head %= n_heads
 """).feedback("A head that there is not is taken for another one, without a word. Raise a ValueError that names it.")
-right.mistake("one_head_too_many", {"0 <= head < n_heads": "0 <= head <= n_heads"}, loses=ERRORS).feedback(
-    "`head == n_heads` is not refused. With H heads the last one is H − 1."
-)
-right.mistake("refuses_head_0", {"0 <= head < n_heads": "0 < head < n_heads"}, loses=(*VALUES[:1], ERRORS)).feedback(
-    "Head 0 is refused. It is the first one."
-)
 right.mistake(
-    "refuses_a_single_head", {"if D % n_heads:": "if n_heads <= 1 or D % n_heads:"}, loses=VALUES[0]
+    arguments.unchecked("one_head_too_many"), {"0 <= head < n_heads": "0 <= head <= n_heads"}, loses=ERRORS
+).feedback("`head == n_heads` is not refused. With H heads the last one is H − 1.")
+right.mistake(
+    arguments.valid_refused("refuses_head_0"),
+    {"0 <= head < n_heads": "0 < head < n_heads"},
+    loses=(*VALUES[:1], ERRORS),
+).feedback("Head 0 is refused. It is the first one.")
+right.mistake(
+    arguments.valid_refused("refuses_a_single_head"),
+    {"if D % n_heads:": "if n_heads <= 1 or D % n_heads:"},
+    loses=VALUES[0],
 ).feedback("A single head is refused. It is legal: its matrix is that of the whole weights.")
 right.mistake(
-    "refuses_the_last_head", {"0 <= head < n_heads": "0 <= head < n_heads - 1"}, loses=(VALUES[0], ERRORS)
+    arguments.valid_refused("refuses_the_last_head"),
+    {"0 <= head < n_heads": "0 <= head < n_heads - 1"},
+    loses=(VALUES[0], ERRORS),
 ).feedback("The last head, n_heads − 1, is refused.")
 right.mistake(arguments.asserts("head <")("asserts_it"), loses=ERRORS)
 right.mistake(arguments.wrong_error("IndexError", "head <"), loses=ERRORS)

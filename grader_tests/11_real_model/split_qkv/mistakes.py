@@ -1,6 +1,6 @@
 """Known mistakes in `split_qkv`."""
 
-from ...shared.families import numbers
+from ...shared.families import calls, numbers
 from .contract import split_qkv
 
 ALL = ("three pairs", "copies")
@@ -115,19 +115,19 @@ right.mistake(
     {"w.T.clone()": "w.T.float().clone()", "b.clone()": "b.float().clone()"},
     loses="float64",
 )
-right.mistake("halves_the_weights_precision", {"w.T.clone()": "w.T.float().clone()"}, loses="float64").feedback(
-    "Your matrices are always float32. They must have the dtype of the checkpoint."
-)
-right.mistake("halves_the_biases_precision", {"b.clone()": "b.float().clone()"}, loses="float64").feedback(
-    "Your biases are always float32. They must have the dtype of the checkpoint."
-)
+right.mistake(
+    numbers.always_float32("halves_the_weights_precision"), {"w.T.clone()": "w.T.float().clone()"}, loses="float64"
+).feedback("Your matrices are always float32. They must have the dtype of the checkpoint.")
+right.mistake(
+    numbers.always_float32("halves_the_biases_precision"), {"b.clone()": "b.float().clone()"}, loses="float64"
+).feedback("Your biases are always float32. They must have the dtype of the checkpoint.")
 right.mistake("turns_the_checkpoint", loses="float64").patch("""
 - return tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + pairs = tuple((w.T.clone(), b.clone()) for w, b in zip(weight.chunk(3, dim=1), bias.chunk(3)))
 + weight.zero_()
 + return pairs
 """).feedback("The checkpoint's own numbers are changed by the call.")
-split_qkv.mistake("remembers_tensors", loses="copies").full_code("""
+split_qkv.mistake(calls.result_remembered("remembers_tensors"), loses="copies").full_code("""
 from functools import lru_cache
 
 

@@ -1,6 +1,6 @@
 """Known mistakes in `CrossAttention`."""
 
-from ...shared.families import gradients, scores
+from ...shared.families import calls, gradients, scores
 from ...shared.heads import STEPS, add_mistakes
 from .contract import cross_attention
 
@@ -60,7 +60,7 @@ right.mistake("TakesOneHeadAlways", {"self.n_heads = n_heads": "self.n_heads = 1
     "Your module has one head, whatever `n_heads` is.", see=HEADS
 )
 right.mistake(
-    "KeepsTheFirstSource",
+    calls.result_remembered("KeepsTheFirstSource"),
     {
         "(self.W_q(x), self.W_k(source), self.W_v(source))": "(self.W_q(x), *self.remembered(source))",
         "        return self.W_o(output), weights\n": """        return self.W_o(output), weights
@@ -73,7 +73,7 @@ right.mistake(
     },
     loses=EVERYWHERE,
 ).feedback("Keys and values of an earlier source are used again. Another call brings another source: make them anew.")
-right.mistake("KeepsTheLastMask", loses="masks").patch("""
+right.mistake(calls.first_mask_kept("KeepsTheLastMask"), loses="masks").patch("""
 - mask = None if source_mask is None else source_mask[:, None, None, :]
 + self.mask = mask = getattr(self, "mask", None) if source_mask is None else source_mask[:, None, None, :]
 """).feedback(

@@ -194,7 +194,7 @@ right.mistake(
     {"        return memory": "        return memory.detach() if torch.is_tensor(memory) else memory"},
     loses=PARTS,
 )
-right.mistake("LearnsWithAMaskAlone", loses=PARTS).patch("""
+right.mistake(gradients.cut("LearnsWithAMaskAlone"), loses=PARTS).patch("""
 - memory = self.encoder(source, source_mask)
 - return memory
 + if source_mask is None:
@@ -239,7 +239,9 @@ right.mistake("HasNoHalves", {"def encode": "def _encode", "self.encode(": "self
     "There is no `encode`. Whoever writes word by word encodes once and decodes many times, and needs the two halves."
 )
 right.mistake(
-    "EncodesIntoFloat32", {"        return logits": "        return logits.float()"}, loses="float64"
+    numbers.always_float32("EncodesIntoFloat32"),
+    {"        return logits": "        return logits.float()"},
+    loses="float64",
 ).feedback("Your logits are float32 whatever the decoder computes in. Hand on what it gives.")
 right.mistake(
     numbers.default_device(where="the inputs"),

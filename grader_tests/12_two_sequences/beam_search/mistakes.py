@@ -231,7 +231,7 @@ right.mistake(
 right.mistake("checks_the_width_alone", {', ("max_length", max_length)': ","}, loses=ERRORS).feedback(
     "You check the width, but not max_length."
 )
-right.mistake("allows_zero", {"number < 1": "number < 0"}, loses=ERRORS).feedback(
+right.mistake(arguments.unchecked("allows_zero"), {"number < 1": "number < 0"}, loses=ERRORS).feedback(
     "0 is not refused. Both numbers are at least 1."
 )
 right.mistake(arguments.asserts(), loses=ERRORS)

@@ -96,18 +96,18 @@ right.mistake(
     "After a permute the numbers lie in memory in another order, of which `.view` cannot make one row. `.reshape` "
     "copies where it has to."
 )
-right.mistake("fills_up_what_is_missing", loses="ValueError").patch("""
+right.mistake(arguments.unchecked("fills_up_what_is_missing"), loses="ValueError").patch("""
 - if H % size or W % size:
 -     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
 + images = F.pad(images, (0, -W % size, 0, -H % size))
 + H, W = images.shape[2:]
 """).feedback("What is missing at the edges is filled up without a word. Raise a ValueError.")
-right.mistake("drops_what_is_left_over", loses="ValueError").patch("""
+right.mistake(arguments.unchecked("drops_what_is_left_over"), loses="ValueError").patch("""
 - if H % size or W % size:
 -     raise ValueError(f"size is {size}, and does not divide {H} and {W}")
 + images = images[:, :, : H // size * size, : W // size * size]
 """).feedback("What is left over at the edges is dropped without a word. Raise a ValueError.")
-patches.mistake("lets_unfold_drop_the_rest", loses="ValueError").full_code("""
+patches.mistake(arguments.unchecked("lets_unfold_drop_the_rest"), loses="ValueError").full_code("""
 def patches(images, size):
     return torch.nn.functional.unfold(images, size, stride=size).transpose(1, 2)
 """).feedback("`F.unfold` drops what is left over at the edges without a word. Look yourself, and raise a ValueError.")
@@ -123,9 +123,9 @@ right.mistake("checks_the_height_alone", {"if H % size or W % size": "if H % siz
 right.mistake("checks_the_width_alone", {"if H % size or W % size": "if W % size"}, loses="ValueError").feedback(
     "You look at the width alone. The height must be divided, too."
 )
-right.mistake("refuses_only_if_both_fail", {"or W % size": "and W % size"}, loses="ValueError").feedback(
-    "You refuse a size that divides neither side. It has to divide both."
-)
+right.mistake(
+    arguments.unchecked("refuses_only_if_both_fail"), {"or W % size": "and W % size"}, loses="ValueError"
+).feedback("You refuse a size that divides neither side. It has to divide both.")
 right.mistake("checks_the_area", {"H % size or W % size": "H * W % size**2"}, loses="ValueError").feedback(
     "You ask whether the area of a square divides that of the picture. It is each side that must come out even."
 )

@@ -64,9 +64,9 @@ right.mistake(
 right.mistake("makes_int32", {"dim=1)": "dim=1).int()"}, loses="int64").feedback(
     "The ids are right, as int32. They are int64, like targets."
 )
-right.mistake("passes_through_float32", {"dim=1)": "dim=1).float().long()"}, loses="int64").feedback(
-    "On the way the ids are float32, which does not tell large whole numbers apart. Keep them int64 throughout."
-)
+right.mistake(
+    numbers.float32_on_the_way("passes_through_float32"), {"dim=1)": "dim=1).float().long()"}, loses="int64"
+).feedback("On the way the ids are float32, which does not tell large whole numbers apart. Keep them int64 throughout.")
 right.mistake("shifts_in_place", loses="int64").patch("""
 - first = targets.new_full((len(targets), 1), begin)
 - return torch.cat([first, targets[:, :-1]], dim=1)

@@ -9,6 +9,18 @@ def not_refused(text: str, about: str = "") -> Family:
     return Family("no-value-error", "no_error", text, make)
 
 
+unchecked = Family(
+    "no-value-error",
+    "lets_bad_arguments_pass",
+    "You do not refuse every bad argument. Raise a ValueError that names the argument and its value or shape.",
+)
+valid_refused = Family(
+    "valid-argument-refused",
+    "refuses_a_valid_argument",
+    "You refuse an argument that is valid.",
+)
+
+
 def asserts(about: str = "") -> Family:
     """Checks by `assert`: every one, or those whose condition has `about` in it."""
     return Family(
