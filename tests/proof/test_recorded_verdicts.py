@@ -1,4 +1,4 @@
-"""Every answer that grader_tests knows has a recorded verdict, and no other has: a comparison of names, without a run."""
+"""The answers in grader_tests and the recorded verdicts have the same names."""
 
 from __future__ import annotations
 

@@ -80,8 +80,4 @@ def gradient_step(weights, x, y, rate):
     "You mark the caller's own weights, and leave a gradient with them. All arguments stay as they were: work on a "
     "copy, `weights.detach().clone()`."
 )
-right.mistake(
-    numbers.always_float32(of="the weights"),
-    {"return w.detach() - rate * w.grad": "return (w.detach() - rate * w.grad).float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the weights"), loses="float64")

@@ -180,10 +180,7 @@ def cosine_similarity(a, b):
     "Long vectors give 0: you multiply the two *squared* lengths before you take the root, and "
     "that is more than the dtype can hold. Take each root first."
 )
-by_units.mistake(numbers.always_float32(of="the arguments"), loses="float64").patch("""
-  def cosine_similarity(a, b):
-+     a, b = a.float(), b.float()
-""")
+by_units.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 by_lengths.mistake(
     gradients.treated_as_constant(what="the lengths", of="the vectors"),
     {"a.norm(dim=-1), b.norm(dim=-1)": "a.detach().norm(dim=-1), b.detach().norm(dim=-1)"},
@@ -231,16 +228,8 @@ def cosine_similarity(a, b):
     "exactly zero on its own instead.",
     see="Exercise 2: `cosine_similarity(a, b)`",
 )
-by_units.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-- unit_a, unit_b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)
-- return (unit_a * unit_b).sum(-1)
-+ unit_a, unit_b = F.normalize(a.float(), dim=-1), F.normalize(b.float(), dim=-1)
-+ return (unit_a * unit_b).sum(-1).to(a.dtype)
-""")
-by_units.mistake(numbers.always_float64(of="the arguments"), loses="float64").patch("""
-  def cosine_similarity(a, b):
-+     a, b = a.double(), b.double()
-""")
+by_units.mistake(numbers.computed_in_float32, loses="float64")
+by_units.mistake(numbers.result_float64(of="the arguments"), loses="float64")
 by_lengths.mistake("loses_the_dimension_of_the_lengths", loses=("many pairs", "gradients of many")).patch("""
 - length_b = torch.where(length_b == 0, 1, length_b)
 - return (a * b).sum(-1) / (length_a * length_b)

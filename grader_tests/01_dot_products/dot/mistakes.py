@@ -114,10 +114,7 @@ right.mistake("skips_the_first_place", {"a * b": "a[1:] * b[1:]"}, loses="multip
     "The first place is missing from your sum: places are counted from 0, so a loop over "
     "`range(1, K)` starts one too late."
 )
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-- return (a * b).sum()
-+ return (a.float() * b.float()).sum().to(a.dtype)
-""")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(arguments.wrong_error("TypeError"), loses=REFUSALS)
 right.mistake(arguments.wrong_error("RuntimeError"), loses=REFUSALS)
 right.mistake(arguments.unchecked("returns_none_for_wrong_shapes"), loses=REFUSALS).patch("""

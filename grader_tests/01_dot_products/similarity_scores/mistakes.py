@@ -135,19 +135,13 @@ def similarity_scores(queries, keys):
     scores = flat_queries @ keys.view(-1, *keys.shape[-2:]).mT
     return scores.view(*queries.shape[:-1], keys.shape[-2])
 """)
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-- return queries @ keys.mT
-+ return (queries.float() @ keys.float().mT).to(queries.dtype)
-""")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
     gradients.cut("cuts_the_gradient_of_the_queries", what="the queries"),
     {"queries @": "queries.detach() @"},
     loses=("gradients", "gradients of"),
 )
-right.mistake(numbers.always_float64(of="the arguments"), loses="float64").patch("""
-- return queries @ keys.mT
-+ return queries.double() @ keys.double().mT
-""")
+right.mistake(numbers.result_float64(of="the arguments"), loses="float64")
 right.mistake(
     "loses_the_signs_of_scores", {"queries @ keys.mT": "(queries @ keys.mT).abs()"}, loses=EVERYWHERE
 ).feedback("The dot products come out right and then lose their signs: a negative score says that the two point apart.")

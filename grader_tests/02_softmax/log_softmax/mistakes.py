@@ -195,17 +195,8 @@ def log_softmax(x, dim=-1):
     "score that is far behind now gets the same one, a score of −∞ too. Take the logarithm on paper first.",
     see="6. The logarithm of a weight",
 )
-ready_made.mistake(numbers.always_float64(of="`x`"), loses="float64").patch("""
-- return torch.log_softmax(x, dim)
-+ return torch.log_softmax(x.double(), dim)
-""")
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-  def log_softmax(x, dim=-1):
-+     dtype, x = x.dtype, x.float()
-@@
-- return shifted - shifted.exp().sum(dim, keepdim=True).log()
-+ return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(dtype)
-""")
+ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
     "takes_the_logarithm_but_not_the_maximum_for_a_constant", {"log()": "log().detach()"}, loses="gradients"
 ).feedback(

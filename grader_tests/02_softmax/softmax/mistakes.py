@@ -227,10 +227,7 @@ softmax.alternative("in_one_pass").mistake(
     "A list that begins with −∞ becomes `nan`: the largest score so far is −∞ there, and −∞ minus −∞ is no number.",
     see="3. A thousand is too much",
 )
-right.mistake(numbers.always_float32(of="`x`"), loses="float64").patch("""
-  def softmax(x, dim=-1):
-+     x = x.float()
-""")
+right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 ready_made.mistake(
     gradients.cut(see="5. What comes back through it", what="`x`"), {"(x, dim)": "(x.detach(), dim)"}, loses="gradients"
 )
@@ -272,17 +269,8 @@ right.mistake(
     "side of all of them, and every exponential becomes 0: subtract the largest score itself.",
     see="3. A thousand is too much",
 )
-ready_made.mistake(numbers.always_float64(of="`x`"), loses="float64").patch("""
-- return torch.softmax(x, dim)
-+ return torch.softmax(x.double(), dim)
-""")
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-  def softmax(x, dim=-1):
-+     dtype, x = x.dtype, x.float()
-@@
-- return exponentials / exponentials.sum(dim, keepdim=True)
-+ return (exponentials / exponentials.sum(dim, keepdim=True)).to(dtype)
-""")
+ready_made.mistake(numbers.result_float64(of="`x`"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake("takes_the_sum_but_not_the_maximum_for_a_constant", loses=("gradients", "gradients at large")).patch("""
 - return exponentials / exponentials.sum(dim, keepdim=True)
 + return exponentials / exponentials.sum(dim, keepdim=True).detach()

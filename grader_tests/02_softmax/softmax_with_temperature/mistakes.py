@@ -138,11 +138,7 @@ right.mistake(shapes.dimension_ignored(see="4. Which dimension?"), {"dim)": "-1)
 right.mistake("returns_the_logarithms", {"torch.softmax": "torch.log_softmax"}, loses="divides").feedback(
     "You return the logarithms of the weights. Asked for are the weights."
 )
-right.mistake(
-    numbers.always_float32(of="`x`"),
-    {"torch.softmax(x / temperature": "torch.softmax(x.float() / temperature"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 right.mistake(
     gradients.cut(what="`x`"),
     {"torch.softmax(x / temperature": "torch.softmax(x.detach() / temperature"},
@@ -176,11 +172,7 @@ right.mistake(numbers.one_maximum_for_all(see="3. A thousand is too much", row="
 + return exponentials / exponentials.sum(dim, keepdim=True)
 """)
 right.mistake(shapes.first_dimension, {"dim=-1": "dim=0"}, loses="many lists")
-right.mistake(
-    numbers.always_float64(of="`x`"),
-    {"torch.softmax(x / temperature": "torch.softmax(x.double() / temperature"},
-    loses="float64",
-)
+right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 right.mistake(
     "keeps_the_temperature_from_zero", {"x / temperature": "x / max(temperature, LEAST)"}, loses="hot, cold"
 ).for_each(LEAST=(0.01, 0.1, 1e-3)).feedback(
@@ -224,12 +216,7 @@ right.mistake(
     "temperature brings it close to the others: a number is a score like any other, −∞ is not.",
     see="7. Temperature",
 )
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-- return torch.softmax(x / temperature, dim)
-+ scores = x.float() / temperature
-+ exponentials = torch.exp(scores - scores.amax(dim, keepdim=True))
-+ return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
-""")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(scores.softmax_over_everything(see="4. Which dimension?", row="list"), loses="many lists").patch("""
 - return torch.softmax(x / temperature, dim)
 + return torch.softmax((x / temperature).flatten(), 0).view(x.shape)

@@ -90,11 +90,7 @@ right.mistake("hides_the_future", loses="output").patch("""
 + later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
 + weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
 """).feedback("Later keys are hidden from each query. A causal mask is lesson 5; here every query sees every key.")
-right.mistake(
-    numbers.always_float32(of="the arguments"),
-    {"query @ key.mT": "query.float() @ key.float().mT", "weights @ value": "weights @ value.float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(arguments.argument_changed(what="the query"), loses="arguments").patch("""
   weights = torch.softmax(query @ key.mT, dim=-1)
 + query.data.sub_(query.data.mean())
@@ -180,15 +176,8 @@ right.mistake(
     {"key.mT": "key.detach().mT"},
     loses=("gradients", "gradients of"),
 )
-right.mistake(
-    numbers.always_float64(of="the arguments"),
-    {"query @ key.mT": "query.double() @ key.double().mT", "weights @ value": "weights @ value.double()"},
-    loses="float64",
-)
-right.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
-- weights = torch.softmax(query @ key.mT, dim=-1)
-+ weights = torch.softmax((query @ key.mT).float(), dim=-1).to(query.dtype)
-""")
+right.mistake(numbers.result_float64(of="the arguments"), loses="float64")
+right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
 attention.mistake(shapes.view_of_strided, loses="arguments").full_code("""
 def attention(query, key, value):
     q, k, v = query.view(-1, *query.shape[-2:]), key.view(-1, *key.shape[-2:]), value.view(-1, *value.shape[-2:])

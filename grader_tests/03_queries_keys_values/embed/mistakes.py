@@ -56,10 +56,7 @@ right.mistake(
 right.mistake(
     "normalises_the_vectors", {"table[token_ids]": "F.normalize(table[token_ids], dim=-1)"}, loses="the rows"
 ).feedback("Every vector came out with length 1: rows of the table are handed over as they are.")
-right.mistake(numbers.always_float32(of="the table"), loses="float64").patch("""
-- return table[token_ids]
-+ return F.one_hot(token_ids, len(table)).float() @ table.float()
-""")
+right.mistake(numbers.result_float32(of="the table"), loses="float64")
 embed.mistake(arguments.argument_changed(what="the ids"), loses="arguments").full_code("""
 def embed(token_ids, table):
     found = table[token_ids]
@@ -69,12 +66,8 @@ def embed(token_ids, table):
 right.mistake(
     "makes_a_new_table", {"table[token_ids]": "nn.Embedding(*table.shape)(token_ids)"}, loses="the rows"
 ).feedback("These are not rows of the table that you were given: a new `nn.Embedding` begins with random numbers.")
-right.mistake(
-    numbers.always_float64(of="the table"), {"table[token_ids]": "table.double()[token_ids]"}, loses="float64"
-)
-right.mistake(
-    numbers.float32_on_the_way, {"table[token_ids]": "table.float()[token_ids].to(table.dtype)"}, loses="float64"
-)
+right.mistake(numbers.result_float64(of="the table"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(shapes.view_of_strided, loses="arguments").patch("""
 - return table[token_ids]
 + return table[token_ids.view(-1)].view(*token_ids.shape, -1)

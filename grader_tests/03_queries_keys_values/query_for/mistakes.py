@@ -174,7 +174,7 @@ right.mistake("fetches_all_between", {"[targets]": "[min(targets) : max(targets)
     "All keys from the first target to the last are fetched. The list names single keys."
 )
 right.mistake(
-    numbers.default_device(where="`keys`", what="the wanted scores", how="give them the device of `keys`"),
+    numbers.default_device(where="`keys`", what="the wanted scores", how="`device=keys.device`"),
     {"keys.new_zeros(len(keys))": "torch.zeros(len(keys), dtype=keys.dtype)"},
     loses="float64",
 )

@@ -96,11 +96,7 @@ with_matrices.mistake(
 with_matrices.mistake("adds_the_word_itself", {"weights @ x": "x + weights @ x"}, loses="one sentence").feedback(
     "The context is *added* to the word. That comes later, around attention; here the context alone is asked for."
 )
-with_matrices.mistake(
-    numbers.always_float32(of="`x`"),
-    {"x @ x.mT": "(x @ x.mT).float()", "weights @ x": "weights @ x.float()"},
-    loses="float64",
-)
+with_matrices.mistake(numbers.result_float32(of="`x`"), loses="float64")
 with_matrices.mistake(arguments.argument_changed(what="`x`"), loses="its argument").patch("""
 - return weights @ x, weights
 + context = weights @ x
@@ -173,15 +169,8 @@ with_matrices.mistake(
     "Each word plays three parts: it asks, it is compared with, and it is averaged. The words that are compared with "
     "were cut off from the gradient; all three lead back to `x`."
 )
-with_matrices.mistake(
-    numbers.always_float64(of="`x`"),
-    {"x @ x.mT": "x.double() @ x.double().mT", "weights @ x": "weights @ x.double()"},
-    loses="float64",
-)
-with_matrices.mistake(numbers.float32_on_the_way(what="the weights"), loses="float64").patch("""
-- weights = torch.softmax(x @ x.mT, dim=-1)
-+ weights = torch.softmax((x @ x.mT).float(), dim=-1).to(x.dtype)
-""")
+with_matrices.mistake(numbers.result_float64(of="`x`"), loses="float64")
+with_matrices.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
 simple_attention.mistake(shapes.view_of_strided, loses="its argument").full_code("""
 def simple_attention(x):
     words = x.view(-1, *x.shape[-2:])

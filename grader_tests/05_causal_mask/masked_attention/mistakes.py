@@ -193,11 +193,7 @@ right.mistake(
 ).feedback(
     "The output or the weights have another dtype than the query: look for `double()`, `float()` and numpy on the way."
 )
-right.mistake(
-    numbers.float32_on_the_way(what="the weights"),
-    {"(seen, -1)": "(seen, -1, dtype=torch.float32).to(seen.dtype)"},
-    loses="float64",
-)
+right.mistake(numbers.computed_in_float32(what="the weights"), loses="float64")
 right.mistake(
     numbers.default_device(where="the query", what="a mask"),
     {"torch.tensor(False)": "torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)"},

@@ -226,17 +226,9 @@ right.mistake(shapes.squeezed, loses="masks").patch("""
 right.mistake(
     gradients.cut(what="the scores"), {"scores.masked_fill": "scores.detach().masked_fill"}, loses="gradients"
 )
-right.mistake(
-    numbers.always_float32(of="the scores"), {"scores.masked_fill": "scores.float().masked_fill"}, loses="float64"
-)
-right.mistake(
-    numbers.float32_on_the_way,
-    {"softmax(filled, -1)": "softmax(filled, -1, dtype=torch.float32).to(scores.dtype)"},
-    loses="float64",
-)
-right.mistake(
-    numbers.always_float64(of="the scores"), {"scores.masked_fill": "scores.double().masked_fill"}, loses="float64"
-)
+right.mistake(numbers.result_float32(of="the scores"), loses="float64")
+right.mistake(numbers.computed_in_float32, loses="float64")
+right.mistake(numbers.result_float64(of="the scores"), loses="float64")
 right.mistake(
     numbers.default_device(where="the scores", how="`masked_fill`, or `torch.full_like`"),
     {'scores.masked_fill(mask, float("-inf"))': "torch.where(mask, torch.full(scores.shape, -torch.inf), scores)"},

@@ -65,7 +65,7 @@ def padding_mask(lengths, S):
 """)
 right.mistake(masks.of_numbers, {":]": ":].NUMBER()"}, loses="boolean").for_each(NUMBER=("long", "float", "int"))
 right.mistake(
-    numbers.default_device(where="`lengths`", what="the positions", how="give them the device of `lengths`"),
+    numbers.default_device(where="`lengths`", what="the positions", how="`device=lengths.device`"),
     {"S, device=lengths.device": "S"},
     loses="boolean",
 )

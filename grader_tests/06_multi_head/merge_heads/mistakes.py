@@ -80,10 +80,7 @@ merge_heads.mistake(gradients.cut(what="`x`"), loses="gradients").full_code("""
 def merge_heads(x):
     return x.detach().transpose(1, 2).flatten(2)
 """)
-merge_heads.mistake(numbers.float32_on_the_way, loses="any layout").full_code("""
-def merge_heads(x):
-    return x.float().transpose(1, 2).flatten(2).to(x.dtype)
-""")
+right.mistake(numbers.computed_in_float32, loses="any layout")
 merge_heads.mistake(numbers.float32_buffer(of="x"), loses="any layout").full_code("""
 def merge_heads(x):
     B, H, T, K = x.shape

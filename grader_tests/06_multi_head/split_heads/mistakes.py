@@ -90,11 +90,7 @@ right.mistake("tests_the_number_of_words", loses=("each head", "ValueError")).pa
 +     raise ValueError(f"n_heads is {n_heads}, which does not divide {x.shape[1]}")
 """).feedback("You test whether n_heads divides the number of words, T. It is the width D that is shared out.")
 right.mistake(gradients.cut(what="`x`"), {"x.unflatten": "x.detach().unflatten"}, loses="gradients")
-right.mistake(
-    numbers.float32_on_the_way,
-    {"x.unflatten": "x.float().unflatten", ".transpose(1, 2)": ".transpose(1, 2).to(x.dtype)"},
-    loses="float64",
-)
+right.mistake(numbers.computed_in_float32, loses="float64")
 split_heads.mistake(numbers.float32_buffer(of="x"), loses="float64").full_code("""
 def split_heads(x, n_heads):
     B, T, D = x.shape

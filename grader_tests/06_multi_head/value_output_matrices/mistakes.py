@@ -53,8 +53,4 @@ right.mistake("head_size_for_heads", {"split(width // n_heads)": "split(n_heads)
 right.mistake(
     arguments.not_refused("There is no error for a number of heads that does not divide the width."), loses="ValueError"
 )
-right.mistake(
-    numbers.always_float64(of="the weights"),
-    {"return torch.stack(heads)": "return torch.stack(heads).double()"},
-    loses="float32",
-)
+right.mistake(numbers.result_float64(of="the weights"), loses="float32")

@@ -206,11 +206,7 @@ right.mistake(
     "The frequencies were kept in half precision: at position 10,000 their small error has grown to many radians. Use "
     "float32 for them, whatever dtype x has."
 )
-right.mistake(
-    numbers.always_float64(of="`x`"),
-    {"angles.cos().to(x.dtype), angles.sin().to(x.dtype)": "angles.cos(), angles.sin()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float64(of="`x`"), loses="float64")
 plain.mistake(
     "result_as_wide_as_the_positions",
     {
@@ -219,10 +215,7 @@ plain.mistake(
     },
     loses="float64",
 ).feedback("The result takes the dtype of the positions where that is the wider one. It has the dtype of x.")
-right.mistake(numbers.always_float32(of="`x`"), loses="float64").patch("""
-  def apply_rope(x, positions, base=10000.0):
-+     x = x.float()
-""")
+right.mistake(numbers.result_float32(of="`x`"), loses="float64")
 plain.mistake(gradients.cut(what="`x`"), loses="gradients").patch("""
   def apply_rope(x, positions, base=10000.0):
 +     x = x.detach()

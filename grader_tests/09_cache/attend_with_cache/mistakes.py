@@ -189,8 +189,4 @@ right.mistake(calls.result_remembered("keeps_a_cache_of_its_own"), loses="nothin
 right.mistake(
     numbers.default_device(where="the query", what="the mask"), {", device=query.device": ""}, loses="float64"
 )
-right.mistake(
-    numbers.always_float32(of="the query"),
-    {"weights @ values, weights": "(weights @ values).float(), weights.float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the query"), loses="float64")

@@ -70,8 +70,4 @@ right.mistake(
     },
     loses="tokens without a share",
 ).feedback("Where both are 0 the ratio is NaN. What is never proposed counts as accepted: 1.")
-right.mistake(
-    numbers.always_float32(of="the distributions"),
-    {"return accepted, corrected": "return accepted.float(), corrected.float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the distributions"), loses="float64")

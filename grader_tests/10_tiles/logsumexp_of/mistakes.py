@@ -158,16 +158,8 @@ right.mistake("takes_minus_infinity_for_zero", loses="minus infinity").patch("""
 right.mistake("returns_the_weights", {".squeeze(-1)": "", "return (": "return scores - ("}, loses=EVERYWHERE).feedback(
     "You subtract the log-sum-exp from the scores: that is the log-softmax. The log-sum-exp alone is asked for."
 )
-ready_made.mistake(
-    numbers.always_float32(of="the scores"),
-    {"torch.logsumexp(scores": "torch.logsumexp(scores.float()"},
-    loses="float64",
-)
-ready_made.mistake(
-    numbers.always_float64(of="the scores"),
-    {"torch.logsumexp(scores": "torch.logsumexp(scores.double()"},
-    loses="float64",
-)
+ready_made.mistake(numbers.result_float32(of="the scores"), loses="float64")
+ready_made.mistake(numbers.result_float64(of="the scores"), loses="float64")
 ready_made.mistake(gradients.cut(what="the scores"), {"0.0), -1)": "0.0), -1).detach()"}, loses="gradients")
 right.mistake(
     gradients.treated_as_constant(what="the logarithm of the sum"),
@@ -243,13 +235,5 @@ def logsumexp_of(scores):
     "among the scores makes it −∞.",
     see=SHIFT,
 )
-logsumexp_of.mistake(numbers.float32_on_the_way, loses="float64").full_code("""
-def logsumexp_of(scores):
-    rounded = scores.float()
-    highest = rounded.amax(-1, keepdim=True)
-    empty = highest.isneginf()
-    highest = highest.masked_fill(empty, 0.0)
-    total = torch.exp(rounded - highest).sum(-1, keepdim=True).masked_fill(empty, 1.0)
-    return (highest + total.log()).masked_fill(empty, -torch.inf).squeeze(-1).to(scores.dtype)
-""")
+right.mistake(numbers.computed_in_float32, loses="float64")
 keeps_its_last_result(right, loses="the logarithm")

@@ -236,16 +236,7 @@ right.mistake(
 right.mistake(
     "returns_the_output_alone", {", (highest + total.log()).masked_fill(empty, -torch.inf)": ""}, loses=EVERYWHERE
 ).feedback("You return the output alone. What is merged once will be merged again: the log-sum-exp belongs to it.")
-right.mistake(
-    numbers.always_float32(of="the arguments"),
-    {
-        "torch.exp(lse - highest), torch.exp(other_lse - highest)": "torch.exp((lse - highest).float()), "
-        "torch.exp((other_lse - highest).float())",
-        "* output": "* output.float()",
-        "* other_output": "* other_output.float()",
-    },
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(arguments.argument_changed("writes_into_the_log_sum_exps"), loses="float64").patch("""
 - highest = torch.maximum(lse, other_lse)
 - highest = highest.masked_fill(highest.isneginf(), 0.0)

@@ -293,11 +293,7 @@ right.mistake(
 right.mistake(
     shapes.reshaped_keys, {"key.mT": "key.VIEW(*key.shape[:-2], *key.shape[:-3:-1])"}, loses=EVERYWHERE
 ).for_each(VIEW=("reshape", "view"))
-right.mistake(
-    numbers.always_float32(of="the arguments"),
-    {"query @ key.mT": "query.float() @ key.float().mT", "@ value": "@ value.float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 divided.mistake(arguments.argument_changed(what="the query"), loses=("float64", "gradients")).patch("""
 - scores = query @ key.mT / key.shape[-1] ** 0.5
 + with torch.no_grad():

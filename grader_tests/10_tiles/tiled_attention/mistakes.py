@@ -339,19 +339,7 @@ right.mistake(
     {"output * shrink": "(output.detach() if start else output) * shrink"},
     loses="gradients",
 )
-right.mistake(
-    numbers.always_float32(of="the arguments"),
-    {
-        "query @ key[..., part, :].mT": "query.float() @ key[..., part, :].mT.float()",
-        "parts @ value": "parts @ value.float()",
-    },
-    loses="float64",
-).patch("""
-- highest = torch.full_like(query[..., :1], -torch.inf)
-- total = torch.zeros_like(query[..., :1])
-+ highest = torch.full_like(query[..., :1], -torch.inf, dtype=torch.float32)
-+ total = torch.zeros_like(query[..., :1], dtype=torch.float32)
-""")
+right.mistake(numbers.result_float32(of="the arguments"), loses="float64")
 right.mistake(
     numbers.default_device(where="the query", what="the sums", how="`zeros_like`, `new_zeros`"),
     {"torch.zeros_like(query[..., :1])": "torch.zeros(*query.shape[:-1], 1)"},

@@ -236,14 +236,7 @@ right.mistake(
     {"query @ k.mT * scale": "(query @ key.mT * scale)[..., start : start + tile]"},
     loses="never more",
 ).feedback("The scores are read in tiles, but they are made all at once. Cut the keys, before the product.", see=BACK)
-right.mistake(
-    numbers.float32_on_the_way,
-    {
-        "torch.exp(query @ k.mT * scale - lse[..., None])": "torch.exp((query @ k.mT * scale - lse[..., "
-        "None]).float()).to(query.dtype)"
-    },
-    loses="float64",
-)
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
     numbers.always_float32("answers_in_float32"),
     {"torch.zeros_like(query)": "torch.zeros(query.shape)", "return grad_query,": "return grad_query.float(),"},

@@ -167,10 +167,7 @@ right.mistake(arguments.unchecked("makes_it_fit"), loses=ERRORS).patch("""
 right.mistake(arguments.error_without_name(), loses=ERRORS)
 right.mistake(gradients.cut(what="the weights"), {"weights[..., t,": "weights.detach()[..., t,"}, loses=GRADIENTS)
 right.mistake(numbers.always_float32, {"weights[..., t,": "weights.float()[..., t,"}, loses="float64")
-right.mistake(numbers.float32_on_the_way, loses="float64").patch("""
-- return weights[..., t, t - period + 1].mean(dim=-1)
-+ return weights.float()[..., t, t - period + 1].mean(dim=-1).to(weights.dtype)
-""")
+right.mistake(numbers.computed_in_float32, loses="float64")
 right.mistake(
     "zeroes_the_others", {"    t = torch": "    weights.data.tril_()\n    t = torch"}, loses="float64"
 ).feedback("weights is changed by the call. Work on a new tensor.")

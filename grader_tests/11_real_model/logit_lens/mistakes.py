@@ -183,11 +183,7 @@ right.mistake(
     {"norm(hidden)": "norm(hidden.detach())"},
     loses=GRADIENTS,
 )
-right.mistake(
-    numbers.always_float32,
-    {"return norm(hidden) @ unembedding.T": "return (norm(hidden) @ unembedding.T).float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32, loses="float64")
 right.mistake(
     arguments.argument_changed(what="`hidden`"),
     {"    return": "    hidden.data.copy_(norm(hidden.data))\n    return", "norm(hidden) @": "hidden @"},

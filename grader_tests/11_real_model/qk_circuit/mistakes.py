@@ -155,11 +155,7 @@ right.mistake(
     {"return W_q[rows].T @ W_k[rows]": "return (W_q[rows].T @ W_k[rows]).detach()"},
     loses="gradients",
 )
-right.mistake(
-    numbers.always_float32,
-    {"return W_q[rows].T @ W_k[rows]": "return W_q[rows].T.float() @ W_k[rows].float()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32, loses="float64")
 right.mistake(numbers.default_device(where="the weights", how="`device=W_q.device`"), loses="float64").patch("""
 - return W_q[rows].T @ W_k[rows]
 + M = torch.zeros(D, D, dtype=W_q.dtype)

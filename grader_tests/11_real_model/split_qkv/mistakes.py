@@ -110,11 +110,7 @@ right.mistake("the_whole_bias", {"(w.T.clone(), b.clone())": "(w.T.clone(), bias
 right.mistake("no_bias", {"(w.T.clone(), b.clone())": "w.T.clone()"}, loses=ALL).feedback(
     "The biases are missing. GPT-2's projections have them: return pairs."
 )
-right.mistake(
-    numbers.always_float32(of="the checkpoint"),
-    {"w.T.clone()": "w.T.float().clone()", "b.clone()": "b.float().clone()"},
-    loses="float64",
-)
+right.mistake(numbers.result_float32(of="the checkpoint"), loses="float64")
 right.mistake(
     numbers.always_float32("halves_the_weights_precision"), {"w.T.clone()": "w.T.float().clone()"}, loses="float64"
 ).feedback("Your matrices are always float32. They must have the dtype of the checkpoint.")

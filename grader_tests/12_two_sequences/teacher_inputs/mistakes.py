@@ -86,7 +86,7 @@ right.mistake(
         "makes_a_tensor_of_lists_elsewhere",
         where="`targets`",
         what="a tensor of lists",
-        how="name its device, or stay with tensors",
+        how="pass `device=`, or stay with tensors",
     ),
     loses="int64",
 ).patch("""

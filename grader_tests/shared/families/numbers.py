@@ -5,20 +5,23 @@ from grading.exercises.exercise import Family, wrapped
 
 def _converted(to: str) -> str:
     return f"""
-result = right(*args, **kwargs)
-return tuple(part.{to}() for part in result) if isinstance(result, tuple) else result.{to}()
+def convert(value):
+    return tuple(map(convert, value)) if isinstance(value, tuple) else value.{to}()
+
+return convert(right(*args, **kwargs))
 """
 
 
 _BY_FLOAT32 = """
 def cast(value, dtype):
+    if isinstance(value, tuple):
+        return tuple(cast(part, dtype) for part in value)
     return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 given = [*args, *kwargs.values()]
 dtype = next(v.dtype for v in given if isinstance(v, torch.Tensor) and v.is_floating_point())
-narrow = (cast(value, torch.float32) for value in args)
-result = right(*narrow, **{name: cast(value, torch.float32) for name, value in kwargs.items()})
-return tuple(cast(part, dtype) for part in result) if isinstance(result, tuple) else cast(result, dtype)
+named = {name: cast(value, torch.float32) for name, value in kwargs.items()}
+return cast(right(*(cast(value, torch.float32) for value in args), **named), dtype)
 """
 
 always_float32 = Family(
@@ -53,8 +56,8 @@ float32_buffer = Family(
 default_device = Family(
     "default-device",
     "makes_a_tensor_on_the_default_device",
-    "You make {what} on PyTorch's default device, but {where} may be on another one. Make it there: {how}.",
-    words={"what": "a tensor", "where": "x", "how": "name its device, or do without the tensor"},
+    "You make {what} on PyTorch's default device, but {where} may be on another one. Use the device of {where}: {how}.",
+    words={"what": "a tensor", "where": "x", "how": "pass `device=`, or do without the tensor"},
 )
 device_ignored = Family(
     "default-device",

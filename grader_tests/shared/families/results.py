@@ -10,7 +10,7 @@ nothing_returned = Family(
 output_alone = Family(
     "output-alone",
     "returns_the_output_alone",
-    "You return {what} alone. Return both, ({what}, {other}).",
+    "You return the {what} alone. Return both, ({what}, {other}).",
     words={"what": "output", "other": "weights"},
 )
 weights_first = Family(
