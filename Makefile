@@ -53,10 +53,10 @@ lab: setup  ## JupyterLab, with the release open
 	$(BIN)/jupyter lab release
 
 check: setup  ## prove the graders: solutions, stubs, alternatives, mistakes, mutants
-	$(BIN)/grading check $(LESSONS)
+	$(BIN)/grading prove $(LESSONS)
 
 strength: setup  ## the proofs, errors and points over a hundred seeds, written to docs/strength.md and docs/mistakes.md
-	$(BIN)/grading strength $(LESSONS)
+	$(BIN)/grading sync --measure $(LESSONS)
 
 test: setup  ## every test but the longest and those in a browser, of slow ones the first case
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not (long or browser)" --first-cases

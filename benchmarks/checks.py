@@ -24,8 +24,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from grading.coordinator.demo_class import right
-from grading.course_dir.paths import lessons
+from grading.coordinator.demo_class import correct_answers
+from grading.course_dir.paths import list_lessons
 from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,7 +66,7 @@ def measured(lesson: str) -> dict[str, list[tuple[float, float]]]:
     from course import begin, check
 
     names, found = InteractiveShell.instance().user_ns, {}  # `begin` does more in a notebook than in a script
-    answers = right(load_lesson(ROOT / "grader_tests" / lesson), 0)
+    answers = correct_answers(load_lesson(ROOT / "grader_tests" / lesson), 0)
     with contextlib.redirect_stdout(io.StringIO()):
         begin(lesson)
         for code in answers.values():
@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> list[str]:
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help="all, where none is named")
     parser.add_argument("--here", action="store_true", help="one lesson, in this process, as JSON")
     asked = parser.parse_args(arguments)
-    names = lessons(ROOT, asked.lessons)
+    names = list_lessons(ROOT, asked.lessons)
     if asked.here:
         print(json.dumps(measured(names[0])))
         return []

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 
 from grading.authoring.build import build_lesson
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).parents[1]
@@ -30,5 +30,5 @@ def hand_in_class(root: Path, lesson: str, students: int) -> list[str]:
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
     names = [f"s{number:04}" for number in range(students)]
     for number, name in enumerate(names):
-        hand_in(root, lesson, name, write_answers(release, right(exercises, number)))
+        hand_in(root, lesson, name, write_answers(release, correct_answers(exercises, number)))
     return names

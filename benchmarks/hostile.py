@@ -43,7 +43,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import exercise_named
 from tests.browser.conftest import CHROMIUM
@@ -207,7 +207,7 @@ def batches(made: Path) -> list[Batch]:
     for root in (stock, ours):
         succeeded(supervised(["nbgrader", "generate_assignment", LESSON], root, FIRST))
         release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-        answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 1)
+        answers = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 1)
         for neighbour in (EARLIER, LATER):
             hand_in(root, LESSON, neighbour, with_secret(write_answers(release, answers)))
             register(root, neighbour)

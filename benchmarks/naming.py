@@ -23,12 +23,13 @@ from pathlib import Path
 from course.harness.diagnose import same_outcome
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
-from grading.exercises.answer_text import Answer, EditError
+from grading.errors import EditError
+from grading.exercises.answer_text import Answer
 from grading.exercises.exercise import Exercise, Mistake
 from grading.exercises.lesson import load_lesson
 from grading.grader.codec import Answers
-from grading.grader.grade_exercise import examine
-from grading.grader.references import mistaken
+from grading.grader.grade_exercise import grade_exercise
+from grading.grader.references import mistake_outcomes
 from grading.grader.verdict import ExerciseVerdict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +60,7 @@ def judged(exercise: Exercise, answer: Answer, seed: int) -> tuple[ExerciseVerdi
             seen.append(observe(program, names))
             yield seen[-1]
 
-    return examine(exercise, ask, seed=seed, lenient=True), seen
+    return grade_exercise(exercise, ask, seed=seed, ignore_forbidden=True), seen
 
 
 def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], right: set[str], seed: int) -> str:
@@ -71,7 +72,7 @@ def said(exercise: Exercise, verdict: ExerciseVerdict, seen: list[Observation], 
         return "both" if len(named) == 2 else "one" if verdict.sure else "hedged"
     if named & right:
         return "one + other"
-    known = mistaken(exercise, seed)[verdict.mistake]
+    known = mistake_outcomes(exercise, seed)[verdict.mistake]
     return "another" if len(named) == 1 and all(map(same_outcome, seen, known)) else "wrong"
 
 

@@ -19,7 +19,7 @@ from course.harness.serialization import pack
 from course.harness.tolerance import Tolerance, allowed_error
 from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import load_lesson
-from grading.grader.references import Prepared, prepare
+from grading.grader.references import PreparedCase, prepare
 from grading.notebooks.cells import BEGIN_HIDDEN, CHECK, END_HIDDEN, exercise_of, grade_id
 
 CONFIG = """
@@ -88,7 +88,7 @@ def asserts(exercise: Exercise, names: str) -> str:
     return ASSERTS.format(oracle=oracle, blobs=blobs, name=exercise.name, names=names)
 
 
-def _case(prepared: Prepared, exercise: Exercise) -> dict[str, Any]:
+def _case(prepared: PreparedCase, exercise: Exercise) -> dict[str, Any]:
     """A case as data: its program, and how far a right answer may be from the oracle's in the case's own dtype.
 
     Both are off the exact result, so the judge's room for one is doubled.

@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 
-from grading.course_dir.paths import lessons
+from grading.course_dir.paths import list_lessons
 
 from . import published
 from .classes import EACH, FIRST, Templates, ways
@@ -30,11 +30,11 @@ from .supervise import succeeded, supervised
 
 OURS, STOCK = "this course", "nbgrader alone"
 AGAIN = 5  # a feedback page that is up to date is not made again; the other steps begin anew each time
-LESSONS = [name for name in lessons(ROOT) if "01" <= name[:2] <= "08"]
+LESSONS = [name for name in list_lessons(ROOT) if "01" <= name[:2] <= "08"]
 # `grading release` without the proofs, which cost what they cost and are made once
 RELEASE = (
     "from pathlib import Path; from rich.console import Console; "
-    "from grading.coordinator.classroom import release_lessons; "
+    "from grading.coordinator.release import release_lessons; "
     "release_lessons(Path().resolve(), {!r}, Console(), workers=1)"
 )
 

@@ -13,10 +13,12 @@ from . import old_names
 
 if TYPE_CHECKING:
     from .figures.keepsake import keepsake
-    from .notebook.checking import begin, check, hint, printed
+    from .notebook.check import check, printed
     from .notebook.fallback import use
     from .notebook.hand_in import hand_in
+    from .notebook.hints import hint
     from .notebook.lesson_progress import progress
+    from .notebook.session import begin
     from .notebook.solutions import solution
 
 __all__ = [
@@ -33,12 +35,12 @@ __all__ = [
     "use",
 ]
 FUNCTIONS = {
-    "begin": "notebook.checking",
-    "check": "notebook.checking",
+    "begin": "notebook.session",
+    "check": "notebook.check",
     "hand_in": "notebook.hand_in",
-    "hint": "notebook.checking",
+    "hint": "notebook.hints",
     "keepsake": "figures.keepsake",
-    "printed": "notebook.checking",
+    "printed": "notebook.check",
     "progress": "notebook.lesson_progress",
     "solution": "notebook.solutions",
     "use": "notebook.fallback",

@@ -4,7 +4,7 @@ The data of an exercise are its visible examples and its *practice cases*: the g
 that everybody knows (`grading/authoring/check_data.py`). No solution is among them: inputs, right outcomes, names of
 the names of checkers, and sketches of what known mistakes give.
 
-Does not cover: what is shown of it (`checking.py`).
+Does not cover: what is shown of it (`notebook/check.py`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 from .checkers import NamedChecker
 from .harness.check_case import check_case, coerced
 from .harness.compare import Finding, Reference
-from .harness.diagnose import Diagnosis, Known, diagnose
+from .harness.diagnose import Diagnosis, MistakeOutcomes, diagnose
 from .harness.errors import not_written
-from .harness.fingerprints import from_record, sketched
-from .harness.forbidden_calls import as_written
+from .harness.fingerprints import fingerprint, from_record
+from .harness.forbidden_calls import user_visible_names
 from .harness.program import Observation, Program
 from .harness.runner import observe
 from .harness.serialization import PackingError, unpack
@@ -43,7 +43,7 @@ class Case:
     @cached_property
     def right(self) -> Observation:
         """The sketch of a right outcome."""
-        return sketched(coerced(self.reference.native, self.reference))
+        return fingerprint(coerced(self.reference.native, self.reference))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def run(case: Case, names: Mapping[str, Any]) -> Observation:
 
 
 @dataclass(eq=False)
-class Asked:
+class CaseResults:
     """What came of every case, in order. `used`: what is not allowed. `run`: runs a case with the learner's names."""
 
     run: Callable[[Case, Mapping[str, Any]], Observation] = run
@@ -104,7 +104,7 @@ class Asked:
 
     @property
     def used(self) -> list[str]:
-        return as_written(sorted({name for one in self.seen for name in one.used}))
+        return user_visible_names(sorted({name for one in self.seen for name in one.used}))
 
     @property
     def right(self) -> bool:
@@ -114,7 +114,7 @@ class Asked:
     def untouched(self) -> bool:
         return all(not_written(one.raised) for one in self.seen)
 
-    def ask(
+    def run_cases(
         self, cases: Iterable[Case], names: Mapping[str, Any], told: Callable[[int], None] = lambda _: None
     ) -> None:
         """Run these cases, too. told: called after each with the number of cases that have been run."""
@@ -134,16 +134,16 @@ class Asked:
         finding = self.findings[case]
         return finding.text if finding else ""
 
-    def diagnosed(self, examples: int, practice: Practice) -> Diagnosis:
+    def diagnose(self, examples: int, practice: Practice) -> Diagnosis:
         """What known mistakes explain, as in grading; of the cases the first are so many examples, each of which counts
         like a criterion, and the others those of `practice`."""
         right = [case.right for case in self.cases]
         known = [
-            Known(one.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, one.when)
+            MistakeOutcomes(one.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, one.when)
             for one in practice.mistakes.values()
             for outcomes, misses in one.each
         ]
-        seen = [sketched(coerced(one, case.reference)) for one, case in zip(self.seen, self.cases, strict=True)]
+        seen = [fingerprint(coerced(one, case.reference)) for one, case in zip(self.seen, self.cases, strict=True)]
         return diagnose(seen, self.findings, [*([i] for i in range(examples)), *practice.groups(examples)], known)
 
 
@@ -170,7 +170,7 @@ def case_of(record: Mapping[str, Any]) -> Case:
 @cache
 def read(path: Path) -> Practice:
     """The practice of an exercise. Raises OSError and PackingError, see `parts`."""
-    return practice_of(parts(path.read_bytes()))
+    return practice_of(split_packed(path.read_bytes()))
 
 
 def practice_of(packed: Sequence[bytes]) -> Practice:
@@ -183,7 +183,7 @@ def practice_of(packed: Sequence[bytes]) -> Practice:
     return Practice(criteria, [case_of(one) for one in record["cases"]], known)
 
 
-def parts(blob: bytes) -> list[bytes]:
+def split_packed(blob: bytes) -> list[bytes]:
     """The two parts of a file of practice, packed: what is asked, and what known mistakes give. Raises PackingError
     where it is none, or not whole."""
     found = []

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from .harness.errors import is_theirs
-from .notebook import checking, course_progress, lesson_progress
+from .notebook import catalog, check, course_progress, lesson_progress, session
 from .report import display
 
 
-class Unusable(Exception):
+class UnusableFile(Exception):
     """A file holds no answers that can be checked. The message says why, and what to do."""
 
 
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return _check(options) if options.verb == "check" else _progress(options)
-    except Unusable as error:
+    except UnusableFile as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -49,53 +49,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
     lesson = _begun(options.file, names, options.lesson)
-    known = checking.known_of(lesson)
+    known = catalog.exercises_and_challenges(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
-        raise Unusable(f"{', '.join(unknown)}: no exercise of {lesson}; there are {', '.join(known)}")
+        raise UnusableFile(f"{', '.join(unknown)}: no exercise of {lesson}; there are {', '.join(known)}")
     if absent := [name for name in options.exercises if name not in names]:
-        raise Unusable(f"{options.file} does not define {', '.join(absent)}")
+        raise UnusableFile(f"{options.file} does not define {', '.join(absent)}")
     wanted = options.exercises or [name for name in known if name in names]
-    passed = [float(points) == points.total for points in (checking.check(names[name]) for name in wanted)]
+    passed = [float(points) == points.total for points in (check.check(names[name]) for name in wanted)]
     return 0 if whole and all(passed) else 1
 
 
 def _progress(options: argparse.Namespace) -> int:
     files = options.file or [path for path in sorted(Path().glob("*.py")) if _answers(path)]
-    remembered = checking.notebook.memory.path
-    if not files and not (remembered and checking.notebook.memory.lessons):
-        raise Unusable("no Python file here answers an exercise; name one: attention progress my_answers.py")
-    done = bool(files) or not any(line.next for line in course_progress.lines())
+    remembered = session.current.store.path
+    if not files and not (remembered and session.current.store.lessons):
+        raise UnusableFile("no Python file here answers an exercise; name one: attention progress my_answers.py")
+    done = bool(files) or not any(line.next for line in course_progress.lesson_progress())
     for path in files:
         names, complete = _run(path)
         _begun(path, names, options.lesson)
         print(f"{path}:")
-        shown = lesson_progress.standing()
+        shown = lesson_progress.lesson_report()
         display(shown)
         done = done and complete and shown.status == "passes"
     if remembered:
-        print(course_progress.words(course_progress.lines()))
+        print(course_progress.to_text(course_progress.lesson_progress()))
     return 0 if done else 1
 
 
 def _answers(path: Path) -> bool:
     """Whether a file's text defines what an exercise is called; it is not run for that."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    known = {name for lesson in checking.lessons() for name in checking.exercises_of(lesson)}
+    known = {name for lesson in catalog.lessons() for name in catalog.exercises_of(lesson)}
     return any(f"\ndef {name}(" in f"\n{text}" or f"\nclass {name}(" in f"\n{text}" for name in known)
 
 
 def _run(path: Path) -> tuple[dict[str, Any], bool]:
     """The names that a file defines, and whether it ran to its end; where it does not, what is wrong is told."""
     if path.suffix == ".ipynb":
-        raise Unusable(f"{path} is a notebook: open it, and run check(...) there")
+        raise UnusableFile(f"{path} is a notebook: open it, and run check(...) there")
     try:
         code = compile(path.read_bytes(), str(path.resolve()), "exec", dont_inherit=True)
     except OSError as error:
-        raise Unusable(f"{path} cannot be read: {error.strerror}") from None
+        raise UnusableFile(f"{path} cannot be read: {error.strerror}") from None
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise Unusable(f"{path}{line}: Python cannot read it ({getattr(error, 'msg', error)})") from None
-    checking.notebook.__init__()  # type: ignore[misc]  # each file begins anew
+        raise UnusableFile(f"{path}{line}: Python cannot read it ({getattr(error, 'msg', error)})") from None
+    session.current.__init__()  # type: ignore[misc]  # each file begins anew
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     sys.path.insert(0, str(path.resolve().parent))
     try:
@@ -112,12 +112,14 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
 
 def _begun(path: Path, names: dict[str, Any], named: str) -> str:
     """The lesson whose exercises a file answers: the one that is named, that the file begins, or that it answers most
-    of. It has begun then, with the file's names. Raises Unusable."""
-    answered = {lesson: sum(name in names for name in checking.exercises_of(lesson)) for lesson in checking.lessons()}
+    of. It has begun then, with the file's names. Raises UnusableFile."""
+    answered = {lesson: sum(name in names for name in catalog.exercises_of(lesson)) for lesson in catalog.lessons()}
     if named and named not in answered:
-        raise Unusable(f"there is no lesson {named!r}; there are {', '.join(answered)}")
-    lesson = named or checking.notebook.lesson or max(answered, key=lambda one: answered[one])
+        raise UnusableFile(f"there is no lesson {named!r}; there are {', '.join(answered)}")
+    lesson = named or session.current.lesson or max(answered, key=lambda one: answered[one])
     if not answered[lesson]:
-        raise Unusable(f"{path} defines no function that is called like an exercise{' of ' + lesson if named else ''}")
-    checking.notebook.lesson, checking.notebook.names = lesson, names
+        raise UnusableFile(
+            f"{path} defines no function that is called like an exercise{' of ' + lesson if named else ''}"
+        )
+    session.current.lesson, session.current.names = lesson, names
     return lesson

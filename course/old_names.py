@@ -21,9 +21,10 @@ ALIASES = {
     "ready_made": "torch_fallbacks",
     "specimens": "sample_models",
 }
+#: Attributes of `course.figures`: old name -> name
+FIGURES = {"described": "with_alt_text", "growing": "staged_model", "opened": "inspection"}
 #: Modules: old name -> where it is now
 MOVED = {
-    "course.checking": "course.notebook.checking",
     "course.earlier": "course.notebook.prior_answers",
     "course.figures.growing": "course.figures.staged_model",
     "course.figures.opened": "course.figures.inspection",
@@ -38,7 +39,25 @@ MOVED = {
     "course.tales": "course.models.story_corpus",
 }
 #: Names inside those modules: old module -> old name -> name in the module it is now
-RENAMED: dict[str, dict[str, str]] = {}
+RENAMED = {
+    "course.earlier": {"earlier": "find_prior_answer"},
+    "course.figures.growing": {"so_far": "built_so_far"},
+    "course.figures.opened": {"looking": "attention_maps"},
+    "course.following": {"following": "TrainingProgress"},
+    "course.gpt": {
+        "Letters": "CharTokenizer",
+        "as_stored": "model_over_checkpoint",
+        "shipped": "load_bundled_model",
+    },
+    "course.growing": {
+        "earlier": "find_prior_answer",
+        "grown": "current_model",
+        "refitted": "with_new_attention",
+    },
+    "course.hub": {"BytePairs": "BytePairTokenizer", "Published": "PretrainedModel"},
+    "course.protocol.making": {"Making": "AllocationProbe"},
+    "course.tales": {"tales": "generate_stories"},
+}
 
 
 class RenamedModule(ModuleType):

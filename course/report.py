@@ -57,7 +57,7 @@ class Row:
 
 
 @dataclass
-class Aside:
+class CodeNote:
     """Lines of code or of its output, under a title of a few words."""
 
     title: str
@@ -77,7 +77,7 @@ class Report:
     see: str = ""
     notes: list[str] = field(default_factory=list)
     footnote: str = ""
-    asides: list[Aside] = field(default_factory=list)
+    asides: list[CodeNote] = field(default_factory=list)
     unit: str = POINTS
 
     def to_html(self) -> str:
@@ -92,18 +92,18 @@ class Report:
             f'<span style="white-space:nowrap">{self._points()}</span></div>',
         ]
         if self.headline:
-            parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{prose(self.headline)}</b></p>')
+            parts.append(f'<p style="margin:6px 0;color:{INK}"><b>{inline_markdown(self.headline)}</b></p>')
         if self.see:
-            parts.append(f'<p style="margin:6px 0;color:{INK}">Look at: {prose(self.see)}</p>')
+            parts.append(f'<p style="margin:6px 0;color:{INK}">Look at: {inline_markdown(self.see)}</p>')
         if self.rows:
             parts.append('<ul style="list-style:none;margin:6px 0;padding:0">')
             parts += [_row_html(row) for row in self.rows]
             parts.append("</ul>")
         for aside in self.asides:
-            parts.append(f'<p style="margin:6px 0 0;color:{INK}">{prose(aside.title)}</p>{_code(aside.text)}')
-        parts += [f'<p style="margin:6px 0;color:{INK}">{prose(note)}</p>' for note in self.notes]
+            parts.append(f'<p style="margin:6px 0 0;color:{INK}">{inline_markdown(aside.title)}</p>{_code(aside.text)}')
+        parts += [f'<p style="margin:6px 0;color:{INK}">{inline_markdown(note)}</p>' for note in self.notes]
         if self.footnote:
-            parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{prose(self.footnote)}</p>')
+            parts.append(f'<p style="margin:6px 0 0;color:{GREY};font-size:12px">{inline_markdown(self.footnote)}</p>')
         return "".join([*parts, "</div>"])
 
     def to_text(self) -> str:
@@ -183,7 +183,8 @@ def _row_html(row: Row) -> str:
     points = f'<span style="color:{GREY};white-space:nowrap">{escape(row.points)}</span>' if row.points else ""
     head = (
         '<div style="display:flex;justify-content:space-between;gap:1em"><span style="min-width:0">'
-        f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {prose(row.name)}</span>{points}</div>'
+        f'<span style="color:{colour}" title="{word}"><b>{mark}</b></span> {inline_markdown(row.name)}</span>'
+        f"{points}</div>"
     )
     return f'<li style="margin:2px 0;color:{INK}">{head}{"".join(map(_code, row.details))}</li>'
 
@@ -197,7 +198,7 @@ def _code(text: str) -> str:
     )
 
 
-def prose(text: str) -> str:
+def inline_markdown(text: str) -> str:
     """Escaped, with `code` and *emphasis* as in Markdown."""
     pieces = []
     for index, piece in enumerate(text.split("`")):

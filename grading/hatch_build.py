@@ -1,7 +1,9 @@
-"""Puts this folder into the wheel as the package `grading`.
+"""Put this folder into the wheel as the package `grading`.
 
-hatchling's own `sources`, which says the same, would move the setting for Jupyter's server (`shared-data`) there, too.
-Where the engine is installed as it lies here (`pip install -e`), nothing is put anywhere.
+Settings of hatchling alone do not do it. `sources = {"" = "grading"}` would also move the setting for Jupyter's server
+(`shared-data`) below `grading/`; `packages` and `only-include` take no path outside this folder; and a static
+`force-include` would copy the package where it is installed as it lies here (`pip install -e`). This hook includes
+nothing then.
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 SUFFIXES = {".py", ".css", ".j2", ".tpl"}
+DATA = {"same_grades.json", "shipped_proofs.json"}
 
 
 class Package(BuildHookInterface[Any]):
-    """The files of the package, where a wheel is built that is to be published."""
+    """Include the files of the package in a wheel that is to be published."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "standard":
             root = Path(self.root)
-            files = (file for file in root.rglob("*") if file.suffix in SUFFIXES and file != Path(__file__))
+            every = (file for file in root.rglob("*") if file.suffix in SUFFIXES or file.name in DATA)
+            files = (file for file in every if file != Path(__file__))
             build_data["force_include"][str(root.parent / CONFIG)] = f"grading/templates/{CONFIG}"
             build_data["force_include"] |= {str(file): f"grading/{file.relative_to(root)}" for file in files}

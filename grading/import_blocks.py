@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 #: With it JSON schemas could tell one form of web address from another; it builds a grammar for that, in a second
-NEVER = ("rfc3987_syntax",)
+BLOCKED = ("rfc3987_syntax",)
 
 
-def leave_out() -> None:
+def block_slow_imports() -> None:
     """From here on this process cannot import it, and who can do without it does. For processes that are ours alone."""
-    for name in NEVER:
+    for name in BLOCKED:
         sys.modules[name] = None  # type: ignore[assignment]  # as the import system has it: it is not to be found

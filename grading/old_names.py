@@ -6,8 +6,6 @@ import sys
 
 from course.old_names import OldNames
 
-from .exercises.old_language import MODULE
-
 PLUGINS = "grading.nbgrader_plugins"
 #: Modules: old name -> where it is now
 MOVED = {
@@ -19,10 +17,8 @@ MOVED = {
     f"{PLUGINS}.late": f"{PLUGINS}.late_policy",
     f"{PLUGINS}.releasing": f"{PLUGINS}.release_exporter",
 }
-
-
 #: Names inside those modules: old module -> old name -> name in the module it is now
-RENAMED = {"grading.judge.exercise": MODULE}
+RENAMED = {"grading.judge.exercise": {"Right": "CorrectAnswer", "SUBJECT": "EXERCISE", "specimen": "sample_model"}}
 
 
 def install() -> None:

@@ -235,7 +235,7 @@ def draw(w):
         title=f"w = {w:g}: slope {slope:g}",
         ax=figures.row(1, width=3.0, height=2.7)[1][0],
     )
-    return figures.described(ax, f"A parabola, and at w = {w:g} a short line along it, with the slope {slope:g}.")
+    return figures.with_alt_text(ax, f"A parabola, and at w = {w:g} a short line along it, with the slope {slope:g}.")
 
 
 sliders.slider(draw, w=(-2.0, 2.0, 0.5), start={"w": 1.0}, strip=[-1.5, 0.0, 1.0])

@@ -218,7 +218,9 @@ def draw(angle, length):
     value = round(my_dot(a, b).item(), 2) + 0.0  # a zero without a minus sign
     figure, (ax,) = figures.row(1, width=3.0, height=3.2)
     figures.vectors.arrows(a, b, ax=ax, title=f"a · b = {value:.2f}")
-    return figures.described(figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}.")
+    return figures.with_alt_text(
+        figure, f"b is {length:g} long, at {angle} degrees to a; the dot product is {value:.2f}."
+    )
 
 
 sliders.slider(

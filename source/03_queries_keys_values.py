@@ -895,7 +895,7 @@ def leaning(lean):
     figures.attention.in_the_plane(plane, corners, {"output": output[-1]})
     plane.plot(*output.detach().T, linewidth=1, color="black", linestyle=":")
     v0, v2 = weights[-1, 0], weights[-1, 2]
-    return figures.described(
+    return figures.with_alt_text(
         fig, f"v0 has the weight {v0:.2f} and v2 has {v2:.2f}; the output lies on the diagonal between them."
     )
 
@@ -1072,9 +1072,9 @@ figures.show(
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.grown()
+so_far = staged_model.current_model()
 figures.show(
-    figures.staged_model.so_far(so_far, "then the hen"),
+    figures.staged_model.built_so_far(so_far, "then the hen"),
     caption=f"Its numbers are random, and queries and keys share one matrix: each letter looks for what is like itself. {so_far.whose}",
 )
 

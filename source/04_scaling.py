@@ -942,9 +942,9 @@ figures.show(
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.grown()
+so_far = staged_model.current_model()
 figures.show(
-    figures.staged_model.so_far(so_far, "then the hen"),
+    figures.staged_model.built_so_far(so_far, "then the hen"),
     caption=f"The same letters and numbers as in lesson 3, with scaled scores. {so_far.whose}",
 )
 

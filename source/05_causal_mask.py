@@ -204,7 +204,7 @@ def newest_word(S):
     panels = {"ends aligned": mask_for(1, S), "starts aligned": mask_for(S)[:1]}
     picture = figures.masks.tables(panels, words[:S], per_row=1)
     alt = f"{words[S - 1]} sees all {S} words if the ends are aligned, only Your if the starts are."
-    return figures.described(picture, alt)
+    return figures.with_alt_text(picture, alt)
 
 
 sliders.slider(newest_word, strip=[2, 4, 6], S=(1, 6, 1))
@@ -360,7 +360,7 @@ def filled(fill, times):
     weights = torch.softmax(torch.where(mask, fill, times * example_scores()), dim=-1)
     through = (weights * mask).sum(-1).max()
     picture = figures.masks.weights({f"on the future: {through:.4f}": (weights, None)}, stairs=True)
-    return figures.described(
+    return figures.with_alt_text(
         picture, f"Weights, blocked scores set to {fill}: {through:.4f} of a row above the diagonal."
     )
 
@@ -1032,9 +1032,9 @@ figures.show(
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.grown()
+so_far = staged_model.current_model()
 figures.show(
-    figures.staged_model.so_far(so_far, "then the hen"),
+    figures.staged_model.built_so_far(so_far, "then the hen"),
     caption=f"The letters and numbers of lessons 3 and 4. Hatched: blocked. {so_far.whose}",
 )
 

@@ -847,7 +847,7 @@ def lines_from(word):
     fig = figures.heads.looks(looks[0], words, place_of_word, asking)
     most = [words[int(row.argmax())] for row in looks[0, :, place_of_word]]
     seen = ", ".join(f"{question}: {answer}" for question, answer in zip(asking, most))
-    return figures.described(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
+    return figures.with_alt_text(fig, f"Lines from the word {word} in four panels, the thickest ones to: {seen}.")
 
 
 # %% tags=["demo"]
@@ -1249,9 +1249,9 @@ print("Heads one by one, each with its own (24, 8) projections: the same output.
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.grown()
+so_far = staged_model.current_model()
 figures.show(
-    figures.staged_model.so_far(so_far, "then the hen"),
+    figures.staged_model.built_so_far(so_far, "then the hen"),
     caption=f"The letters and numbers of lessons 3 to 5, in two heads. Hatched: blocked. {so_far.whose}",
 )
 

@@ -1080,9 +1080,9 @@ print("in bfloat16      ", whole.bfloat16().long().tolist())
 # @title The model so far, and where its letters look
 from course import staged_model
 
-so_far = staged_model.grown()
+so_far = staged_model.current_model()
 figures.show(
-    figures.staged_model.so_far(so_far, "then the hen"),
+    figures.staged_model.built_so_far(so_far, "then the hen"),
     caption=f"The letters and numbers of lessons 3 to 6, now with places. Hatched: blocked. {so_far.whose}",
 )
 

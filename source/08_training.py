@@ -79,7 +79,7 @@ import math
 from importlib.resources import files
 
 import torch.nn.functional as F
-from course.notebook.training_progress import following
+from course.notebook.training_progress import TrainingProgress
 from torch import nn
 
 device = "cuda" if torch.cuda.is_available() else "cpu"  # a GPU is taken where there is one; generators stay here
@@ -1118,7 +1118,7 @@ def look(done):
     return f"held out {held_out_losses[-1]:.2f}"
 
 
-with following(model, steps, look, every=steps // 10):
+with TrainingProgress(model, steps, look, every=steps // 10):
     losses = learn(model, train_ids, steps, 16, torch.Generator().manual_seed(0), 4e-3)
 training_losses = [float(loss) for loss in losses]
 reached = held_out_losses[-1]
@@ -1188,21 +1188,21 @@ figures.show(
 
 # %% tags=["demo"]
 from course import staged_model, torch_fallbacks
-from course.models.story_corpus import tales
+from course.models.story_corpus import generate_stories
 
-rotary = staged_model.earlier("RotarySelfAttention", otherwise=torch_fallbacks.RotarySelfAttention)
-mask_for = staged_model.earlier("causal_mask", otherwise=torch_fallbacks.causal_mask)
+rotary = staged_model.find_prior_answer("RotarySelfAttention", otherwise=torch_fallbacks.RotarySelfAttention)
+mask_for = staged_model.find_prior_answer("causal_mask", otherwise=torch_fallbacks.causal_mask)
 
 
 def rotating(attention):
     """A new model with this attention in its blocks, and without sine waves."""
-    made = staged_model.refitted(make_model(block_size=32), attention)
+    made = staged_model.with_new_attention(make_model(block_size=32), attention)
     made.places.zero_()
     made.mask.copy_(mask_for(32))
     return made
 
 
-told = encode(tales(400_000))
+told = encode(generate_stories(400_000))
 told_ids, told_unseen = told[:396_000], all_windows(told[396_000:], 32)
 own, twin = rotating(rotary), rotating(torch_fallbacks.RotarySelfAttention)
 twin.load_state_dict(own.state_dict())
@@ -1415,7 +1415,7 @@ def look(done):
     return f"score {after[best]:.2f}"
 
 
-with following(copier, steps, look, every=steps // 20):
+with TrainingProgress(copier, steps, look, every=steps // 20):
     for i in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = float(rate(i, steps // 10, steps, 6e-3))

@@ -206,7 +206,7 @@ def kept_by(conversations, tokens):
     sizes = {f"{G} heads" if G > 1 else "1 head": count(32, G, 128, tokens, conversations) / 2**30 for G in (32, 8, 1)}
     bars = figures.bars(list(sizes.values()), list(sizes), title=f"GiB, {conversations} × {tokens:,} tokens")
     told = ", ".join(f"{size:.3g} with {name}" for name, size in sizes.items())
-    return figures.described(bars, f"Three bars: what is kept in GiB, {told}. By {count.whose}.")
+    return figures.with_alt_text(bars, f"Three bars: what is kept in GiB, {told}. By {count.whose}.")
 
 
 sliders.slider(
@@ -567,7 +567,7 @@ print("Mask:", window_for.whose)
 def heard(layers, window):
     window_for = use(sliding_window_mask, torch_fallbacks.sliding_window_mask)
     picture = figures.masks.tables({f"layers: {layers}, window: {window}": ~reach(window_for(8, window), layers)})
-    return figures.described(
+    return figures.with_alt_text(
         picture,
         f"With {layers} of the layers and a window of {window} a band of "
         f"{min(8, layers * (window - 1) + 1)} places is reached. Mask: {window_for.whose}.",
@@ -758,7 +758,7 @@ def grouped(layer, n_groups, means, make):
 
 make = use(GroupedQueryAttention, torch_fallbacks.GroupedQueryAttention)
 means = use(mean_heads, torch_fallbacks.mean_heads)
-heads_of_6 = staged_model.earlier("MultiHeadAttention", otherwise=torch_fallbacks.MultiHeadAttention)
+heads_of_6 = staged_model.find_prior_answer("MultiHeadAttention", otherwise=torch_fallbacks.MultiHeadAttention)
 with torch.random.fork_rng(devices=[]):
     torch.manual_seed(3)
     layer, x = heads_of_6(64, 8), 2 * torch.randn(2, 10, 64)
@@ -830,7 +830,7 @@ def turned(x, positions, base=10000.0):
     return torch.stack(pairs, -1).flatten(-2)
 
 
-rotate = staged_model.earlier("apply_rope", otherwise=turned)
+rotate = staged_model.find_prior_answer("apply_rope", otherwise=turned)
 
 
 def writing(attend, go_on):
@@ -875,8 +875,8 @@ lengths, T_prompt, T_all = torch.tensor([3, 7, 5]), 7, 11
 filled = T_prompt - lengths  # (B,): how many places of each row hold nothing
 generator = torch.Generator().manual_seed(10)
 queries, keys, values = torch.randn(3, 3, 4, T_all, 8, generator=generator)  # each (B, H, T, K); of fillings: anything
-masked = staged_model.earlier("masked_attention", otherwise=torch_fallbacks.masked_attention)
-mask_for = staged_model.earlier("causal_mask", otherwise=torch_fallbacks.causal_mask)
+masked = staged_model.find_prior_answer("masked_attention", otherwise=torch_fallbacks.masked_attention)
+mask_for = staged_model.find_prior_answer("causal_mask", otherwise=torch_fallbacks.causal_mask)
 
 
 def by_rows(x, first):

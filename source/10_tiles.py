@@ -77,7 +77,7 @@ begin("10_tiles")
 import math
 
 import torch.nn.functional as F
-from course.harness.allocation_probe import Making
+from course.harness.allocation_probe import AllocationProbe
 
 # %% [markdown]
 # ## 1. One number for a whole row
@@ -474,7 +474,7 @@ print(f"Tiles of 1, 2, 5, 12 and 64 keys: the full pass, each time. By {tiled.wh
 #
 # </details>
 #
-# Now measured. PyTorch lets one look at every operator as it runs; `Making`, which the judge uses, notes the largest tensor
+# Now measured. PyTorch lets one look at every operator as it runs; `AllocationProbe`, which the grader uses, notes the largest tensor
 # that a call makes.
 
 
@@ -487,7 +487,7 @@ def whole(query, key, value):
 def megabytes(function, T):
     """The largest tensor that `function` makes for T queries and keys of width 16, in float32."""
     query, key, value = torch.randn(3, T, 16, generator=torch.Generator().manual_seed(T))
-    with Making() as making:
+    with AllocationProbe() as making:
         function(query, key, value)
     return making.most * 4 / 1e6
 

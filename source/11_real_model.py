@@ -86,7 +86,7 @@ from torch import nn
 # course's own licence, MIT. Its names, shapes and layout are those of the GPT-2 that OpenAI published in 2019.
 
 # %%
-checkpoint, sizes, letters = gpt.shipped()
+checkpoint, sizes, letters = gpt.load_bundled_model()
 print(sizes, "\n")
 for name, tensor in checkpoint.items():
     if name.startswith("h.0") or not name.startswith("h."):
@@ -290,7 +290,7 @@ grade(load_gpt2)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The proof: `gpt.as_stored` is a model that reads the file's tensors where they lie, with `x @ weight + bias` as GPT-2
+# The proof: `gpt.model_over_checkpoint` is a model that reads the file's tensors where they lie, with `x @ weight + bias` as GPT-2
 # does, and copies nothing. Both must give the same logits. (Until your function passes, that model stands in for the
 # loaded one, and agrees with itself.)
 
@@ -298,7 +298,7 @@ grade(load_gpt2)
 # %%
 def as_stored(model, checkpoint):
     """Stand-in: a model that computes with the checkpoint itself; `model` stays empty."""
-    return gpt.as_stored(checkpoint, sizes.n_heads)
+    return gpt.model_over_checkpoint(checkpoint, sizes.n_heads)
 
 
 loading = use(load_gpt2, otherwise=as_stored)
@@ -307,7 +307,7 @@ text = "One evening Jonas walked to the old mill, and a fog lay there. There he 
 ids = torch.tensor([letters.encode(text)])  # (1, T)
 with torch.no_grad():
     logits = model(ids)
-    torch.testing.assert_close(logits, gpt.as_stored(checkpoint, sizes.n_heads)(ids), rtol=0, atol=1e-4)
+    torch.testing.assert_close(logits, gpt.model_over_checkpoint(checkpoint, sizes.n_heads)(ids), rtol=0, atol=1e-4)
     loss = F.cross_entropy(logits[0, :-1], ids[0, 1:]).item()
 print(f"Loaded by {loading.whose}: the logits agree.")
 print(f"Loss on a tale: {loss:.2f} nats for each letter; guessing has {math.log(sizes.n_tokens):.2f}.")
@@ -320,10 +320,10 @@ print(f"Loss on a tale: {loss:.2f} nats for each letter; guessing has {math.log(
 # heard. Its attention is yours: `masked_attention` of lesson 5 from your own notebook, if that lies beside this one.
 
 # %% tags=["demo"]
-from course.notebook.prior_answers import earlier
+from course.notebook.prior_answers import find_prior_answer
 
 sentence = "Ida walked to the lamp, and Ida"
-mine = earlier("masked_attention", torch_fallbacks.masked_attention)
+mine = find_prior_answer("masked_attention", torch_fallbacks.masked_attention)
 for block in model.blocks:
     block.attention.attend = mine
 
@@ -350,7 +350,7 @@ def two_heads(layer, head):
     with torch.no_grad():
         weights = model.run(torch.tensor([letters.encode(shown)])).weights[layer, 0]
     chosen = [head, (head + 1) % sizes.n_heads]
-    return figures.inspection.looking(weights[chosen], list(shown), [f"layer {layer}, head {h}" for h in chosen])
+    return figures.inspection.attention_maps(weights[chosen], list(shown), [f"layer {layer}, head {h}" for h in chosen])
 
 
 sliders.slider(
@@ -547,7 +547,9 @@ tokens = letters.decode(repeated[0].tolist())
 previous = run.weights[0].diagonal(-1, dim1=-2, dim2=-1).mean((0, -1)).argmax()  # in layer 0, (H,)
 chosen = torch.stack([run.weights[0, 0, previous], run.weights[best[0], 0, best[1]]])
 figures.show(
-    figures.inspection.looking(chosen, tokens, [f"layer 0, head {previous}", f"layer {best[0]}, head {best[1]}"]),
+    figures.inspection.attention_maps(
+        chosen, tokens, [f"layer 0, head {previous}", f"layer {best[0]}, head {best[1]}"]
+    ),
     caption="The first of the sixteen texts. Where do the bright cells of the right map lie, and where those of the left?",
 )
 

@@ -20,7 +20,7 @@ from xdist.scheduler import LoadScopeScheduling
 from grading.authoring.build import build_lesson
 from grading.coordinator.nbgrader_api import release
 from grading.course_dir import seeds
-from grading.course_dir.paths import lessons
+from grading.course_dir.paths import list_lessons
 from grading.sandbox import SandboxUnavailable, require
 
 gc.disable()  # until all tests are there (`pytest_collection_finish`)
@@ -30,7 +30,7 @@ pytest_plugins = [
 ]  # fixtures that several folders use
 
 ROOT = Path(__file__).parents[1]
-LESSONS = lessons(ROOT)
+LESSONS = list_lessons(ROOT)
 SECRET = "5eed" * 8  # of courses that tests make: what fails once fails again
 
 # Two test processes and their kernels share two cores, and threads that wait for each other take ten times longer

@@ -16,7 +16,7 @@ from benchmarks.hostile import LESSON, points
 from benchmarks.stock import make_course
 from benchmarks.supervise import roles, succeeded, supervised
 from grading.authoring.build import build_lesson
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import release
 from grading.exercises.lesson import load_lesson
 
@@ -182,7 +182,7 @@ def test_the_memory_of_judges_and_kernels_is_told_apart(tmp_path):
 def test_the_floor_is_the_cells_and_calls_of_each_submission(classroom):
     root = classroom(LESSON)
     notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 0)
+    answers = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 0)
     busy = "import time\nuntil = time.process_time() + 1\nwhile time.process_time() < until: pass\n"
     for student, first in {"floor-1": "", "floor-2": "", "floor-3": busy}.items():
         hand_in(root, LESSON, student, write_answers(notebook, answers | {"softmax": first + answers["softmax"]}))
@@ -205,7 +205,7 @@ def test_otter_gives_right_answers_their_points_and_wrong_ones_none(classroom, t
     wrong = {name: e.mistakes[0].cell for name, e in lesson.exercises.items()}
     otter.make_autograder(tmp_path / "autograder.zip", LESSON)
     found = []
-    for name, answers in {"right": right(lesson, 1), "wrong": wrong}.items():
+    for name, answers in {"right": correct_answers(lesson, 1), "wrong": wrong}.items():
         file = tmp_path / f"{name}.ipynb"
         nbformat.write(write_answers(notebook, answers), file)
         succeeded(supervised([str(command), "run", str(file), "-a", "autograder.zip", "-o", "."], tmp_path, 300))
@@ -228,7 +228,11 @@ def test_nbgrader_alone_gives_right_answers_their_points_and_wrong_ones_none(cla
     release = nbformat.read(stock / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     lesson = load_lesson(ROOT / "grader_tests" / LESSON)
     wrong = {name: e.mistakes[0].cell for name, e in lesson.exercises.items()}
-    for student, answers in {"ada": right(lesson, 0), "bob": right(lesson, 1), "cem": wrong}.items():
+    for student, answers in {
+        "ada": correct_answers(lesson, 0),
+        "bob": correct_answers(lesson, 1),
+        "cem": wrong,
+    }.items():
         hand_in(stock, LESSON, student, write_answers(release, answers))
     succeeded(supervised(["nbgrader", "autograde", LESSON], stock, 240))
     full = {name: (float(e.points), float(e.points)) for name, e in lesson.exercises.items()}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from grading.authoring.build import BuildError, hold_to_the_rules, read_lesson
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.authoring.build import hold_to_the_rules
+from grading.authoring.lesson_text import read_lesson
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
-from grading.exercises.lesson import GraderError, load_lesson
+from grading.errors import BuildError, ExerciseError
+from grading.exercises.lesson import load_lesson
 
 from .conftest import ROOT
 
@@ -50,7 +52,7 @@ def test_what_is_declared_as_one_thing_is_not_listed_as_the_other(tmp_path, grad
     shutil.copytree(TESTS.parent / "shared", tmp_path / "grader_tests" / "shared")
     listed = f"EXERCISES = {graded!r}\nCHALLENGES = {free!r}\n"
     (tmp_path / "grader_tests" / LESSON / "__init__.py").write_text(listed)
-    with pytest.raises(GraderError, match="and not both"):
+    with pytest.raises(ExerciseError, match="and not both"):
         load_lesson(tmp_path / "grader_tests" / LESSON)
 
 
@@ -58,7 +60,7 @@ def test_what_is_declared_as_one_thing_is_not_listed_as_the_other(tmp_path, grad
 def test_no_grade_changes_by_what_a_student_makes_of_a_challenge(classroom):
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    solved = write_answers(release, right(load_lesson(TESTS), 0))
+    solved = write_answers(release, correct_answers(load_lesson(TESTS), 0))
     made = {
         "untouched": None,
         "left-out": "",

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 
-from grading.coordinator.demo_class import as_colab_saves, hand_in, right, write_answers
+from grading.coordinator.demo_class import as_colab_saves, correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 
@@ -69,7 +69,7 @@ def test_a_wheel_beside_the_notebook_is_installed_and_nothing_else_is_changed(fr
 @pytest.mark.long
 def test_what_comes_back_from_colab_is_graded_as_if_it_had_never_been_there(classroom, tmp_path):
     root = classroom(LESSON)
-    answers = right(load_lesson(ROOT / "grader_tests" / LESSON), 0)
+    answers = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 0)
     with install_walk.published(root) as (folder, _):
         notebook = write_answers(nbformat.read(folder / f"{LESSON}.ipynb", as_version=4), answers)
     for student, one in (("here", notebook), ("colab", as_colab_saves(notebook))):

@@ -15,8 +15,8 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade
 
-from grading.authoring.build import read_lesson
-from grading.coordinator.demo_class import right, write_answers
+from grading.authoring.lesson_text import read_lesson
+from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import grade_id
 
@@ -57,7 +57,7 @@ def test_the_untouched_release_runs_and_earns_nothing(classroom, lesson):
 def test_a_half_solved_release_runs_whatever_is_in_it(classroom, lesson):
     folder = classroom(lesson) / "release" / lesson
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
-    answers = right(exercises, 0)
+    answers = correct_answers(exercises, 0)
     for number, name in enumerate(list(answers)[1:]):
         answers[name] = HALF_DONE[number % len(HALF_DONE)].format(name=name)
     release = hurried(nbformat.read(folder / f"{lesson}.ipynb", as_version=4))
@@ -72,7 +72,7 @@ def test_a_half_solved_release_runs_whatever_is_in_it(classroom, lesson):
 def test_nbgrader_validate_passes_only_what_is_right(classroom, tmp_path, answers, passes):
     lesson = LESSONS[0]
     exercises = load_lesson(ROOT / "grader_tests" / lesson)
-    chosen = {} if answers == "untouched" else right(exercises, 0)
+    chosen = {} if answers == "untouched" else correct_answers(exercises, 0)
     if answers == "wrong":
         chosen[next(iter(chosen))] = HALF_DONE[0].format(name=next(iter(chosen)))
     release = nbformat.read(classroom(lesson) / "release" / lesson / f"{lesson}.ipynb", as_version=4)

@@ -19,9 +19,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import scores
+from grading.coordinator.release import release_lessons
 
 from .conftest import ROOT
 from .support.class_helpers import Heard, solved, start

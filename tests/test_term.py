@@ -76,7 +76,7 @@ def lessons_come(term: Term) -> None:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         (new / part).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / part, new / part)
-    shutil.make_archive(str(term.place / "attention-course-0.1.0"), "zip", term.place, "attention-course")
+    shutil.make_archive(str(term.place / "attention-course-0.2.0"), "zip", term.place, "attention-course")
 
 
 def class_list_comes(term: Term) -> None:
@@ -148,12 +148,12 @@ TERM: list[Step] = [
     ("grading doctor", nothing, "sandbox"),
     ("make demo", nothing, ""),  # tests/coordinator/test_grade_class.py
     ("source .venv/bin/activate", nothing, ""),
-    ("grading init autumn --lessons attention-course-0.1.0.zip", lessons_come, "1 lessons taken"),
+    ("grading init autumn --lessons attention-course-0.2.0.zip", lessons_come, "1 lessons taken"),
     ("cd autumn", nothing, "^$"),
     ("nbgrader db student import students.csv", class_list_comes, "."),
     ("grading release", nothing, f"Proving them first(?s:.*){LESSON}: released to"),
     (f"nbgrader generate_assignment {LESSON}", nothing, "."),
-    ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, "4 written"),
+    ("grading publish ../students --repository https://github.com/you/attention-autumn", nothing, "4 files written"),
     ('pip install "attention-course-teach[site]"', nothing, ""),  # it is here
     ("grading publish ../students --site", nothing, "index.html: written, 1 lessons"),
     ("grading site", nothing, "index.html: written, 1 lessons"),
@@ -173,8 +173,8 @@ TERM: list[Step] = [
     ("grading report --students", nothing, r"jsmith +18/20"),
     ("grading report --html class.html --csv tables --anonymous", nothing, "class.html: written"),
     (f"grading feedback {LESSON}", nothing, f"{HANDED_IN - 1} feedback"),
-    (f"grading fill canvas-export.csv {LESSON}", platform_exports, f"{HANDED_IN - 3} filled"),
-    (f"grading handback {LESSON} ~/Downloads/submissions.zip", nothing, f"{HANDED_IN - 2} pages written"),
+    (f"grading fill-gradebook canvas-export.csv {LESSON}", platform_exports, f"{HANDED_IN - 3} filled"),
+    (f"grading feedback-zip {LESSON} ~/Downloads/submissions.zip", nothing, f"{HANDED_IN - 2} pages written"),
     ('pip install "attention-course-teach[canvas]"', nothing, ""),
     ("export CANVAS_API_TOKEN=…", nothing, ""),
     (
@@ -185,11 +185,11 @@ TERM: list[Step] = [
     (f'grading extend {LESSON} jsmith --days 2 --why "ill"', nothing, "jsmith, 02_softmax: 2 days more"),
     (f'grading extend {LESSON} jsmith --until "2026-11-24 12:00 UTC"', nothing, "until 2026-11-24 12:00"),
     (f"grading excuse {LESSON} cstone", nothing, "it does not count"),
-    (f"grading regrade {LESSON} --students jsmith", time_counts, "jsmith: the same, to the last criterion"),
-    (f"grading regrade {LESSON} --now", rule_gets_milder, "1 gain, 0 lose(?s:.*)Nothing is done yet"),
-    (f"grading regrade {LESSON} --now --yes", nothing, "grades written"),
+    (f"grading verify-grades {LESSON} --students jsmith", time_counts, "jsmith: the same, to the last criterion"),
+    (f"grading regrade {LESSON}", rule_gets_milder, "1 gain, 0 lose(?s:.*)Nothing is changed yet"),
+    (f"grading regrade {LESSON} --yes", nothing, "grades written"),
     (f"grading history {LESSON} --students jsmith", nothing, "18"),
-    ("grading migrate ../attention-course", version_comes, f"changed: {LESSON}(?s:.*)Nothing is done yet"),
+    ("grading migrate ../attention-course", version_comes, f"changed: {LESSON}(?s:.*)Nothing is changed yet"),
     ("nbgrader export --to grades.csv", nothing, "."),
     ("nbgrader export --exporter=grading.nbgrader_plugins.csv_exporters.WideCsvExporter --to class.csv", nothing, "."),
     (

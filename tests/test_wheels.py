@@ -132,26 +132,25 @@ def runner(python: Path, home: Path) -> Run:
     return run
 
 
-# What switches the panel in the formgrader on, for Jupyter's server
-SHARED = "attention_course_teach-0.1.0.data/data/etc/jupyter/jupyter_server_config.d/attention-grading.json"
-
-
 def names(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if ".dist-info/" not in name}
 
 
 def test_each_wheel_holds_its_package_and_nothing_else(wheels):
+    data = f"attention_course_teach-{described(wheels['grading']).version}.data"
+    server = f"{data}/data/etc/jupyter/jupyter_server_config.d/attention-grading.json"  # the panel in the formgrader
     for package, wheel in wheels.items():
-        assert {name.split("/")[0] for name in names(wheel)} - {SHARED.split("/")[0]} == {package}
-    assert {"course/notebook/checking.py", "course/text/harbour.txt"} <= names(wheels["course"])
+        assert {name.split("/")[0] for name in names(wheel)} - {data} == {package}
+    assert {"course/notebook/check.py", "course/text/harbour.txt"} <= names(wheels["course"])
     assert {f"course/examples/{lesson}.examples" for lesson in LESSONS} <= names(wheels["course"])
     assert "course/examples/02_softmax/softmax.practice" in names(wheels["course"])
     assert wheels["course"].stat().st_size < 10 * 2**20
     engine = {path for path in (ROOT / "grading").rglob("*.py") if path.name != "hatch_build.py"}
     templates = {path for folder in (ROOT / "grading").rglob("templates") for path in folder.rglob("*.*")}
     others = {"grading/templates/nbgrader_config.py", "grading/site/site.css"}  # of a course, and of its site
-    assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {SHARED} | others
+    others |= {"grading/gradebook/same_grades.json", "grading/proof/shipped_proofs.json"}
+    assert names(wheels["grading"]) == {str(p.relative_to(ROOT)) for p in engine | templates} | {server} | others
 
 
 def test_both_have_one_version_one_licence_and_the_students_has_one_command(wheels):
@@ -170,7 +169,7 @@ def test_the_source_distribution_holds_the_package_and_no_test_of_it(tmp_path):
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as archive:
         held = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert "course/notebook/checking.py" in held
+    assert "course/notebook/check.py" in held
     assert {name.split("/")[0] for name in held} <= {
         "course", "grading", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "PKG-INFO", ".gitignore",
     }  # fmt: skip

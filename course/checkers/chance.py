@@ -6,13 +6,13 @@ import math
 
 import torch
 
-from ..harness.diagnose import Tagged
+from ..harness.diagnose import TaggedFinding
 from .registry import Problem
 
 
-def tagged(tag: str, text: str) -> Tagged:
+def tagged(tag: str, text: str) -> TaggedFinding:
     """What a checker found, as a sentence, and a tag for it: a mistake with this tag as its `when` is named by it."""
-    return Tagged("values", text, tag)
+    return TaggedFinding("values", text, tag)
 
 
 def within_chance(count: int, n: int, p: float) -> bool:

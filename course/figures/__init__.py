@@ -4,21 +4,25 @@ What draws one panel takes `ax` and returns it; what makes a whole picture retur
 topics are imported when they are first asked for, matplotlib when something is first drawn.
 """
 
+import sys
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
+from typing import Any
 
-from .base import described, html, row, show
+from .. import old_names
+from .base import html, row, show, with_alt_text
 from .lines import curves, losses
 from .panels import bars, heat_map
 from .style import PALETTE
 
-__all__ = ["PALETTE", "bars", "curves", "described", "heat_map", "html", "losses", "row", "show"]
+__all__ = ["PALETTE", "bars", "curves", "heat_map", "html", "losses", "row", "show", "with_alt_text"]
 
 _TOPICS = frozenset(module.name for module in iter_modules(__path__))
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
+    if name in old_names.FIGURES:
+        return getattr(sys.modules[__name__], old_names.FIGURES[name])
     if name not in _TOPICS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

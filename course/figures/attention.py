@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import described, row
+from .base import row, with_alt_text
 from .panels import heat_map
 from .style import FAINT, GREY, INK, LINES, MARKERS, PALE, PALETTE, SMALL
 
@@ -88,7 +88,7 @@ def step(
         told = f"Every value times its weight, and their sum: {_listed(output, names[1])}."
     else:
         raise ValueError(f"number is {number}; the steps are 1 to 4")
-    return described(figure, told)
+    return with_alt_text(figure, told)
 
 
 def who_looks_at_whom(

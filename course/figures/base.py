@@ -68,7 +68,7 @@ def grid(
     return figure, list(axes.flat[:n])
 
 
-def described(drawn: Figure | Axes, words: str) -> Figure:
+def with_alt_text(drawn: Figure | Axes, words: str) -> Figure:
     """The figure (or that of some axes), `words` being what it shows, for those who cannot see it."""
     figure = cast("Figure", drawn.figure)  # none of our panels lies in a subfigure
     figure.set_label(words)

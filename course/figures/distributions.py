@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import described, row
+from .base import row, with_alt_text
 from .lines import curves, level, note
 from .panels import bars, heat_map
 from .style import FAINT, LINES, PALE, PALE_ORANGE, PALETTE, SMALL, WHITE_GROUND
@@ -115,7 +115,7 @@ def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
     ax.set_xlim(-0.65, len(labels) - 0.35)
     ax.set_yticks([0, share, 0.5, 1], ["0", f"1/{len(labels)}", "0.5", "1"])
     top = int(weights.argmax())
-    return described(
+    return with_alt_text(
         figure,
         f"{title}: {len(labels)} bars; the tallest, {float(weights[top]):.2f}, is that of "
         f"“{labels[top]}”; dashes mark the equal share, {share:.2f}.",
@@ -141,7 +141,7 @@ def cooling(
         align = "right" if side else "left"
         note(right, name, (side, height), (0, 3), xycoords=right.get_yaxis_transform(), ha=align)
     told = ", ".join(f"{name} {y[0]:.2f} to {y[-1]:.2f}" for name, y in ys.items())
-    return described(
+    return with_alt_text(
         figure,
         f"Against the temperature, from {temperatures[0]:.2g} to {temperatures[-1]:.3g}: on the left the weights, "
         f"{told}; on the right their entropy, {entropies[0]:.2f} to {entropies[-1]:.2f}, where ln {len(labels)} is "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import described, row
+from .base import row, with_alt_text
 from .lines import in_words, losses, note
 from .panels import bars, heat_map
 from .style import FAINT, GREY, HATCHES, INK, MARKERS, PALE, PALE_BLUE, PALETTE, SMALL, ink_on
@@ -148,7 +148,7 @@ def by_number(runs: Mapping[int, Sequence[float]], floor: float) -> Figure:
     bars(list(reached.values()), list(map(str, reached)), ax=right, title="mean of the last 20 steps")
     right.set(xlabel="number of heads", ylabel="training loss")
     told = ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
-    return described(
+    return with_alt_text(
         figure, f"Left, loss against step: {in_words(curves, 10)}. Right, bars: by number of heads the loss is {told}."
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import described, plain, row
+from .base import plain, row, with_alt_text
 from .panels import heat_map
 from .style import ink_on
 
@@ -37,7 +37,7 @@ def lens(said: Sequence[Sequence[str]], sure: torch.Tensor, read: Sequence[str],
     ax.set_xlabel("the letter read; in the cell the one that the layer expects next, bold where it does come next")
     hits = [sum(a == b for a, b in zip(tokens, right, strict=True)) for tokens in said]
     told = ", ".join(f"{name} {hit} of {len(right)}" for name, hit in zip(names, hits, strict=True))
-    return described(
+    return with_alt_text(
         figure, f"A map with a row for each layer and a column for each letter. Next letters right: {told}."
     )
 
@@ -50,10 +50,10 @@ def heads(scores: torch.Tensor, title: str = "") -> Figure:
     told = "; ".join(
         f"layer {layer}: " + ", ".join(f"{score:.2f}" for score in line) for layer, line in enumerate(scores.tolist())
     )
-    return described(figure, f"A map of numbers from 0 to 1, one for each head. {told}.")
+    return with_alt_text(figure, f"A map of numbers from 0 to 1, one for each head. {told}.")
 
 
-def looking(weights: torch.Tensor, tokens: Sequence[str], titles: Sequence[str]) -> Figure:
+def attention_maps(weights: torch.Tensor, tokens: Sequence[str], titles: Sequence[str]) -> Figure:
     """Maps (n, T, T) side by side over many tokens, without numbers, the future hatched, described."""
     figure, panels = row(len(weights), width=4.2, height=3.9)
     for one, ax, title in zip(weights, panels, titles, strict=True):
@@ -62,7 +62,7 @@ def looking(weights: torch.Tensor, tokens: Sequence[str], titles: Sequence[str])
         ax.tick_params(labelsize=min(6.0, 260 / len(tokens)))
         ax.set(ylabel="queries")
     told = "; ".join(f"{title}: {_in_words(one)}" for title, one in zip(titles, weights, strict=True))
-    return described(figure, f"Attention maps over {len(tokens)} tokens, queries downwards, keys across. {told}.")
+    return with_alt_text(figure, f"Attention maps over {len(tokens)} tokens, queries downwards, keys across. {told}.")
 
 
 def _in_words(weights: torch.Tensor) -> str:

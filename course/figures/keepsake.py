@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..notebook import checking
+from ..notebook import catalog, session
 from ..report import GREY, INK, display_html
 from .base import html
 
@@ -27,18 +27,18 @@ def keepsake(picture: Figure | Axes, *, alt: str, caption: str) -> None:
 
     `alt` says in words what the picture shows.
     """
-    built = {lesson: _passed(lesson) for lesson in checking.lessons()}
-    count, total = sum(map(len, built.values())), sum(len(checking.exercises_of(lesson)) for lesson in built)
+    built = {lesson: _passed(lesson) for lesson in catalog.lessons()}
+    count, total = sum(map(len, built.values())), sum(len(catalog.exercises_of(lesson)) for lesson in built)
     told = f"{count} of {total} functions and modules, written and tested"
     page = _page(built, told, html(picture, alt=alt, caption=caption))
     display_html(page, f"Attention, built: {told}. {alt} {caption}")
-    if checking.notebook.memory.path and count:
+    if session.current.store.path and count:
         _write(page)
 
 
 def _passed(lesson: str) -> list[str]:
-    memory = checking.notebook.memory
-    return [name for name in checking.exercises_of(lesson) if memory.of(lesson, name).passed]
+    memory = session.current.store
+    return [name for name in catalog.exercises_of(lesson) if memory.get(lesson, name).passed]
 
 
 def _page(built: dict[str, list[str]], told: str, picture: str) -> str:

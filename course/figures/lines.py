@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from .base import described, plain, row
+from .base import plain, row, with_alt_text
 from .style import GREY, LIGHT, LINES, MARKERS, PALETTE, SMALL
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def losses(
     )
     if whole:
         lines = ", ".join(f"{name} at {height:.2f}" for name, height in (levels or {}).items())
-        described(ax, f"Loss against step. {in_words(runs, every)}.{f' Dotted lines: {lines}.' if lines else ''}")
+        with_alt_text(ax, f"Loss against step. {in_words(runs, every)}.{f' Dotted lines: {lines}.' if lines else ''}")
     return ax
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import described, grid, row
+from .base import grid, row, with_alt_text
 from .panels import heat_map, of_one_size
 from .style import FAINT, GREY, INK, LIGHT, LINES, PALETTE, SMALL, ink_on
 
@@ -30,7 +30,7 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
         _arrow(ax, vector, PALETTE[0] if i else PALETTE[1], LINES[0] if i else LINES[1])
         ax.text(*_beyond(vector, 0.13 * reach), f"{position:g}", ha="center", va="center", fontweight="bold")
     told = ", ".join(f"{position:g}: {_angle(v):.0f}°" for position, v in zip(positions, vectors.tolist(), strict=True))
-    return described(
+    return with_alt_text(
         figure,
         f"{len(vectors)} arrows of one length from one point, numbered by position, spread counter-clockwise over a "
         f"circle. Their directions: {told}.",
@@ -54,7 +54,7 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Fig
     radius = 0.3 * reach
     ax.plot([radius * cos(a) for a in steps], [radius * sin(a) for a in steps], color=INK, linewidth=1.2)
     ax.set_title(f"gap {at[1] - at[0]:g}: score {score:.2f}".replace("-", "−"))
-    return described(
+    return with_alt_text(
         figure,
         f"Two arrows: the query, at position {at[0]:g}, points to {_angle(query.tolist()):.0f}°, the key, at position "
         f"{at[1]:g}, to {_angle(key.tolist()):.0f}°. The angle from one to the other is {degrees(between):.0f}°, the "
@@ -76,7 +76,7 @@ def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> Figure:
                 ax.set_title(f"pair {i}\nonce in {length:,.0f}" if length >= 10 else f"pair {i}\nonce in {length:.2g}")
         axes[0].text(-1.9, 0, f"position\n{position:,}", ha="right", va="center")
     slow = sum(positions[-1] * speed < 2 * pi for speed in speeds)
-    return described(
+    return with_alt_text(
         figure,
         f"A table of clocks: a row for each of the positions {', '.join(map(str, positions))}, a column for each of "
         f"{len(speeds)} pairs. The hand of pair 0 turns by {speeds[0]:.2g} radians a position, that of the last by "
@@ -101,7 +101,7 @@ def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure
         ax.set_ylabel("position of the query")
     for ax in axes[-across:]:
         ax.set_xlabel("position of the key")
-    return described(
+    return with_alt_text(
         figure,
         f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(told)}.",
     )
@@ -120,7 +120,7 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
     for title, weights in panels.items():
         most = zip(words[title], weights.argmax(-1).tolist(), strict=True)
         told.append(f"{title}: " + ", ".join(f"{query} looks most to {words[title][key]}" for query, key in most))
-    return described(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(told)}.")
+    return with_alt_text(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(told)}.")
 
 
 def layouts(dim: int) -> Figure:
@@ -137,7 +137,7 @@ def layouts(dim: int) -> Figure:
     ax.set(xlim=(-2.3, dim - 0.4), ylim=(-0.5, 2.1))
     ax.axis("off")
     listed = ", ".join(f"x{n}" for n in order)
-    return described(
+    return with_alt_text(
         figure,
         f"Two rows of {dim} boxes. Above, x0 to x{dim - 1} in order, where boxes 0 and 1 make pair 0, boxes 2 and 3 "
         f"pair 1, and so on. Below, the same boxes in the order {listed}; lines lead from each box to its new place.",

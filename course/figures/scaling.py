@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import described, grid, row
+from .base import grid, row, with_alt_text
 from .lines import curves, level, note
 from .panels import bars, heat_map
 from .style import PALETTE, SMALL
@@ -41,7 +41,7 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(-edge, edge), ylim=(-0.3, None), xlabel="score of one query with one key")
     told = ", ".join(f"{bar[width]:.1f} at width {width}" for width in samples)
-    return described(
+    return with_alt_text(
         figure,
         f"{len(samples)} histograms of scores over the same axis, all centred on 0, each wider than "
         f"the one above it. The middle two thirds reach as far as {told}.",
@@ -54,7 +54,7 @@ def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float
     bars(scores, ax=above, title="scores", limit=(-reach, reach))
     bars(weights, ax=below, title="weights", limit=(0, 1.15))
     below.set_xlabel("key")
-    return described(
+    return with_alt_text(
         figure,
         f"{len(scores)} scores between {scores.min():.1f} and {scores.max():.1f}; the greatest of "
         f"their weights is {weights.max():.2f}, the next {weights.sort().values[-2]:.2f}.",
@@ -70,7 +70,7 @@ def responses(rates: Mapping[str, torch.Tensor]) -> Figure:
         ax.set_xlabel("… with this score")
     axes[0].set_ylabel("this weight moves …")
     told = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
-    return described(
+    return with_alt_text(
         figure,
         "Square tables on one colour scale, positive on the diagonal and negative beside it. "
         f"How fast anything moves, up or down: {told}.",
@@ -99,7 +99,7 @@ def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys:
         f"gradient {r[0, 2]:.2g} to {r[-1, 2]:.2g}"
         for name, r in results.items()
     )
-    return described(
+    return with_alt_text(
         figure,
         f"Three panels against the width, from {widths[0]} to {widths[-1]}. {told}. "
         f"Equal weights would have the entropy {most:.2f}.",
@@ -121,7 +121,7 @@ def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure
         low, high = weights.sum(-1).aminmax()
         told.append(f"{title}: up to {weights.max():.2f}, rows sum to {low:.2f} to {high:.2f}")
     shape = f"{queries} queries by {keys} keys"
-    return described(figure, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(told)}.")
+    return with_alt_text(figure, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(told)}.")
 
 
 def settling(counts: Sequence[int], distances: Sequence[float]) -> Figure:
@@ -129,7 +129,7 @@ def settling(counts: Sequence[int], distances: Sequence[float]) -> Figure:
     ys = {"measured": distances, "1 / √n": [distances[0] * n**-0.5 for n in counts]}
     figure, (ax,) = row(1, width=5.6, height=3.0)
     curves(counts, ys, ax=ax, xlabel="number of draws n", ylabel="distance from eval", log="both")
-    return described(
+    return with_alt_text(
         figure,
         f"On logarithmic axes, the distance of the mean output from the output in eval mode: "
         f"{distances[0]:.2f} for one draw, {distances[-1]:.3f} for {counts[-1]}, falling like 1 / √n.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import described, grid, row
+from .base import grid, row, with_alt_text
 from .panels import heat_map
 from .style import GREY, LIGHT, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL
 
@@ -33,7 +33,7 @@ def alignment(
             ax.add_patch(frame)
     looks = [source[int(s)] for s in weights.argmax(-1)]
     told = ", ".join(f"{target} looks most at {word}" for target, word in zip(targets, looks, strict=True))
-    return described(figure, f"Weights of {len(targets)} targets on {len(source)} source words. {told}.")
+    return with_alt_text(figure, f"Weights of {len(targets)} targets on {len(source)} source words. {told}.")
 
 
 def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], said: Sequence[str]) -> Figure:
@@ -50,7 +50,7 @@ def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], s
         ax.set_aspect("auto")
         ax.set_title(f"{title} ({rows}, {columns})")
     words_ = ", ".join(f"{int((a != 0).sum())} and {int((b != 0).sum())}" for a, b in zip(source, targets, strict=True))
-    return described(
+    return with_alt_text(
         figure, f"Sentences and translations of different lengths, filled up with hatched cells: {words_}."
     )
 
@@ -83,7 +83,7 @@ def tree(levels: Sequence[Sequence[Branch]], title: str = "") -> Figure:
         f"length {n}: " + ", ".join(f"{' '.join(tokens)} ({total:.2f}, {fate})" for tokens, total, fate in branches)
         for n, branches in enumerate(levels, 1)
     ]
-    return described(figure, "A tree of sequences with their sums of log-probabilities. " + "; ".join(kept) + ".")
+    return with_alt_text(figure, "A tree of sequences with their sums of log-probabilities. " + "; ".join(kept) + ".")
 
 
 def _box(ax: Axes, text: str, x: float, y: float, look: dict[str, str], colour: str) -> None:
@@ -109,4 +109,4 @@ def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[st
         ax.set_title(title)
     looks = [divmod(int(where), width // size) for where in weights.argmax(-1)]
     told = ", ".join(f"{word}: row {r + 1}, column {c + 1}" for word, (r, c) in zip(words, looks, strict=True))
-    return described(figure, f"A picture cut into squares, and where each word looks most. {told}.")
+    return with_alt_text(figure, f"A picture cut into squares, and where each word looks most. {told}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import described, row
+from .base import row, with_alt_text
 from .panels import heat_map
 from .style import GREY, INK, PALE, PALE_BLUE, SMALL
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..notebook.staged_model import Growing
+    from ..notebook.staged_model import StagedModel
 
 
-def so_far(model: Growing, text: str) -> Figure:
+def built_so_far(model: StagedModel, text: str) -> Figure:
     """The model's parts from top to bottom, and beside them the weights of each head over the letters of a text."""
     maps = model.maps(text)
     parts = [(name, model.does[name], part.passes) for name, part in model.parts.items()]
@@ -36,7 +36,7 @@ def so_far(model: Growing, text: str) -> Figure:
         heat_map(weights, rows=letters, columns=letters, blocked=blocked, numbers=False, title=title, ax=panel)
     told = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
     seen = "; ".join(f"head {i}: {_in_words(weights)}" for i, weights in enumerate(maps))
-    return described(figure, f"The model so far: {told}. Attention over the letters of {text!r}. {seen}.")
+    return with_alt_text(figure, f"The model so far: {told}. Attention over the letters of {text!r}. {seen}.")
 
 
 def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:

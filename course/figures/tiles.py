@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .base import described, row
+from .base import row, with_alt_text
 from .style import FAINT, GREY, INK, PALE, PALETTE, SMALL
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def running(
     right.text(0.02, height, "all of them at once:", transform=right.transAxes, color=GREY)
     right.text(0.98, height, f"{exact:.3f}", transform=right.transAxes, ha="right", family="monospace", color=GREY)
     told = ", ".join(f"{name} {number:.3f}" for name, number in kept.items())
-    return described(
+    return with_alt_text(
         figure,
         f"Bars for the scores of {len(scores)} keys, the first {read} of them filled. Kept after these: {told}. "
         f"Softmax over the {read} scores at once gives the output {exact:.3f}.",
@@ -86,7 +86,7 @@ def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
         ax.text(start + width / 2, T / 2, words, ha="center", va="center", fontsize=SMALL, bbox=ground)
     ax.set(xlim=(-0.1, S + 0.1), ylim=(T + 0.1, -0.1), xlabel="keys", ylabel="queries")
     ax.set(xticks=[*starts, S], yticks=[0, T])
-    return described(
+    return with_alt_text(
         figure,
         f"A map of {T} queries by {S} keys, cut into {len(starts)} tiles of {tile} keys. The first {at} are done, and "
         f"of them an output and a log-sum-exp are left. Tile {at + 1} is there now, the others are not made yet.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import described, grid, row
+from .base import grid, row, with_alt_text
 from .lines import Curve, in_words, level, losses, means, note
 from .panels import heat_map
 from .style import GREY, INK, LIGHT, LINES, MARKERS, MONO, PALE_BLUE, PALE_ORANGE, PALETTE, SMALL, ink_on
@@ -37,7 +37,7 @@ def batch(inputs: Sequence[str], targets: Sequence[str]) -> Figure:
     ax.set(xlim=(-4.6, length), ylim=(2.4 * len(inputs) - 0.9, -0.7))
     ax.axis("off")
     told = "; ".join(f"{a!r} above {b!r}" for a, b in zip(inputs, targets, strict=True))
-    return described(figure, f"{len(inputs)} windows of text, each with its targets one letter further: {told}.")
+    return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one letter further: {told}.")
 
 
 def starts(counts: torch.Tensor, draws: int) -> Figure:
@@ -50,7 +50,9 @@ def starts(counts: torch.Tensor, draws: int) -> Figure:
     note(ax, "equal chances", (1, fair), (4, 0), va="center", **place)
     ax.set(xlabel="start of the window", ylabel=f"times of {draws}", xticks=range(len(counts)))
     low, high = int(counts.min()), int(counts.max())
-    return described(figure, f"{len(counts)} starts, drawn {low} to {high} times each; equal chances give {fair:.0f}.")
+    return with_alt_text(
+        figure, f"{len(counts)} starts, drawn {low} to {high} times each; equal chances give {fair:.0f}."
+    )
 
 
 def surprise(text: str, rows: Mapping[str, torch.Tensor]) -> Figure:
@@ -67,7 +69,7 @@ def surprise(text: str, rows: Mapping[str, torch.Tensor]) -> Figure:
         f"{title}: {v.mean():.2f} on average, greatest at {text[int(v.argmax())]!r} with {v.max():.1f}"
         for title, v in rows.items()
     )
-    return described(figure, f"Bars of surprise over the letters of {text!r}. {told}.")
+    return with_alt_text(figure, f"Bars of surprise over the letters of {text!r}. {told}.")
 
 
 def block() -> Figure:
@@ -103,7 +105,7 @@ def block() -> Figure:
         ax.text(left + 5.0, -0.01, "+", ha="center", va="center", fontsize=14)
     ax.set(xlim=(-0.6, 13.6), ylim=(-0.5, 2.1))
     ax.axis("off")
-    return described(
+    return with_alt_text(
         figure,
         "A straight arrow leads from X to the result. Twice a detour branches off and is added to it again: first "
         "through norm_1 and attention, then through norm_2 and the mlp.",
@@ -121,7 +123,7 @@ def descent(path: Sequence[float], title: str = "") -> Figure:
     note(ax, "start", (path[0], path[0] ** 2 / 2), (8, -4))
     ax.set(xlim=(-reach, reach), ylim=(-0.6, reach**2 / 2), xlabel="θ", ylabel="loss", title=title)
     told = ", ".join(f"{at:.2f}" for at in path[:5])
-    return described(
+    return with_alt_text(
         figure, f"{title}. Steps on a parabola from {told}, … to {path[-1]:.2f} after {len(path) - 1} steps."
     )
 
@@ -137,7 +139,7 @@ def modes(training: Sequence[float], evaluated: Sequence[float], measured: str =
     ax.set_yticks([0, 1], ["training mode", fill(measured, 20)])
     ax.set(ylim=(-0.6, 1.6), xlabel="loss on the same text")
     ax.grid(axis="x", color=LIGHT, linewidth=0.6)
-    return described(
+    return with_alt_text(
         figure,
         f"{len(training)} measurements in training mode lie between {min(training):.3f} and {max(training):.3f}; "
         f"{len(evaluated)} {'in' if measured == 'eval mode' else 'by'} {measured} between {min(evaluated):.3f} and "
@@ -168,7 +170,7 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
     if not small:
         figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
     told = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
-    return described(figure, f"Attention maps of {count} heads over {''.join(letters)!r}. {told}.")
+    return with_alt_text(figure, f"Attention maps of {count} heads over {''.join(letters)!r}. {told}.")
 
 
 def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:
@@ -183,7 +185,7 @@ def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tenso
     ax.set_title(title, pad=8)
     asked = wanted.any(-1)
     share = float((weights * wanted).sum(-1)[asked].mean())
-    return described(
+    return with_alt_text(
         figure,
         f"{title}. A map of {len(letters)} by {len(letters)} weights. The framed cells, the letter after an earlier "
         f"occurrence of the query's own, hold {share:.0%} of the weight of the queries that have one.",
@@ -199,7 +201,7 @@ def forming(
     losses(loss, {"a guess": chance}, ax=left, ylabel="loss in nats", title="the loss")
     looks: dict[str, Curve] = {name: (steps, score) for name, score in scores.items()}
     losses(looks, ax=right, ylabel="share of the weight", title="what heads look at", top=1.02)
-    return described(figure, f"Two panels against the step. {in_words(loss)}. Scores: {in_words(looks)}.")
+    return with_alt_text(figure, f"Two panels against the step. {in_words(loss)}. Scores: {in_words(looks)}.")
 
 
 def gallery(
@@ -221,7 +223,7 @@ def gallery(
     figure.legend(*handles, loc="outside upper left", ncols=3, frameon=False, fontsize=SMALL)
     told = "; ".join(f"{title}: {in_words(run, every)}" for title, run in runs.items())
     without = in_words({"without a bug": right}, every)
-    return described(figure, f"{len(runs)} panels of loss against step. {told}. In each, {without}.")
+    return with_alt_text(figure, f"{len(runs)} panels of loss against step. {told}. In each, {without}.")
 
 
 def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) -> Figure:
@@ -259,7 +261,7 @@ def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) ->
     ax.set_title(title, loc="left")
     ax.axis("off")
     named = " ".join(title.split())
-    return described(figure, f"{named}: {flat!r}, {float(surprise.mean()):.2f} nats of surprise a letter.")
+    return with_alt_text(figure, f"{named}: {flat!r}, {float(surprise.mean()):.2f} nats of surprise a letter.")
 
 
 def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7) -> Any:

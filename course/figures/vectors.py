@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .base import described, row
+from .base import row, with_alt_text
 from .panels import heat_map
 from .style import FAINT, GREY, HATCHES, INK, LIGHT, PALETTE
 
@@ -95,7 +95,7 @@ def one_cell(
     _frame(axes[1], j, 0, columns)
     _frame(axes[2], i, j, 1)
     count_t, count_s = scores.shape
-    return described(
+    return with_alt_text(
         figure,
         f"Framed: the row {query_names[i]} of {count_t} queries, the row {key_names[j]} of {count_s} keys, and their "
         f"cell in the {count_t} by {count_s} matrix of scores, which holds {scores[i, j]:.2f}.",
@@ -108,7 +108,7 @@ def who_answers(keys: torch.Tensor, names: Sequence[str], winners: Mapping[str, 
     for ax, (title, found) in zip(axes, winners.items(), strict=True):
         territories(keys, names, found, ax=ax, title=title)
     told = "; ".join(f"{title}: {_shares(found, names)}" for title, found in winners.items())
-    return described(
+    return with_alt_text(
         figure,
         f"{len(keys)} arrows from one point, and a ring that shows which of them wins for a query in each direction. "
         f"Directions out of {len(next(iter(winners.values())))} that each wins: {told}.",

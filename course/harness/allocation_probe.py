@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 
-class Making(TorchDispatchMode):
+class AllocationProbe(TorchDispatchMode):
     """Notes, of what is called under it, `shape`, that of the largest tensor, and `products`; stops nothing."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from types import CodeType
 FILE = "/course/stand-in"  # there is none; a traceback's line is then the learner's own, see `errors.describe`
 
 
-def seal(source: str) -> str:
+def compile_stand_in(source: str) -> str:
     """The code as text that `unsealed` opens. Raises SyntaxError."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
@@ -32,7 +32,7 @@ def seal(source: str) -> str:
     return base64.b64encode(importlib.util.MAGIC_NUMBER + marshal.dumps(code)).decode()
 
 
-def unsealed(sealed: str) -> CodeType:
+def load_stand_in(sealed: str) -> CodeType:
     """What `seal` made. Raises ValueError where another version of Python did."""
     data = base64.b64decode(sealed)
     size = len(importlib.util.MAGIC_NUMBER)

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from .coercion import in_form
+from .coercion import coerce_types
 from .compare import Finding, Reference, compare, wrong_device
-from .device_check import compare_place
+from .device_check import check_device
 from .errors import in_words
 from .program import Observation
 
@@ -36,7 +36,7 @@ def coerced(seen: Observation, reference: Reference) -> Observation:
     none."""
     if reference.device_only:
         return replace(seen, values=_without_numbers(seen.values))
-    return seen if reference.check_types else in_form(seen, reference.native)
+    return seen if reference.check_types else coerce_types(seen, reference.native)
 
 
 def _without_numbers(value: Any) -> Any:
@@ -49,7 +49,7 @@ def _without_numbers(value: Any) -> Any:
 
 def _checked(seen: Observation, reference: Reference, device: str) -> Finding | None:
     if reference.device_only:
-        return compare_place(seen, reference.result_names)
+        return check_device(seen, reference.result_names)
     if reference.must_not_raise:
         refused = seen.raised is not None and "ValueError" in seen.raised["bases"]
         return Finding("raised", f"these arguments are right: {in_words(seen.raised or {})}") if refused else None

@@ -17,7 +17,7 @@ from .program import Observation
 from .serialization import Node
 
 
-def in_form(seen: Observation, native: Observation) -> Observation:
+def coerce_types(seen: Observation, native: Observation) -> Observation:
     """`seen` with every result that differs from `native`'s in its form alone in that form."""
     right = native.values
     return replace(seen, values={n: _formed(v, right[n]) if n in right else v for n, v in seen.values.items()})

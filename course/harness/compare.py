@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .coercion import in_form
+from .coercion import coerce_types
 from .errors import in_words, names_argument
 from .program import Observation
 from .serialization import Node
@@ -25,7 +25,7 @@ from .tolerance import TOLERANCES, Tolerance, allowed_error, rounding
 class Finding:
     """The first rung that an observation missed, in words."""
 
-    rung: str
+    stage: str
     text: str
 
 
@@ -71,7 +71,7 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         return Finding("raised", in_words(seen.raised))
     if not reference.check_types:
         reference = replace(reference, tolerance=_room(reference))
-        seen = in_form(seen, reference.native)
+        seen = coerce_types(seen, reference.native)
     pairs = []
     for name, expected in reference.native.values.items():
         finding = _compare_structure(seen.values.get(name), expected, "the result", reference.result_names)

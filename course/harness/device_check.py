@@ -22,7 +22,7 @@ from .program import Observation
 META = "meta"
 
 
-def compare_place(seen: Observation, parts: Sequence[str] = ()) -> Finding | None:
+def check_device(seen: Observation, parts: Sequence[str] = ()) -> Finding | None:
     """What lies elsewhere than the inputs, which are on "meta"; None too where that cannot be told. `parts`: what the
     items of a result of several are called."""
     if seen.raised is not None:

@@ -19,14 +19,14 @@ from typing import Any
 import torch
 
 from .compare import Finding
-from .fingerprints import alike
+from .fingerprints import same_fingerprint
 from .program import Observation
 from .serialization import Node
 from .tolerance import Tolerance
 
 
 @dataclass(frozen=True)
-class Tagged(Finding):
+class TaggedFinding(Finding):
     """A finding of a judge's own, whose `tag` tells what it means: mistakes that are known by it (`Known.when`) need
     no equal outcome."""
 
@@ -34,7 +34,7 @@ class Tagged(Finding):
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class MistakeOutcomes:
     """What a known mistake gives; one that goes by several values of a constant is as many of these, under one name.
 
     outcomes  observed on every case
@@ -60,7 +60,7 @@ class Diagnosis:
     sure: bool = True
     explains: tuple[str, ...] = ()
 
-    def in_words(self, texts: Mapping[str, str]) -> str:
+    def to_sentence(self, texts: Mapping[str, str]) -> str:
         """The sentence for the learner, made of those of the mistakes, by name."""
         said = [texts[name] for name in self.names]
         if len(said) == 2:
@@ -72,7 +72,7 @@ def diagnose(
     seen: Sequence[Observation],
     findings: Sequence[Finding | None],
     groups: Sequence[Collection[int]],
-    known: Iterable[Known],
+    known: Iterable[MistakeOutcomes],
 ) -> Diagnosis:
     """What known mistakes explain.
 
@@ -90,14 +90,14 @@ class _Search:
         seen: Sequence[Observation],
         findings: Sequence[Finding | None],
         groups: Sequence[Collection[int]],
-        known: list[Known],
+        known: list[MistakeOutcomes],
     ) -> None:
         self.seen, self.findings, self.known = seen, findings, known
         self.failing = [[i for i in group if findings[i]] for group in groups]
         self.lost = [failing for failing in self.failing if failing]
         self.all = [i for failing in self.lost for i in failing]
         self.earned = {i for group, failing in zip(groups, self.failing, strict=True) if not failing for i in group}
-        self.tags = {finding.tag for finding in findings if isinstance(finding, Tagged)} - {""}
+        self.tags = {finding.tag for finding in findings if isinstance(finding, TaggedFinding)} - {""}
         self._same: dict[tuple[int, int, bool], bool] = {}
 
     def found(self) -> Diagnosis:
@@ -105,12 +105,12 @@ class _Search:
         exact = [k for k in every if self.known[k].misses.issubset(self.all)]
         likely = [k for k in every if not self.known[k].misses & self.earned]
         explains = tuple(self._only(failing, likely) for failing in self.failing)
-        if names := self._one(exact):
+        if names := self._single_mistake(exact):
             return Diagnosis(names, True, explains)
         if self._yes_or_no():  # every wrong yes is like every other: it tells something only with what was right
             names = self._nearest(likely)
             return Diagnosis(names, not names, explains)
-        if names := self._two(exact) or self._one(likely) or self._one_each(explains):
+        if names := self._two_mistakes(exact) or self._single_mistake(likely) or self._one_each(explains):
             return Diagnosis(names, True, explains)
         name, count = _most(explains)
         if name:
@@ -126,32 +126,32 @@ class _Search:
     def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
         """The mistake that is wrong in the same cases, but for a quarter of those where either is; no other comes as
         near. What is wrong both ways, a yes here and a no there, is like none that is wrong one way only."""
-        ways = self._ways(self.seen, self.all)
+        ways = self._answers(self.seen, self.all)
         near: dict[str, float] = {}
-        for one, both in ((self.known[k], sum(self._fits(k, i, False) for i in self.all)) for k in among):
-            if self._ways(one.outcomes, one.misses) == ways:
+        for one, both in ((self.known[k], sum(self._explains(k, i, False) for i in self.all)) for k in among):
+            if self._answers(one.outcomes, one.misses) == ways:
                 near[one.name] = max(near.get(one.name, 0.0), both / max(1, len(one.misses.union(self.all))))
         best = max(near.values(), default=0.0)
         names = tuple(name for name, share in near.items() if share == best)
         return names if best >= 3 / 4 and len(names) == 1 else ()
 
     @staticmethod
-    def _ways(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:
+    def _answers(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:
         """What was answered in these cases."""
         return {repr(list(outcomes[i].values.values())) for i in cases}
 
-    def _one(self, among: Iterable[int]) -> tuple[str, ...]:
+    def _single_mistake(self, among: Iterable[int]) -> tuple[str, ...]:
         """The mistake that explains all that is wrong."""
         name = self._only(self.all, among)
         return (name,) if name else ()
 
-    def _two(self, among: list[int]) -> tuple[str, ...]:
+    def _two_mistakes(self, among: list[int]) -> tuple[str, ...]:
         """Two mistakes that explain the answer together, the one that explains more first.
 
         Where both are wrong at once, what they make together may be like neither, and tells nothing; where one alone
         is wrong, the answer is like it. Each explains such cases, and between them half of the lost criteria.
         """
-        like = {k: {i for i in self.all if self._fits(k, i, True)} for k in among}
+        like = {k: {i for i in self.all if self._explains(k, i, True)} for k in among}
         found: dict[tuple[str, ...], int] = {}
         for j, k in combinations([k for k in among if like[k]], 2):
             explained = like[j] | like[k]
@@ -178,22 +178,25 @@ class _Search:
         if not cases:
             return ""
         among = list(among)
-        fitting = [k for k in among if all(self._fits(k, i, False) for i in cases)]
-        fitting = fitting or [k for k in among if all(self._fits(k, i, True) for i in cases)]
+        fitting = [k for k in among if all(self._explains(k, i, False) for i in cases)]
+        fitting = fitting or [k for k in among if all(self._explains(k, i, True) for i in cases)]
         if len({self.known[k].name for k in fitting}) > 1:  # told apart, if at all, by the other cases
-            agree = {k: sum(self._like(k, i, o) for o in (False, True) for i in range(len(self.seen))) for k in fitting}
+            agree = {
+                k: sum(self._same_outcome(k, i, o) for o in (False, True) for i in range(len(self.seen)))
+                for k in fitting
+            }
             fitting = [k for k in fitting if agree[k] == max(agree.values())]
         names = {self.known[k].name for k in fitting}
         return names.pop() if len(names) == 1 else ""
 
-    def _fits(self, k: int, i: int, own_words: bool) -> bool:
+    def _explains(self, k: int, i: int, own_words: bool) -> bool:
         """Whether mistake k explains what is wrong in case i: only one that is wrong there itself does, however near
         it comes to what was seen. Where a tag means it, chance may have a part in what it gives, and need not be alike.
         """
         one = self.known[k]
-        return i in one.misses and (one.when in self.tags or self._like(k, i, own_words))
+        return i in one.misses and (one.when in self.tags or self._same_outcome(k, i, own_words))
 
-    def _like(self, k: int, i: int, own_words: bool) -> bool:
+    def _same_outcome(self, k: int, i: int, own_words: bool) -> bool:
         key = k, i, own_words
         if key not in self._same:
             self._same[key] = same_outcome(self.seen[i], self.known[k].outcomes[i], own_words=own_words)
@@ -241,7 +244,7 @@ def _same(a: Any, b: Any) -> bool:
         if a.kind == b.kind == "module":  # a mistake's class has a name of its own
             return _same(a.fields.get("training"), b.fields.get("training"))
         if a.kind == b.kind == "sketch":
-            return alike(a, b)
+            return same_fingerprint(a, b)
         return a.kind == b.kind and _same(a.fields, b.fields)
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) or (a != a and b != b)

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .serialization import writable
+from .serialization import without_surrogates
 
 COURSE, TORCH = Path(__file__).parents[1], Path(torch.__file__).parent
 # What lies there is nobody's answer; by whole paths, since a learner may work in a folder called `course`
@@ -21,10 +21,10 @@ LIBRARIES = tuple(
     f"{place}{os.sep}"
     for place in {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), COURSE, TORCH.parent}
 )
-ENDED = ("TooLong", "NotTried")  # by whoever ran the call (course/notebook/check_run.py), who says why
+ENDED = ("CallTimeout", "NotTried")  # by whoever ran the call (course/notebook/check_run.py), who says why
 
 
-def describe(error: BaseException) -> dict[str, Any]:
+def exception_to_record(error: BaseException) -> dict[str, Any]:
     """An exception as plain data, with the last line of the learner's own code that it passed through."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
@@ -37,7 +37,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "bases": [base.__name__ for base in type(error).__mro__],
-        "message": writable(message[:500]),
+        "message": without_surrogates(message[:500]),
         "line": line[:200],
     }
 

@@ -23,7 +23,7 @@ from .tolerance import Tolerance
 FEW = 16  # items of a list that are kept one by one
 
 
-def sketched(seen: Observation) -> Observation:
+def fingerprint(seen: Observation) -> Observation:
     """The outcome with a sketch in the place of every tensor, and nothing of what no diagnosis looks at."""
     raised = seen.raised and {key: seen.raised[key] for key in ("type", "message", "line")}
     changed = dict.fromkeys(seen.changed)
@@ -42,7 +42,7 @@ def from_record(record: list[Any]) -> Observation:
     return Observation(values, gradients=gradients, changed=dict.fromkeys(changed), raised=told)
 
 
-def alike(a: Node, b: Node) -> bool:
+def same_fingerprint(a: Node, b: Node) -> bool:
     """Whether two sketches of tensors cannot be told apart: by as much as the tolerance of their dtype moves a sum."""
     if a.of != b.of:
         return False

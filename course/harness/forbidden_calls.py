@@ -40,14 +40,14 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(re.fullmatch(pattern.replace("_", ""), normal_name(name)) for pattern in patterns)
 
 
-def as_written(used: Iterable[str]) -> list[str]:
+def user_visible_names(used: Iterable[str]) -> list[str]:
     """Of what a watch noted, what the learner can have written: operators only where nothing but them was noted, since
     functions of torch call them under names that nobody knows."""
     noted = list(used)
     return [name for name in noted if not name.startswith(OPERATORS)] or noted
 
 
-class Watch(TorchFunctionMode):
+class ForbiddenCallWatcher(TorchFunctionMode):
     """Notes in `used` what is called under it and matches one of `patterns`; stops nothing."""
 
     def __init__(self, patterns: list[str]) -> None:
@@ -56,7 +56,7 @@ class Watch(TorchFunctionMode):
         self.used: list[str] = []
         self.noting = False
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> ForbiddenCallWatcher:
         _active.append(self)
         self.noting = _note_operators()
         super().__enter__()  # type: ignore[no-untyped-call]  # torch has no types for it
@@ -94,7 +94,7 @@ class Watch(TorchFunctionMode):
             self.used.append(name)
 
 
-_active: list[Watch] = []
+_active: list[ForbiddenCallWatcher] = []
 
 
 def _note_operators() -> bool:

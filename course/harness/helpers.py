@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from .allocation_probe import Making
+from .allocation_probe import AllocationProbe
 from .errors import mixes_devices
 
 
@@ -180,7 +180,7 @@ def _on_the_way(
 def _measured(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
     """The result of a call, the shape of the largest tensor of fractions that was made on the way, and how many
     multiplications the matrix products took."""
-    with Making() as making:
+    with AllocationProbe() as making:
         result = function(*args, **kwargs)
     return [result, list(making.shape), making.products]
 

@@ -20,16 +20,16 @@ from typing import Any
 
 import torch
 
-from .bytecode import unsealed
+from .bytecode import load_stand_in
 from .compare import leaves
-from .errors import describe
-from .forbidden_calls import Watch, unwatched
+from .errors import exception_to_record
+from .forbidden_calls import ForbiddenCallWatcher, unwatched
 from .helpers import HELPERS, load_weights, parameters_by_name, set_seed
 from .program import Observation, Program
 from .serialization import Node, PackingError, pack, unpack
 
 
-class Witness:
+class CallHooks:
     """What only the learner gets to see of a call: what it printed and the exception itself. `limit` ends it."""
 
     error: BaseException | None = None
@@ -41,12 +41,12 @@ class Witness:
         self.limit = limit or contextlib.nullcontext()
 
 
-def observe(program: Program, namespace: Mapping[str, Any], witness: Witness | None = None) -> Observation:
+def observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks | None = None) -> Observation:
     """Run `program`, taking the learner's functions and classes from `namespace`. Never raises."""
-    return settled(_observe(program, namespace, witness or Witness()), program)
+    return drop_unchanged(_observe(program, namespace, witness or CallHooks()), program)
 
 
-def settled(seen: Observation, program: Program) -> Observation:
+def drop_unchanged(seen: Observation, program: Program) -> Observation:
     """`seen` with only those tensors in `changed` that are not what the program gave.
 
     Whoever compares does this for himself: what is said in the learner's process about its own tensors proves nothing.
@@ -64,18 +64,18 @@ def _same(a: Any, b: Any) -> bool:
     return bool(((a == b) | (a.isnan() & b.isnan())).all())  # -inf is not the lowest of finite numbers, nor NaN 0
 
 
-def _observe(program: Program, namespace: Mapping[str, Any], witness: Witness) -> Observation:
+def _observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks) -> Observation:
     """Everything that came out, with all tensors among the inputs as they are after the call in `changed`."""
     seen = Observation()
     try:
         with _quiet(witness.out), _standing_in(program, namespace) as names, torch.enable_grad(), witness.limit:
             _run(program, names, seen)
     except BaseException as error:  # whatever the learner's code raises is an observation, SystemExit too
-        seen.raised, witness.error = describe(error), error
+        seen.raised, witness.error = exception_to_record(error), error
     return seen
 
 
-def answer(request: str, namespace: Mapping[str, Any] | None = None) -> str:
+def handle_request(request: str, namespace: Mapping[str, Any] | None = None) -> str:
     """The kernel's side of the wire: packed programs in base64 in, packed observations in base64 out.
 
     The learner's names are taken from `namespace`, or from the notebook where that is None. Raises PackingError where
@@ -85,17 +85,19 @@ def answer(request: str, namespace: Mapping[str, Any] | None = None) -> str:
         from IPython import get_ipython
 
         namespace = get_ipython().user_ns
-    return reply([_observe(Program(**plain), namespace, Witness()) for plain in unpack(base64.b64decode(request))])
+    return encode_reply(
+        [_observe(Program(**plain), namespace, CallHooks()) for plain in unpack(base64.b64decode(request))]
+    )
 
 
-def reply(seen: list[Observation]) -> str:
+def encode_reply(seen: list[Observation]) -> str:
     """Observations as they travel. Raises PackingError, see `answer`."""
     try:
         blob = pack([one.to_plain() for one in seen])
     except PackingError as error:
         if len(seen) > 1:
             raise
-        blob = pack([Observation(raised=describe(error)).to_plain()])
+        blob = pack([Observation(raised=exception_to_record(error)).to_plain()])
     return base64.b64encode(blob).decode()
 
 
@@ -104,7 +106,7 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
     builder = _Builder(names, program.device, program.cotangents is not None)
     for name, value in program.inputs.items():
         builder.known[name] = builder.build(value, name)
-    watch = Watch(program.forbidden)
+    watch = ForbiddenCallWatcher(program.forbidden)
     try:
         with watch if program.forbidden else contextlib.nullcontext():
             for name, target, args, kwargs in program.steps:
@@ -272,7 +274,7 @@ def _standing_in(program: Program, namespace: Mapping[str, Any]) -> Iterator[Map
         raise TypeError("stand-ins need the learner's own namespace, a dict")
     made: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": __import__("math")}
     for sealed in program.stand_ins.values():
-        exec(unsealed(sealed), made)  # noqa: S102 - written by the course's authors, sent by the judge
+        exec(load_stand_in(sealed), made)  # noqa: S102 - written by the course's authors, sent by the judge
     missing = object()
     before = {name: namespace.get(name, missing) for name in program.stand_ins}
     namespace.update({name: _unwatched(made[name]) for name in program.stand_ins})

@@ -48,7 +48,7 @@ class Node:
             raise AttributeError(name) from None
 
 
-def writable(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """The text without halves of surrogate pairs, which Python and JSON can spell and no file can hold."""
     return text if text.isascii() else SURROGATES.sub("\ufffd", text)
 
@@ -142,7 +142,7 @@ def _decode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
     if not isinstance(value, dict):
         if isinstance(value, int):
             return _small(value)
-        return writable(value) if isinstance(value, str) else value
+        return without_surrogates(value) if isinstance(value, str) else value
     kind = value["$"]
     if kind == "tensor":  # each once: a second name for the same bytes would be a second tensor
         return _restride(tensors.pop(value["key"]), value.get("order"), value.get("dense", True))
@@ -162,7 +162,7 @@ def _key(key: Any) -> str:
     """Of a stranger's texts no one can make many fall together in a dict, as can be done with ints."""
     if not isinstance(key, str):
         raise PackingError("a dict has keys of text")
-    return writable(key)
+    return without_surrogates(key)
 
 
 def _small(number: int) -> int:

@@ -24,13 +24,13 @@ import torch
 from .errors import is_theirs
 
 CALL = 10.0  # seconds of the processor's time for one call; a right answer takes milliseconds, training a second
-PATIENCE = 12  # times its seconds may pass by the clock, for a call that waits, or a machine that is busy
-LOOK = 0.1  # seconds between two looks at the clock
-AGAIN = 0.003  # the same, once the time is over: an answer may catch everything that is raised in it
+WALL_CLOCK_FACTOR = 12  # times its seconds may pass by the clock, for a call that waits, or a machine that is busy
+POLL_SECONDS = 0.1  # seconds between two looks at the clock
+RERAISE_SECONDS = 0.003  # the same, once the time is over: an answer may catch everything that is raised in it
 RUNNER = Path(__file__).parent
 
 
-class TooLong(BaseException):
+class CallTimeout(BaseException):
     """A call had used up its time. No Exception, so that a learner's `except Exception` does not hold it."""
 
 
@@ -50,8 +50,8 @@ class _Clock:
         passed = time.monotonic() - self.began
         if min(time.process_time() - self.computed, passed) >= self.seconds:
             return f"it had not ended after {self.seconds:g} seconds of computing"
-        if passed >= PATIENCE * self.seconds:
-            return f"it had not ended after {PATIENCE * self.seconds:g} seconds"
+        if passed >= WALL_CLOCK_FACTOR * self.seconds:
+            return f"it had not ended after {WALL_CLOCK_FACTOR * self.seconds:g} seconds"
         return ""
 
 
@@ -66,8 +66,12 @@ def renew() -> None:
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raises TooLong in the block when it has used so many seconds of the processor's time, or `PATIENCE` times as
-    many by the clock; again and again, if the block catches it. Gradients are then on or off as they were."""
+    """Raise CallTimeout in the block once its time is over, again and again if the block catches it.
+
+    seconds  of processor time; by the clock `WALL_CLOCK_FACTOR` times as many
+
+    Whether gradients are recorded is then as it was before.
+    """
     clock, gradients = _Clock(seconds), torch.is_grad_enabled()
     by_signal = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     _running.append(clock)
@@ -77,7 +81,7 @@ def limit(seconds: float) -> Iterator[None]:
                 yield
             finally:
                 clock.open = False
-    except (TooLong, KeyboardInterrupt):
+    except (CallTimeout, KeyboardInterrupt):
         torch.set_grad_enabled(gradients)  # an optimizer's step, say, may have been about to switch them on again
         raise
     finally:
@@ -88,12 +92,12 @@ def limit(seconds: float) -> Iterator[None]:
 def _signals(clock: _Clock) -> Iterator[None]:
     def look(_: int, frame: FrameType | None) -> None:
         if clock.open and (why := clock.over()):
-            signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, RERAISE_SECONDS, RERAISE_SECONDS)
             if _in_a_call(frame):
-                raise TooLong(why)
+                raise CallTimeout(why)
 
     before = signal.signal(signal.SIGALRM, look)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, POLL_SECONDS, POLL_SECONDS)
     began = time.monotonic()
     try:
         yield
@@ -110,23 +114,23 @@ def _thread(clock: _Clock) -> Iterator[None]:
     ended, raised = threading.Event(), threading.Event()
 
     def watch() -> None:
-        while not ended.wait(AGAIN if clock.over() else LOOK):
+        while not ended.wait(RERAISE_SECONDS if clock.over() else POLL_SECONDS):
             with raising:
                 if clock.open and clock.over() and _in_a_call(sys._current_frames().get(caller)):
                     raised.set()
-                    _raise_in(caller, TooLong)
+                    _raise_in(caller, CallTimeout)
 
     watching = threading.Thread(target=watch, name="limit of a call", daemon=True)
     watching.start()
     try:
         yield
-    except TooLong as error:  # made without words
-        raise error if error.args else TooLong(clock.over()).with_traceback(error.__traceback__) from None
+    except CallTimeout as error:  # made without words
+        raise error if error.args else CallTimeout(clock.over()).with_traceback(error.__traceback__) from None
     finally:
         ended.set()
         with raising:
             if raised.is_set():
-                _take_what_is_to_come(caller)
+                _drain_pending_exception(caller)
         watching.join()
 
 
@@ -134,14 +138,14 @@ def _raise_in(thread: int, kind: type[BaseException]) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
-def _take_what_is_to_come(this_thread: int) -> None:
+def _drain_pending_exception(this_thread: int) -> None:
     """Have it raised here and now. To unset it, as Python's function can, too, leaves Python 3.11 in the belief that
     something is to come, and where lines are traced, as by coverage or a debugger, waiting for it for ever."""
     try:
-        _raise_in(this_thread, TooLong)
+        _raise_in(this_thread, CallTimeout)
         while True:
             pass
-    except TooLong:
+    except CallTimeout:
         pass
 
 

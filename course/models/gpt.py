@@ -2,7 +2,7 @@
 
 What a checkpoint holds and how it comes into the model is what lesson 11 teaches: nothing here loads one into the
 other. `shipped` reads the small one that the course brings along; a published one comes through `hub.py`, and
-`gpt_training.py` made ours.
+`tools/train_bundled_model.py` made ours.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class GPT(nn.Module):
 
 
 @dataclass(frozen=True)
-class Letters:
+class CharTokenizer:
     """A tokeniser: every letter of `alphabet` is a token."""
 
     alphabet: str
@@ -184,7 +184,7 @@ class _AsStored(nn.Module):
         return x @ self.stored + self.bias
 
 
-def as_stored(checkpoint: Checkpoint, n_heads: int, attend: Attend = masked_attention) -> GPT:
+def model_over_checkpoint(checkpoint: Checkpoint, n_heads: int, attend: Attend = masked_attention) -> GPT:
     """A model that computes with a checkpoint's tensors where they lie, nothing being copied, turned or cut apart.
 
     It is what a loaded model is compared with, and stands in for it.
@@ -213,7 +213,7 @@ def as_stored(checkpoint: Checkpoint, n_heads: int, attend: Attend = masked_atte
     return model
 
 
-def shipped() -> tuple[Checkpoint, Sizes, Letters]:
+def load_bundled_model() -> tuple[Checkpoint, Sizes, CharTokenizer]:
     """The small model that the course brings along: its checkpoint, sizes and tokeniser. MIT licence, as the course.
 
     The checkpoint has the names and layout of a published GPT-2, masks (`h.0.attn.bias`) included.
@@ -224,4 +224,4 @@ def shipped() -> tuple[Checkpoint, Sizes, Letters]:
     ):
         told = file.metadata()
         checkpoint = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
-    return checkpoint, Sizes.of(checkpoint, int(told["n_head"])), Letters(told["alphabet"])
+    return checkpoint, Sizes.of(checkpoint, int(told["n_head"])), CharTokenizer(told["alphabet"])

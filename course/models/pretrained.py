@@ -26,15 +26,15 @@ PIECE = re.compile(r"'(?:[sdmt]|ll|ve|re)| ?[^\W\d_]+| ?\d+| ?(?:[^\w\s]|_)+|\s+
 
 
 @dataclass(frozen=True)
-class Published:
+class PretrainedModel:
     """A checkpoint without the prefix that some files have, its sizes, and its tokeniser."""
 
     checkpoint: Checkpoint
     sizes: Sizes
-    tokens: BytePairs
+    tokens: BytePairTokenizer
 
 
-def fetch(model: str, folder: Path | None = None) -> Published:
+def fetch(model: str, folder: Path | None = None) -> PretrainedModel:
     """A published model by its name, e.g. "openai-community/gpt2": from `folder` (a cache in the home folder unless
     given), or into it from the hub, which takes some minutes and says how far it is.
 
@@ -48,7 +48,7 @@ def fetch(model: str, folder: Path | None = None) -> Published:
     return read(held)
 
 
-def read(folder: Path) -> Published:
+def read(folder: Path) -> PretrainedModel:
     """A published model from the four FILES in a folder."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     stored = load_file(folder / "model.safetensors")
@@ -57,7 +57,9 @@ def read(folder: Path) -> Published:
     lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()
     pairs = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#version")]
     merges = {(left, right): rank for rank, (left, right) in enumerate(pairs)}
-    return Published(checkpoint, Sizes.of(checkpoint, int(config["n_head"])), BytePairs(vocabulary, merges))
+    return PretrainedModel(
+        checkpoint, Sizes.of(checkpoint, int(config["n_head"])), BytePairTokenizer(vocabulary, merges)
+    )
 
 
 def _download(address: str, path: Path) -> None:
@@ -75,7 +77,7 @@ def _download(address: str, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class BytePairs:
+class BytePairTokenizer:
     """GPT-2's tokeniser: bytes, written as letters, of which the pair that was merged first is merged first.
 
     vocabulary  token -> id; merges  pair of tokens -> its rank

@@ -59,7 +59,7 @@ ENDS = (
 )
 
 
-def tales(letters: int, seed: int = 0) -> str:
+def generate_stories(letters: int, seed: int = 0) -> str:
     """So many letters of tales; a longer text begins with the shorter one."""
     draw, made, length = random.Random(seed), list[str](), 0
     while length < letters:

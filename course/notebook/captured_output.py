@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 
-from ..report import Aside
+from ..report import CodeNote
 
 KEPT = 100_000  # characters of one call
 LINES, WIDTH = 8, 160  # of one call in a report
 CALLS = 3  # in a report
 
 
-class Kept(io.TextIOBase):
+class CappedStream(io.TextIOBase):
     """A stream that keeps what is written to it, up to `KEPT` characters."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Kept(io.TextIOBase):
 
 
 @dataclass
-class Prints:
+class CapturedOutput:
     """What the calls of one check printed, each call with its text."""
 
     calls: list[tuple[str, str]] = field(default_factory=list)
@@ -41,11 +41,11 @@ class Prints:
         if text.strip():
             self.calls.append((call, text))
 
-    def asides(self, exercise: str, failed: list[str]) -> list[Aside]:
+    def as_asides(self, exercise: str, failed: list[str]) -> list[CodeNote]:
         """For a report: the first calls, before all others those that a text of `failed` begins with, and where the
         rest is."""
         ordered = sorted(self.calls, key=lambda one: not any(text.startswith(one[0]) for text in failed))[:CALLS]
-        shown = [Aside(_title(call), _cut(text)) for call, text in ordered]
+        shown = [CodeNote(_title(call), _cut(text)) for call, text in ordered]
         if shown and (len(self.calls) > CALLS or any(_cut(text) != text.rstrip("\n") for _, text in ordered)):
             shown[-1].text += f"\n\nAll that was printed ({_calls(len(self.calls))}): course.printed({exercise})"
         return shown

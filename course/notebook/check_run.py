@@ -15,17 +15,17 @@ from ..check_data import Case
 from ..harness import time_limits
 from ..harness.errors import not_written
 from ..harness.program import Observation, Program
-from ..harness.runner import Witness, observe
-from ..report import Aside, Report
-from .captured_output import Kept, Prints
+from ..harness.runner import CallHooks, observe
+from ..report import CodeNote, Report
+from .captured_output import CappedStream, CapturedOutput
 from .help.errors import WHERE, explained
-from .help.slips import slip
+from .help.slips import common_error_hint
 
 INTERRUPTED = "it had not ended when it was interrupted"
 NOT_TRIED = "not tried, since a call before it never ended"
 
 
-class Endless:
+class HungFunctions:
     """Functions that never ended, by the exercises that they answer."""
 
     def __init__(self) -> None:
@@ -47,24 +47,24 @@ class Endless:
 
 def _never_ends(name: str) -> Any:
     def stand_in(*_: Any, **__: Any) -> Any:
-        raise time_limits.TooLong(f"it calls `{name}`, which never ended")
+        raise time_limits.CallTimeout(f"it calls `{name}`, which never ended")
 
     return stand_in
 
 
-class Attempts:
+class CheckRun:
     """What the calls of one check left behind, beside their observations.
 
     stopped  the call that never ended, and why it was stopped; empty: all ended
     """
 
     def __init__(self) -> None:
-        self.prints = Prints()
+        self.prints = CapturedOutput()
         self.stopped = ""
-        self.error: Aside | None = None
+        self.error: CodeNote | None = None
         self.failed = Observation()  # what the error ended
 
-    def ask(self, case: Case, names: Mapping[str, Any]) -> Observation:
+    def run_case(self, case: Case, names: Mapping[str, Any]) -> Observation:
         """The observation of a case."""
         return self.run(case.program, names, case.text, must_raise=case.reference.exact.raised is not None)
 
@@ -72,27 +72,27 @@ class Attempts:
         """The observation of a program; `call` is its text, and `must_raise` says that an exception is right."""
         if self.stopped:
             return Observation(raised={"type": "NotTried", "bases": [], "message": NOT_TRIED, "line": ""})
-        witness = Witness(kept := Kept(), time_limits.limit(time_limits.CALL))
+        witness = CallHooks(kept := CappedStream(), time_limits.limit(time_limits.CALL))
         seen = observe(program, names, witness)
         self.prints.add(call, kept.text)
         if seen.raised is None:
             return seen
         if seen.raised["type"] == "KeyboardInterrupt":
-            seen.raised |= {"type": "TooLong", "message": INTERRUPTED}
-        if seen.raised["type"] == "TooLong":
+            seen.raised |= {"type": "CallTimeout", "message": INTERRUPTED}
+        if seen.raised["type"] == "CallTimeout":
             line = f", at the line `{seen.raised['line']}`" if seen.raised["line"] else ""
             self.stopped = f"`{' '.join(call.split())}`: {seen.raised['message']}{line}."
         elif witness.error and not (self.error or must_raise or not_written(seen.raised)):
             self.error, self.failed = explained(witness.error), seen
         return seen
 
-    def tell(self, shown: Report) -> None:
+    def add_to_report(self, shown: Report) -> None:
         """Add to a report what only this check saw."""
         if self.stopped:
             shown.headline = f"{self.stopped} The calls after it were not tried."
         elif self.error and shown.status not in ("right", "passes", "not started"):
-            said = slip(shown.exercise, [self.failed])
+            said = common_error_hint(shown.exercise, [self.failed])
             told = bool(said) and said in shown.headline  # one word of help is enough
             shown.asides.append(replace(self.error, title=WHERE) if told else self.error)
         failed = [text for row in shown.rows if row.status == "wrong" for text in row.details]
-        shown.asides += self.prints.asides(shown.exercise, failed)
+        shown.asides += self.prints.as_asides(shown.exercise, failed)

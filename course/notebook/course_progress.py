@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from ..report import GREY, INK, display_html
-from . import checking
+from . import catalog, session
 
 # Of the course's own lessons: they end with the core, or go on from there
 CORE_ENDS = "08_training"
@@ -17,7 +17,7 @@ ROAD = (
 
 
 @dataclass(frozen=True)
-class Line:
+class LessonProgress:
     """How far one lesson is. `next`: its first exercise that does not pass; "": all do."""
 
     lesson: str
@@ -32,27 +32,27 @@ class Line:
         return self.lesson.replace("_", " ")
 
 
-def lines() -> list[Line]:
+def lesson_progress() -> list[LessonProgress]:
     """All lessons, in order."""
-    return [_line(lesson) for lesson in checking.lessons()]
+    return [_line(lesson) for lesson in catalog.lessons()]
 
 
-def _line(lesson: str) -> Line:
-    exercises = checking.exercises_of(lesson)
-    known = {name: checking.notebook.memory.of(lesson, name) for name in exercises}
+def _line(lesson: str) -> LessonProgress:
+    exercises = catalog.exercises_of(lesson)
+    known = {name: session.current.store.get(lesson, name) for name in exercises}
     left = [name for name, one in known.items() if one.status != "passes"]
     points = sum(float(data["points"]) for data in exercises.values())
     earned = min(points, sum(one.earned for one in known.values()))
-    return Line(lesson, len(known) - len(left), len(known), earned, points, left[0] if left else "")
+    return LessonProgress(lesson, len(known) - len(left), len(known), earned, points, left[0] if left else "")
 
 
-def show() -> None:
+def show_course_progress() -> None:
     """Show the page: a table in a notebook, text elsewhere."""
-    found = lines()
-    display_html(page(found), words(found))
+    found = lesson_progress()
+    display_html(to_html(found), to_text(found))
 
 
-def words(found: list[Line]) -> str:
+def to_text(found: list[LessonProgress]) -> str:
     wide = max(len(line.title) for line in found)
     rows = [
         f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_done(line)}, {_points(line)}"
@@ -61,7 +61,7 @@ def words(found: list[Line]) -> str:
     return "\n".join(["The course so far:", *(f"  {row}" for row in rows), *_told(found)])
 
 
-def page(found: list[Line]) -> str:
+def to_html(found: list[LessonProgress]) -> str:
     """The table as HTML; nothing in it is told by colour alone."""
     cell = 'style="text-align:left;padding:2px 12px 2px 0"'
     head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in ("lesson", "", "exercises", "points", "next"))
@@ -73,13 +73,13 @@ def page(found: list[Line]) -> str:
     )
 
 
-def _cells(line: Line, how: str) -> str:
+def _cells(line: LessonProgress, how: str) -> str:
     ahead = f"<code>{escape(line.next)}</code>" if line.next else "✓"
     cells = "".join(f"<td {how}>{text}</td>" for text in (_bar(line), _done(line), _points(line), ahead))
     return f'<th scope="row" {how}>{escape(line.title)}</th>{cells}'
 
 
-def _bar(line: Line) -> str:
+def _bar(line: LessonProgress) -> str:
     share = 100 * line.done / line.exercises
     return (
         f'<div style="width:6em;border:1px solid {GREY}" role="img" aria-label="{_done(line)}">'
@@ -87,21 +87,21 @@ def _bar(line: Line) -> str:
     )
 
 
-def _done(line: Line) -> str:
+def _done(line: LessonProgress) -> str:
     return f"{line.done} of {line.exercises} pass"
 
 
-def _points(line: Line) -> str:
+def _points(line: LessonProgress) -> str:
     return f"{line.earned:g} of {line.points:g} points"
 
 
-def _told(found: list[Line]) -> list[str]:
+def _told(found: list[LessonProgress]) -> list[str]:
     """What is next, what is left, and where this is known from."""
     left = sum(line.exercises - line.done for line in found)
-    here = [line for line in found if line.next and line.lesson == checking.notebook.lesson]
+    here = [line for line in found if line.next and line.lesson == session.current.lesson]
     ahead = here or [line for line in found if line.next]
     told = [f"Next: {ahead[0].next}, in {ahead[0].lesson}. Left: {left} exercises."] if ahead else ["All of it passes."]
     if any(line.lesson == CORE_ENDS for line in found):
         told.append(ROAD)
-    path = checking.notebook.memory.path
+    path = session.current.store.path
     return [*told, f"Remembered in {path}; delete the file to forget."] if path else told

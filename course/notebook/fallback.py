@@ -10,17 +10,17 @@ from torch.overrides import resolve_name
 
 from ..harness import time_limits
 from ..models import torch_fallbacks
-from . import checking
+from . import check, session
 
 CALL = 60.0  # seconds of the processor's time for one call, which may be a training (see `following`)
 
 
-class Used:
+class AnswerOrFallback:
     """A function of the learner's, or PyTorch's in its place; `whose` says which."""
 
     def __init__(self, mine: Any, otherwise: Callable[..., Any], passes: bool) -> None:
         self.mine, self.otherwise, self.passes = mine, otherwise, passes
-        self.__name__ = checking.name_of(mine)
+        self.__name__ = session.name_of(mine)
 
     @property
     def whose(self) -> str:
@@ -40,8 +40,8 @@ class Used:
                     result = self.mine(*args, **kwargs)
                 if result is not None:  # as where a `return` was forgotten
                     return result
-            except time_limits.TooLong:
-                checking.notebook.endless.known[self.__name__] = self.mine
+            except time_limits.CallTimeout:
+                session.current.hung.known[self.__name__] = self.mine
             except Exception:
                 pass
             finally:
@@ -50,14 +50,14 @@ class Used:
         return self.otherwise(*args, **kwargs)
 
 
-def use(f: Any, otherwise: Callable[..., Any]) -> Used:
+def use(f: Any, otherwise: Callable[..., Any]) -> AnswerOrFallback:
     """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises or
     returns nothing.
 
     The result is called like a function (or constructed like a class); `.whose` names it for a caption.
     """
     try:
-        passes = f not in checking.notebook.endless and checking.passes_examples(f)
+        passes = f not in session.current.hung and check.passes_examples(f)
     except Exception:
         passes = False
-    return Used(f, otherwise, passes)
+    return AnswerOrFallback(f, otherwise, passes)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ..report import display_markdown, in_notebook
-from . import checking
-from .ipython_history import last_cells
+from . import catalog, session
+from .ipython_history import recent_cells
 
 NONE_BEGUN = 'No lesson has begun: call begin("02_softmax") first.'
 READY = (
@@ -27,7 +27,7 @@ READY = (
 )
 FOLDER = "hand_in"
 COLAB = "google.colab"
-MANY = 5  # faults of a kind that are told one by one
+MAX_LISTED = 5  # faults of a kind that are told one by one
 
 
 class NotFound(Exception):
@@ -35,7 +35,7 @@ class NotFound(Exception):
 
 
 @dataclass
-class Saved:
+class SavedNotebook:
     """A notebook as it lies in its file, or as Colab holds it. `name` is the file's."""
 
     name: str
@@ -50,43 +50,43 @@ class Saved:
 def hand_in() -> None:
     """Write the notebook, as it was saved, under the name that it is handed in by, and offer it for download. Never
     raises."""
-    lesson = checking.notebook.lesson
+    lesson = session.current.lesson
     if lesson is None:
         print(NONE_BEGUN)
         return
     try:
-        path = write(saved(lesson, checking.notebook.names), lesson)
+        path = write(saved(lesson, session.current.names), lesson)
     except (NotFound, OSError) as error:
         print(f"Nothing was written: {error}")
         return
     ready = readiness(lesson)
     display_markdown("\n\n".join([*ready, f"**`{path.as_posix()}`** is the file to hand in."]))
     if in_notebook():
-        offer(path)
+        offer_download(path)
 
 
 def readiness(lesson: str) -> list[str]:
     """Whether the notebook is ready to hand in, in sentences."""
     try:
-        found = faults(saved(lesson, checking.notebook.names), checking.exercises_of(lesson))
+        found = problems(saved(lesson, session.current.names), catalog.exercises_of(lesson))
     except NotFound as error:
         return [f"Ready to hand in? That cannot be told: {error}"]
     return [f"Ready to hand in? No, not yet. {fault}" for fault in found] or [READY]
 
 
-def saved(lesson: str, names: Mapping[str, Any]) -> Saved:
+def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
     """The notebook of a lesson, whose kernel has these names. Raises NotFound."""
     if COLAB in sys.modules:
-        return Saved(f"{lesson}.ipynb", _from_colab())
+        return SavedNotebook(f"{lesson}.ipynb", _from_colab())
     given = [names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"), f"{lesson}.ipynb"]
     paths = [Path(path) for path in given if isinstance(path, str) and path.endswith(".ipynb")]
     for path in [*paths, *_copies(lesson)]:
         if path.is_file():
-            return Saved(path.name, read(path))
+            return SavedNotebook(path.name, read(path))
     raise NotFound(f"no notebook file is known here. Save the notebook as {lesson}.ipynb beside where it runs.")
 
 
-def faults(notebook: Saved, exercises: Iterable[str]) -> list[str]:
+def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     """What stands in the way of handing a notebook in, in sentences; empty: nothing does."""
     wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
     found = Counter(_marked(cell) for cell in notebook.cells)
@@ -103,7 +103,7 @@ def faults(notebook: Saved, exercises: Iterable[str]) -> list[str]:
     return [f"{what}: {_listed(which)}. {todo}" for what, which, todo in told if which]
 
 
-def write(notebook: Saved, lesson: str) -> Path:
+def write(notebook: SavedNotebook, lesson: str) -> Path:
     """Write a notebook under the name that it is handed in by, in a folder of its own; returns where."""
     path = Path(FOLDER) / f"{lesson}.ipynb"
     path.parent.mkdir(exist_ok=True)
@@ -111,7 +111,7 @@ def write(notebook: Saved, lesson: str) -> Path:
     return path
 
 
-def offer(path: Path) -> None:
+def offer_download(path: Path) -> None:
     """Let the person download a file that was written: by the browser in Colab, by a link elsewhere."""
     if COLAB in sys.modules:
         sys.modules[COLAB].files.download(str(path))
@@ -183,13 +183,13 @@ def _failed(cell: Mapping[str, Any]) -> bool:
     return any(output.get("output_type") == "error" for output in cell.get("outputs") or ())
 
 
-def _ran_otherwise(notebook: Saved, name: str) -> bool:
+def _ran_otherwise(notebook: SavedNotebook, name: str) -> bool:
     """Whether the last cell that ran and defines `name` is none of the file's."""
     defines = re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
-    ran = next((cell for cell in last_cells() if defines.search(cell)), None)
+    ran = next((cell for cell in recent_cells() if defines.search(cell)), None)
     return ran is not None and ran.strip() not in {source(cell).strip() for cell in notebook.cells}
 
 
 def _listed(parts: list[str]) -> str:
-    cut = parts if len(parts) <= MANY else [*parts[:MANY], f"{len(parts) - MANY} more"]
+    cut = parts if len(parts) <= MAX_LISTED else [*parts[:MAX_LISTED], f"{len(parts) - MAX_LISTED} more"]
     return cut[0] if len(cut) == 1 else f"{', '.join(cut[:-1])} and {cut[-1]}"

@@ -1,39 +1,29 @@
-"""Which hint is due: the next one for a person who asks again, and the same one for a notebook that runs again."""
+"""`hint`: the next hint for an exercise."""
 
 from __future__ import annotations
 
-from ..report import shell
-from .ipython_history import last_cells, speaks_of
+from dataclasses import replace
+from typing import Any
+
+from ..harness.serialization import PackingError
+from ..report import display_markdown
+from . import session
 
 
-class Hints:
-    """How far each exercise's hints have been shown.
-
-    Who is stuck asks right after writing, checking or asking before. When all cells run, what ran before the cell with
-    the hint stands above it in the notebook, and does not speak of the exercise.
-    """
-
-    def __init__(self) -> None:
-        self.shown: dict[str, int] = {}  # exercise -> the place of the hint that was shown last
-        self.cells: dict[str, int] = {}  # exercise -> the number of the cell in which that was
-
-    def next(self, exercise: str, count: int, after: int = 0) -> int:
-        """The place, from 0, of the hint to show among `count`; `after`: so many were shown in other sessions."""
-        place = self.shown.get(exercise, min(after, count) - 1)
-        if place < 0 or self._asked_again(exercise):
-            place = min(place + 1, count - 1)
-        self.shown[exercise] = place
-        self.cells[exercise] = _number()
-        return place
-
-    def _asked_again(self, exercise: str) -> bool:
-        if shell() is None or self.cells.get(exercise) == _number():
-            return True
-        cells = last_cells()
-        next(cells, "")  # the one that runs
-        return speaks_of(next(cells, ""), exercise)
-
-
-def _number() -> int:
-    """The running cell's."""
-    return getattr(shell(), "execution_count", 0)
+def hint(f: Any) -> None:
+    """Show the next hint for the exercise `f`: a question, then the idea, then the shape of the code. Where the whole
+    notebook runs again, the same one."""
+    name = session.name_of(f)
+    try:
+        lesson, hints = session.lesson_of(name), session.exercise_data(name)["hints"]
+    except (LookupError, OSError, PackingError) as error:
+        print(error)
+        return
+    if not hints:
+        print(f"There are no hints for {name}.")
+        return
+    known = session.current.store.get(lesson, name)
+    index = session.current.hints.next_hint(name, len(hints), already_shown=known.hints)
+    session.current.store.record(lesson, name, replace(known, hints=max(known.hints, index + 1)))
+    again = " (the last one)" if index == len(hints) - 1 else ""
+    display_markdown(f"**Hint {index + 1} of {len(hints)}{again}.** {hints[index]}")

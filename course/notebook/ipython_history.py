@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from ..report import shell
 
 
-def last_cells() -> Iterator[str]:
+def recent_cells() -> Iterator[str]:
     """The cells that ran, as they were written, the running one first; none where there is no IPython."""
     history = getattr(shell(), "history_manager", None)
     yield from reversed(history.input_hist_raw if history else [])
 
 
-def speaks_of(code: str, name: str) -> bool:
+def mentions(code: str, name: str) -> bool:
     """Whether code defines or uses what is called so; code that Python cannot read, whether it has the word."""
     if name not in code:
         return False

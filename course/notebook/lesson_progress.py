@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from ..report import Report, Row, display, in_notebook
-from . import checking, course_progress, hand_in
+from . import catalog, check, course_progress, hand_in, session
 
 
 def progress() -> None:
     """Check every exercise of the lesson again, and show where each stands, in a notebook also whether it is ready to
     hand in; then how far the whole course is, where that is remembered."""
-    lesson = checking.notebook.lesson
+    lesson = session.current.lesson
     if lesson is None:
         print(hand_in.NONE_BEGUN)
         return
-    shown = standing()
+    shown = lesson_report()
     if in_notebook():
         shown.notes = hand_in.readiness(lesson)
     display(shown)
-    if checking.notebook.memory.path:
-        course_progress.show()
+    if session.current.store.path:
+        course_progress.show_course_progress()
 
 
-def standing() -> Report:
+def lesson_report() -> Report:
     """Where every exercise of the lesson that has begun stands now."""
     rows, earned, total = [], 0.0, 0.0
-    for name, data in checking.exercises_of(checking.notebook.lesson or "").items():
+    for name, data in catalog.exercises_of(session.current.lesson or "").items():
         status, points = _status(name)
         earned, total = earned + points, total + data["points"]
         rows.append(Row(f"`{name}`", status, f"{data['points']:g} points"))
@@ -33,28 +33,28 @@ def standing() -> Report:
     begun = "partly right" if earned else "wrong" if any(row.status != "not started" for row in rows) else "not started"
     status = "passes" if done == len(rows) else begun
     headline = f"{done} of {len(rows)} exercises pass."
-    return Report(checking.notebook.lesson or "", status, earned, total, rows + stars, headline=headline)
+    return Report(session.current.lesson or "", status, earned, total, rows + stars, headline=headline)
 
 
 def _challenges() -> list[Row]:
     """Where the lesson's challenges stand, which count for nothing but themselves; their stars are full where won."""
     rows = []
-    for name, data in checking.challenges_of(checking.notebook.lesson or "").items():
+    for name, data in catalog.challenges_of(session.current.lesson or "").items():
         status, won = _status(name)
         rows.append(Row(f"Challenge `{name}`", status, "★" * int(won) + "☆" * (data["stars"] - int(won))))
     return rows
 
 
 def _status(name: str) -> tuple[str, float]:
-    if name not in checking.notebook.names:
+    if name not in session.current.names:
         return "not started", 0.0
-    f = checking.notebook.names[name]
-    if f in checking.notebook.endless:
+    f = session.current.names[name]
+    if f in session.current.hung:
         return "wrong", 0.0
     try:
-        of, shown = checking.notebook.last.get(name, (None, None))
-        if shown is None or of is not f or not checking.passes_examples(f):
-            shown = checking.checked(f)
+        of, shown = session.current.last.get(name, (None, None))
+        if shown is None or of is not f or not check.passes_examples(f):
+            shown = check.check_report(f)
         return shown.status, shown.earned
     except Exception:
         return "needs a person", 0.0

@@ -10,7 +10,7 @@ NAMES = ("begin", "check", "hint", "use", "progress", "figures", "interactive")
 _kept: dict[str, Any] = {}
 
 
-def guard() -> None:
+def restore_course_names() -> None:
     """From the running cell on, look after every cell whether the names that were imported from the course still are
     the course's, give back what is not, and say so. Outside IPython nothing is done."""
     ipython = shell()

@@ -17,15 +17,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..check_data import Asked, case_of
-from . import checking, hand_in
-from .check_run import Attempts
-from .fallback import Used
+from ..check_data import CaseResults, case_of
+from . import catalog, hand_in, session
+from .check_run import CheckRun
+from .fallback import AnswerOrFallback
 
 DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
-class Earlier(Used):
+class PriorAnswer(AnswerOrFallback):
     """A function of the learner's from an earlier lesson, or PyTorch's in its place."""
 
     def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
@@ -39,19 +39,19 @@ class Earlier(Used):
         return f"your {written}" if self.passes else f"PyTorch, in place of your {written}"
 
 
-def earlier(name: str, otherwise: Callable[..., Any]) -> Earlier:
+def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
     """The learner's answer to an exercise of any lesson where it passes the examples there, `otherwise` in its place.
 
     It is looked for in this notebook, and then in the saved notebook of its lesson. Raises LookupError for a name that
     no lesson has.
     """
-    lesson = next((one for one in checking.lessons() if name in checking.exercises_of(one)), "")
+    lesson = next((one for one in catalog.lessons() if name in catalog.exercises_of(one)), "")
     if not lesson:
         raise LookupError(f"no lesson has an exercise {name!r}")
-    here = checking.notebook.names
-    found = (names for names in (here, *map(defined, notebooks_of(lesson))) if callable(names.get(name)))
+    here = session.current.names
+    found = (names for names in (here, *map(run_definitions, notebooks_of(lesson))) if callable(names.get(name)))
     passing = next((names[name] for names in found if _passes(lesson, name, names)), None)
-    return Earlier(lesson, name, passing, otherwise)
+    return PriorAnswer(lesson, name, passing, otherwise)
 
 
 def notebooks_of(lesson: str) -> list[Path]:
@@ -61,7 +61,7 @@ def notebooks_of(lesson: str) -> list[Path]:
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def defined(path: Path) -> dict[str, Any]:
+def run_definitions(path: Path) -> dict[str, Any]:
     """What the cells of a notebook define; nothing, where it cannot be read. What fails to be defined is left out."""
     names: dict[str, Any] = {"__name__": path.stem, "torch": torch, "nn": nn, "F": nn.functional, "math": math}
     for statement in _statements(path):
@@ -85,6 +85,6 @@ def _statements(path: Path) -> Iterator[ast.stmt]:
 
 def _passes(lesson: str, name: str, names: dict[str, Any]) -> bool:
     """Whether the exercise's visible examples are right with these names."""
-    asked = Asked(Attempts().ask)
-    asked.ask([case_of(one) for one in checking.exercises_of(lesson)[name]["cases"]], names)
+    asked = CaseResults(CheckRun().run_case)
+    asked.run_cases([case_of(one) for one in catalog.exercises_of(lesson)[name]["cases"]], names)
     return asked.right

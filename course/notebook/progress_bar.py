@@ -10,20 +10,20 @@ from typing import Any
 
 from ..report import in_notebook
 
-A_MOMENT = 0.5  # seconds until it appears, and then until it is drawn again
+SHOW_AFTER_SECONDS = 0.5  # seconds until it appears, and then until it is drawn again
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[Bar]:
+def check_progress(what: str) -> Iterator[ProgressBar]:
     """A bar for `what` in a notebook or a terminal, and nothing elsewhere."""
-    bar = Bar(what)
+    bar = ProgressBar(what)
     try:
         yield bar
     finally:
         bar.clear()
 
 
-class Bar:
+class ProgressBar:
     """Called with how many of `total` steps are done."""
 
     def __init__(self, what: str) -> None:
@@ -33,7 +33,7 @@ class Bar:
         self.printed = ""
 
     def __call__(self, done: int) -> None:
-        if time.monotonic() - self.drawn < A_MOMENT:
+        if time.monotonic() - self.drawn < SHOW_AFTER_SECONDS:
             return
         self.drawn = time.monotonic()
         text = f"{done} of {self.total} {self.what}"

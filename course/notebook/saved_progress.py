@@ -25,7 +25,7 @@ STATUSES = ("passes", "partly right", "wrong", "not allowed", "needs a person", 
 
 
 @dataclass
-class Known:
+class ExerciseProgress:
     """What is known of one exercise.
 
     status  of the last check; `earned` are its points
@@ -41,10 +41,10 @@ class Known:
     tries: list[int] = field(default_factory=list)
 
 
-Lessons = dict[str, dict[str, Known]]  # lesson -> exercise -> what is known of it
+Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> what is known of it
 
 
-class Memory:
+class ProgressStore:
     """What is known of all exercises, in this process and, where there is a file, beyond it. Never raises."""
 
     def __init__(self, path: Path | None) -> None:
@@ -57,12 +57,12 @@ class Memory:
             self._lessons = self._read()
         return self._lessons
 
-    def of(self, lesson: str, exercise: str) -> Known:
-        return self.lessons.get(lesson, {}).get(exercise, Known())
+    def get(self, lesson: str, exercise: str) -> ExerciseProgress:
+        return self.lessons.get(lesson, {}).get(exercise, ExerciseProgress())
 
-    def note(self, lesson: str, exercise: str, known: Known) -> None:
+    def record(self, lesson: str, exercise: str, known: ExerciseProgress) -> None:
         """Remember this, beside what other notebooks have noted since."""
-        if self.of(lesson, exercise) == known:
+        if self.get(lesson, exercise) == known:
             return
         if self.path:
             self._lessons = self._read() or self._lessons
@@ -92,9 +92,9 @@ class Memory:
             return {}
 
 
-def opened() -> Memory:
+def open_store() -> ProgressStore:
     """The learner's memory, where this environment keeps one."""
-    return Memory(place())
+    return ProgressStore(place())
 
 
 def place() -> Path | None:
@@ -145,13 +145,13 @@ def _parsed(text: bytes) -> Lessons:
     }
 
 
-def _known(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> Known:
+def _known(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:
     if status not in STATUSES or not 0 <= float(earned) <= 1000 or not 0 <= int(hints) <= 1000:
         raise ValueError("out of bounds")
-    return Known(status, float(earned), bool(passed), int(hints), [int(one) for one in tries])
+    return ExerciseProgress(status, float(earned), bool(passed), int(hints), [int(one) for one in tries])
 
 
-def code_of(f: Any) -> int | None:
+def bytecode_hash(f: Any) -> int | None:
     """A number for what the code of a function or class does, whatever its comments and spaces; None: it has none."""
     parts = list(_parts(f))
     return zlib.crc32(repr(parts).encode()) if parts else None

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from ..report import display_markdown
-from . import checking
+from . import catalog, session
 
 TRIES = 3  # different answers that were checked
 
@@ -19,9 +19,9 @@ TRIES = 3  # different answers that were checked
 def solution(f: Any) -> None:
     """Show right answers to the exercise `f` in several styles, each with what it gains and what it pays: once yours
     passes, or after all hints and three tries that you checked. Never raises."""
-    name = checking.name_of(f)
+    name = session.name_of(f)
     try:
-        lesson = checking.lesson_of(name)
+        lesson = session.lesson_of(name)
         answers = _published(lesson, name)
         missing = _still_missing(lesson, name)
     except (LookupError, OSError, ValueError) as error:
@@ -38,12 +38,12 @@ def solution(f: Any) -> None:
 
 def _published(lesson: str, name: str) -> list[dict[str, str]]:
     """Raises FileNotFoundError where the solutions are not published, ValueError where their file is damaged."""
-    path = checking.place_of(f"{lesson}{checking.SOLUTIONS}")
+    path = catalog.find_file(f"{lesson}{catalog.SOLUTIONS}")
     try:
         answers: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))[name]
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"The solutions of {lesson} are not here. They are in a file of their own, {lesson}{checking.SOLUTIONS}: "
+            f"The solutions of {lesson} are not here. They are in a file of their own, {lesson}{catalog.SOLUTIONS}: "
             "an open course publishes it with its notebooks, a graded one when it is over. Look where you got this "
             "notebook, and put that file beside it."
         ) from None
@@ -54,7 +54,7 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
 
 def _still_missing(lesson: str, name: str) -> str:
     """What is still to be done before solutions are shown, in a sentence; empty where nothing is."""
-    known, hints = checking.notebook.memory.of(lesson, name), len(checking.exercises_of(lesson)[name]["hints"])
+    known, hints = session.current.store.get(lesson, name), len(catalog.exercises_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""
     return f"So far: {known.hints} of {hints} hints, {min(len(known.tries), TRIES)} of {TRIES} tries."

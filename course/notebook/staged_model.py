@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..models import torch_fallbacks
-from . import checking
-from .prior_answers import Earlier, earlier
+from . import session
+from .prior_answers import PriorAnswer, find_prior_answer
 
 WIDTH, HEADS = 32, 2
 ALPHABET = "abcdefghijklmnopqrstuvwxyz ,."
@@ -34,7 +34,7 @@ class Part:
     until: str = "99"
 
 
-PARTS = (
+STAGES = (
     Part("03_queries_keys_values", "embed", "a vector for each letter", F.embedding),
     Part("03_queries_keys_values", "project_qkv", "queries, keys, values", torch_fallbacks.projections, "06"),
     Part("03_queries_keys_values", "attention", "each letter takes from all", torch_fallbacks.attention, "04"),
@@ -46,7 +46,7 @@ PARTS = (
 )
 
 
-class Growing:
+class StagedModel:
     """The model as a lesson leaves it.
 
     parts  name -> the learner's part, or PyTorch's (`.passes` and `.whose` tell which), in the model's order
@@ -54,10 +54,10 @@ class Growing:
 
     def __init__(self, lesson: str) -> None:
         number = lesson[:2]
-        here = [part for part in PARTS if part.lesson[:2] <= number < part.until]
+        here = [part for part in STAGES if part.lesson[:2] <= number < part.until]
         self.stage = max(part.lesson for part in here)[:2]
         self.does = {part.name: part.does for part in here}
-        self.parts: dict[str, Earlier] = {part.name: earlier(part.name, part.otherwise) for part in here}
+        self.parts: dict[str, PriorAnswer] = {part.name: find_prior_answer(part.name, part.otherwise) for part in here}
 
     @property
     def whose(self) -> str:
@@ -93,15 +93,15 @@ class Growing:
         return _pair(parts["attention" if self.stage == "03" else "scaled_dot_product_attention"](*projected))
 
 
-def grown() -> Growing:
+def current_model() -> StagedModel:
     """The model as the lesson that has begun leaves it. Raises ValueError where no lesson that has parts has begun."""
-    lesson = checking.notebook.lesson or ""
+    lesson = session.current.lesson or ""
     if lesson[:2] < "03":
         raise ValueError(f"lesson {lesson!r} has no part of the model: it grows from lesson 3 on")
-    return Growing(lesson)
+    return StagedModel(lesson)
 
 
-class AsBuiltIn(nn.Module):
+class MultiheadAttentionAdapter(nn.Module):
     """An attention like `RotarySelfAttention`, called as `nn.MultiheadAttention` is: it can take that one's place."""
 
     batch_first = False  # PyTorch's own block would take a short cut past it
@@ -122,11 +122,11 @@ def with_attention(block: nn.Module, attention: nn.Module) -> nn.Module:
     found = [name for name, part in block.named_children() if isinstance(part, nn.MultiheadAttention)]
     if len(found) != 1:
         raise ValueError(f"block has {len(found)} parts that are nn.MultiheadAttention; one is replaced")
-    setattr(block, found[0], AsBuiltIn(attention))
+    setattr(block, found[0], MultiheadAttentionAdapter(attention))
     return block
 
 
-def refitted(model: nn.Module, attention: Callable[[int, int], nn.Module]) -> nn.Module:
+def with_new_attention(model: nn.Module, attention: Callable[[int, int], nn.Module]) -> nn.Module:
     """The lesson's language model with `attention(width, heads)` in each of its `blocks`, where its numbers lie."""
     weight: Tensor = model.get_parameter("tokens.weight")
     for block in model.get_submodule("blocks").children():

@@ -20,7 +20,7 @@ from ..report import in_notebook
 REDRAW = 0.3  # seconds
 
 
-class following:
+class TrainingProgress:
     """`with following(model, steps, look, every=100): train(model, ...)` shows how far the training has come.
 
     Every step of an optimizer of the model's parameters counts. `look(done)` is called before the first step, after
@@ -35,7 +35,7 @@ class following:
         self.done, self.looked_at, self.said = 0, -1, ""
         self.handle: Any = None
 
-    def __enter__(self) -> following:
+    def __enter__(self) -> TrainingProgress:
         self.began = time.monotonic()
         self._look()
         self._draw()

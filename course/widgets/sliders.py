@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import figures
 from ..report import display_html, in_notebook
-from .static_sliders import on_a_page, stepped
+from .static_sliders import rendering_static_page, static_sliders
 
 # In a strip a picture may shrink to half its size before the strip is broken into two lines.
 IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
@@ -68,9 +68,9 @@ def slider(
     shown = [_filled(first, entry) for entry in (strip or _three(choices))]
     pictures = [_picture(draw, values, _caption(values), IN_STRIP) for values in shown]
     page = f'<div style="display:flex;flex-wrap:wrap;gap:0.5em">{"".join(pictures)}</div>'
-    if on_a_page():
-        page = f"<noscript>{page}</noscript>{stepped(choices, first, lambda values: _picture(draw, values))}"
-    moving = in_notebook() and not on_a_page()
+    if rendering_static_page():
+        page = f"<noscript>{page}</noscript>{static_sliders(choices, first, lambda values: _picture(draw, values))}"
+    moving = in_notebook() and not rendering_static_page()
     display_html(f"{page}<script>{NAMES}</script>" if moving else page, "\n".join(map(_caption, shown)))
     if moving:
         from IPython.display import display

@@ -12,7 +12,7 @@ from html import escape
 from itertools import product
 from typing import Any
 
-ON_A_PAGE = "ATTENTION_COURSE_ON_A_PAGE"
+STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
 Choices = Mapping[str, list[Any]]
 MOST = 64  # pictures; each is some 30 kB of the page
 SCRIPT = """
@@ -36,12 +36,12 @@ SCRIPT = """
 """
 
 
-def on_a_page() -> bool:
+def rendering_static_page() -> bool:
     """Whether what is shown now will be looked at without a kernel."""
-    return bool(os.environ.get(ON_A_PAGE))
+    return bool(os.environ.get(STATIC_PAGE_ENV))
 
 
-def stepped(
+def static_sliders(
     choices: Mapping[str, list[Any]], first: Mapping[str, Any], picture: Callable[[dict[str, Any]], str]
 ) -> str:
     """Sliders over pictures as HTML that needs nothing around it.

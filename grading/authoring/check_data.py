@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -21,33 +21,31 @@ from typing import Any
 
 import torch
 
-from course.check_data import parts
+from course.check_data import split_packed
 from course.checkers import NamedChecker
 from course.harness.check_case import coerced
 from course.harness.diagnose import same_outcome
-from course.harness.fingerprints import alike, sketched, to_record
+from course.harness.fingerprints import fingerprint, same_fingerprint, to_record
 from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
 
-from ..course_dir.paths import CourseError
+from ..errors import CheckDataError
 from ..exercises.case import Case, describe, to_program
 from ..exercises.exercise import Exercise, Mistake
 from ..exercises.lesson import load_lesson
-from ..grader.references import Prepared, gives, judge_case, prepare, prepare_case
+from ..grader.references import PreparedCase, judge_case, outcomes_of, prepare, prepare_case
 
 EXAMPLE_SEED = 0
 PRACTICE_SEED = 1 << 56  # one more than any that is made of a course's secret (`seeds.seed_of`)
 
 
-class ExportError(CourseError):
-    """A contract has what cannot be data. The message names the exercise, the case and the remedy."""
-
-
-def export_lesson(tests: Path) -> dict[str, bytes]:
+def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, bytes]:
     """Files under course/examples, by name, of exercises and challenges. Their numbers are this machine's, to the last
     digit; see `build.py`.
 
-    Raises ExportError.
+    only  exercises whose practice is made; the examples are those of the whole lesson
+
+    Raises CheckDataError.
     """
     lesson = load_lesson(tests)
     examples = {"lesson": lesson.name, "exercises": {n: exported_examples(e) for n, e in lesson.exercises.items()}}
@@ -55,13 +53,14 @@ def export_lesson(tests: Path) -> dict[str, bytes]:
         examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
     for name, exercise in lesson.all_exercises.items():
-        packed = exported_practice(exercise)
-        made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
+        if only is None or name in only:
+            packed = exported_practice(exercise)
+            made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
     return made
 
 
 def exported_examples(exercise: Exercise) -> dict[str, Any]:
-    """What a lesson's file of examples holds of this exercise. Raises ExportError."""
+    """What a lesson's file of examples holds of this exercise. Raises CheckDataError."""
     return {
         "points": exercise.points,
         **({"stars": exercise.stars} if exercise.stars else {}),
@@ -74,11 +73,11 @@ def exported_examples(exercise: Exercise) -> dict[str, Any]:
     }
 
 
-def _prepared_examples(exercise: Exercise) -> list[Prepared]:
+def _prepared_examples(exercise: Exercise) -> list[PreparedCase]:
     return [prepare_case(exercise, case, 0, EXAMPLE_SEED) for _, case in exercise.visible()]
 
 
-def practice_cases(exercise: Exercise) -> list[Prepared]:
+def practice_cases(exercise: Exercise) -> list[PreparedCase]:
     """The cases of the criteria, drawn for practice, but for those that are kept for the grade alone."""
     return [p for p in prepare(exercise, PRACTICE_SEED) if not p.case.graded_only_reason]
 
@@ -87,17 +86,17 @@ def practice_cases(exercise: Exercise) -> list[Prepared]:
 def practised(exercise: Exercise) -> dict[str, list[Observation]]:
     """What every known mistake gives in the examples and in the practice cases, by its name, as `mistaken`."""
     programs = [p.program(()) for p in (*_prepared_examples(exercise), *practice_cases(exercise))]
-    return {one.name: gives(one, programs) for mistake in exercise.mistakes for one in mistake.all_forms}
+    return {one.name: outcomes_of(one, programs) for mistake in exercise.mistakes for one in mistake.all_forms}
 
 
 def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     """What the file of practice of this exercise holds, packed: what is asked, and the known mistakes.
 
-    Raises ExportError.
+    Raises CheckDataError.
     """
     drawn = practice_cases(exercise)
     asked = [*_prepared_examples(exercise), *drawn]
-    right = [sketched(coerced(p.reference.native, p.reference)) for p in asked]
+    right = [fingerprint(coerced(p.reference.native, p.reference)) for p in asked]
     counts = [sum(p.criterion == index for p in drawn) for index in range(len(exercise.criteria))]
     record = {
         "criteria": [
@@ -112,9 +111,9 @@ def exported_practice(exercise: Exercise) -> tuple[bytes, bytes]:
     return pack(record), pack(mistakes)
 
 
-def _case(exercise: Exercise, name: str, text: str, p: Prepared) -> dict[str, Any]:
+def _case(exercise: Exercise, name: str, text: str, p: PreparedCase) -> dict[str, Any]:
     if p.case.checker and not isinstance(p.case.checker, NamedChecker):
-        raise ExportError(
+        raise CheckDataError(
             f"{exercise.name}, {name!r}: {text} is checked by code, which is not data; use a checker of "
             "course.checkers, or keep it for the grade alone: `.graded_only(why)`"
         )
@@ -141,7 +140,7 @@ def _case(exercise: Exercise, name: str, text: str, p: Prepared) -> dict[str, An
 
 
 def _each(
-    exercise: Exercise, mistake: Mistake, asked: Sequence[Prepared], right: Sequence[Observation]
+    exercise: Exercise, mistake: Mistake, asked: Sequence[PreparedCase], right: Sequence[Observation]
 ) -> list[dict[str, Any]]:
     """Which cases a mistake misses and what it gives there; once where several values of its constant give the same."""
     found: list[list[Observation]] = []
@@ -151,10 +150,12 @@ def _each(
     return [_missed(asked, right, given) for given in found]
 
 
-def _missed(asked: Sequence[Prepared], right: Sequence[Observation], given: Sequence[Observation]) -> dict[str, Any]:
+def _missed(
+    asked: Sequence[PreparedCase], right: Sequence[Observation], given: Sequence[Observation]
+) -> dict[str, Any]:
     """The cases that a mistake misses, and what it gives wherever that is not what a right answer gives: where there is
     no single right value, it may give something else and be right."""
-    sketches = [sketched(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
+    sketches = [fingerprint(coerced(seen, p.reference)) for p, seen in zip(asked, given, strict=True)]
     misses = [i for i, (p, seen) in enumerate(zip(asked, given, strict=True)) if judge_case(p, seen)]
     differs = [i for i in range(len(asked)) if i in misses or not same_outcome(sketches[i], right[i])]
     return {"misses": misses, "differs": differs, "outcomes": [to_record(sketches[i]) for i in differs]}
@@ -182,7 +183,7 @@ def same_examples(one: bytes, other: bytes) -> bool:
                 and torch.allclose(a.double(), b.double(), rtol=10 * room, atol=room, equal_nan=True)
             )
         if isinstance(a, Node) and isinstance(b, Node) and a.kind == b.kind == "sketch":
-            return alike(a, b)
+            return same_fingerprint(a, b)
         if isinstance(a, Node):
             return isinstance(b, Node) and a.kind == b.kind and same(vars(a), vars(b))
         if isinstance(a, dict):
@@ -202,7 +203,7 @@ def same_examples(one: bytes, other: bytes) -> bool:
 def _opened(blob: bytes) -> Any:
     """A file of practice, else one of examples."""
     try:
-        packed = parts(blob)
+        packed = split_packed(blob)
     except PackingError:
         return unpack(blob)
     return list(map(unpack, packed))

@@ -13,16 +13,16 @@ import re
 import tomllib
 from pathlib import Path
 
-from course.notebook.checking import SOLUTIONS
+from course.notebook.catalog import SOLUTIONS
 
-from ..course_dir.paths import CourseError
+from ..errors import CourseError
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 from ..notebooks.cells import grade_id
-from .build import read_lesson
+from .lesson_text import read_lesson
 
 FILE = "solutions.toml"
-OWN = "solution"
+LESSON_SOLUTION = "solution"
 MARKS = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[^\n]*\n?", re.MULTILINE)
 
 
@@ -35,7 +35,7 @@ def solutions_of(root: Path, name: str) -> dict[str, bytes]:
     answers = {
         exercise.name: [
             {"code": _code(exercise, title, own[exercise.name], f"grader_tests/{name}/{FILE}"), "comment": comment}
-            for title, comment in chosen.get(exercise.name, {OWN: ""}).items()
+            for title, comment in chosen.get(exercise.name, {LESSON_SOLUTION: ""}).items()
         ]
         for exercise in exercises.values()
     }
@@ -69,7 +69,7 @@ def _without_docstrings(code: str) -> str:
 
 
 def _code(exercise: Exercise, title: str, own: str, where: str) -> str:
-    if title == OWN:
+    if title == LESSON_SOLUTION:
         return own
     try:
         return exercise.alternative(title).cell

@@ -18,7 +18,8 @@ from traitlets import List, Unicode
 from traitlets.config import Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
-from ..course_dir.paths import CONFIG, CourseError
+from ..course_dir.paths import CONFIG
+from ..errors import CourseError
 
 PACKAGE = "attention-course"
 SET_UP = "set-up"  # the id of the cell
@@ -113,7 +114,7 @@ class Delivery(Configurable):
 
 
 @dataclass(frozen=True)
-class Origin:
+class PackageSource:
     """What first cells and badges say.
 
     version  of the package, with which the notebooks belong together
@@ -145,21 +146,21 @@ def delivery(root: Path) -> Delivery:
     return Delivery(config=PyFileConfigLoader(CONFIG, path=str(root)).load_config())
 
 
-def origin(settings: Delivery) -> Origin:
+def origin(settings: Delivery) -> PackageSource:
     """Raises CourseError for a setting that leads nowhere, or to another version than is installed here."""
     number = version(PACKAGE)
     package = settings.package.replace("{version}", number) or wheel_of(number)
     if package not in (wheel_of(number), f"{PACKAGE}=={number}"):
         _hold_to_a_wheel(package, number)
     if not settings.repository:
-        return Origin(number, package)
+        return PackageSource(number, package)
     found = GITHUB.fullmatch(settings.repository)
     if not found:
         raise CourseError(
             f"{CONFIG}: c.Delivery.repository is {settings.repository!r}, which is no repository that Colab opens: "
             "write https://github.com/OWNER/NAME, with /tree/BRANCH after it where it is not main"
         )
-    return Origin(number, package, found["name"], found["branch"] or "main")
+    return PackageSource(number, package, found["name"], found["branch"] or "main")
 
 
 def _hold_to_a_wheel(package: str, number: str) -> None:
@@ -175,11 +176,11 @@ def _hold_to_a_wheel(package: str, number: str) -> None:
         )
 
 
-def first_cell(where: Origin) -> str:
+def first_cell(where: PackageSource) -> str:
     return FIRST_CELL.format(package=PACKAGE, origin=where.package, version=where.version)
 
 
-def deliver(notebook: NotebookNode, path: str, where: Origin) -> None:
+def insert_setup_cell(notebook: NotebookNode, path: str, where: PackageSource) -> None:
     """Put the first cell before the first one that uses the package, a badge under the title, and what Colab reads;
     in place of those that are there. `path`: of the notebook in the repository."""
     cells = notebook.cells = [cell for cell in notebook.cells if cell.get("id") != SET_UP]

@@ -24,9 +24,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import course
 
-from ..course_dir.paths import CONFIG, CourseError
+from ..course_dir.paths import CONFIG
+from ..errors import CourseError
 from .published_solutions import solutions_of
-from .student_install import BADGE, PACKAGE, Origin, deliver, wheel_of
+from .student_install import BADGE, PACKAGE, PackageSource, insert_setup_cell, wheel_of
 
 EXAMPLES = ("*.examples", "*/*.practice")  # of a lesson that is not in the package, beside its notebook
 SITE = "docs"  # the folder of a repository that GitHub shows as a web site
@@ -44,7 +45,7 @@ PAGES = Environment(
 
 
 @dataclass
-class Published:
+class PublishResult:
     """Names of files: written now, the same as before, and of others that are there and were left as they are."""
 
     written: list[str] = field(default_factory=list)
@@ -67,7 +68,7 @@ def has_site(into: Path) -> bool:
     return (into / SITE / "objects.inv").is_file()
 
 
-def built_since(root: Path, names: Iterable[str]) -> list[str]:
+def stale_releases(root: Path, names: Iterable[str]) -> list[str]:
     """The lessons whose notebooks were built anew, with another text, after they were released."""
 
     def when(step: str, name: str) -> int:
@@ -77,11 +78,11 @@ def built_since(root: Path, names: Iterable[str]) -> list[str]:
     return [name for name in names if when("source", name) > when("release", name)]
 
 
-def publish(root: Path, into: Path, where: Origin, solved: Iterable[str] = ()) -> Published:
+def publish(root: Path, into: Path, where: PackageSource, solved: Iterable[str] = ()) -> PublishResult:
     """Write the repository to `into`, or what has changed of it, with the solutions of the lessons that are `solved`:
     names, and "*" for all. Raises CourseError."""
     _hold_to_a_place_of_its_own(root, into)
-    names, done = released(root), Published()
+    names, done = released(root), PublishResult()
     solutions = _solutions(root, names, list(solved))
     examples = {
         path.relative_to(folder).as_posix(): path
@@ -96,7 +97,7 @@ def publish(root: Path, into: Path, where: Origin, solved: Iterable[str] = ()) -
     titles = {}
     for name in names:
         notebook = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
-        deliver(notebook, f"{name}.ipynb", where)
+        insert_setup_cell(notebook, f"{name}.ipynb", where)
         titles[name] = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
         _write(into, f"{name}.ipynb", (nbformat.writes(notebook) + "\n").encode(), done)
     beside = {name: path.read_bytes() for name, path in examples.items()} | solutions
@@ -170,7 +171,7 @@ def _licence(root: Path) -> bytes:
     return own.read_bytes() if own.is_file() else (distribution(PACKAGE).read_text("licenses/LICENSE") or "").encode()
 
 
-def _write(into: Path, name: str, content: bytes, done: Published) -> None:
+def _write(into: Path, name: str, content: bytes, done: PublishResult) -> None:
     path = into / name
     if path.exists() and path.read_bytes() == content:
         done.same.append(name)

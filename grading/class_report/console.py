@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .mistake_texts import Graders
+from .mistake_texts import MistakeTexts
 from .mistakes import named
 from .model import EXCUSED, Course
 from .quartiles import quartiles
@@ -24,7 +24,7 @@ MOST_LINES = 10  # of a list; the page has all
 BAR = 20  # characters
 
 
-def show_class(course: Course, graders: Graders, console: Console, *, students: bool = False) -> None:
+def show_class(course: Course, graders: MistakeTexts, console: Console, *, students: bool = False) -> None:
     """Print what a teacher looks at first."""
     if not course.answers and not course.ungraded:
         console.print(

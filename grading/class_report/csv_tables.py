@@ -9,14 +9,14 @@ from typing import Any
 
 from ..safe_csv import write_rows
 from .item_analysis import items
-from .mistake_texts import Graders
+from .mistake_texts import MistakeTexts
 from .mistakes import by_family, named, unnamed
 from .model import EXCUSED, Course
 
 Rows = list[dict[str, Any]]
 
 
-def write(course: Course, graders: Graders, folder: Path) -> Iterator[Path]:
+def write(course: Course, graders: MistakeTexts, folder: Path) -> Iterator[Path]:
     """Write the tables into a folder, which is made if need be; gives each file that was written. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, (columns, rows) in _tables(course, graders).items():
@@ -24,7 +24,7 @@ def write(course: Course, graders: Graders, folder: Path) -> Iterator[Path]:
         yield folder / name
 
 
-def _tables(course: Course, graders: Graders) -> dict[str, tuple[list[str], Rows]]:
+def _tables(course: Course, graders: MistakeTexts) -> dict[str, tuple[list[str], Rows]]:
     made = [asdict(one) | {"text": graders.text(one.lesson, one.exercise, one.name)} for one in named(course.answers)]
     without = [asdict(one) | {"criteria": "; ".join(one.criteria)} for one in unnamed(course.answers)]
     return {

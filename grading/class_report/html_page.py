@@ -9,12 +9,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from course.report import prose
+from course.report import inline_markdown
 
 from .at_risk import concerns
 from .charts import in_words, spread
 from .item_analysis import FEWEST, Item, items
-from .mistake_texts import Graders
+from .mistake_texts import MistakeTexts
 from .mistakes import by_family, named, unnamed
 from .model import EXCUSED, Course
 from .quartiles import quartiles
@@ -25,17 +25,17 @@ MOST_SHOWN = 60  # students whose points are open on the page; more are folded
 MOST_NAMED = 12  # mistakes that are open
 
 
-def class_page(course: Course, title: str, graders: Graders) -> str:
+def class_page(course: Course, title: str, graders: MistakeTexts) -> str:
     """The page, as HTML."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"prose": lambda text: Markup(prose(text)), "percent": _percent, "named": _spaced}
+    environment.filters |= {"prose": lambda text: Markup(inline_markdown(text)), "percent": _percent, "named": _spaced}
     environment.globals |= {"shade": _shade}
     return environment.get_template("class.html.j2").render(_context(course, title, graders))
 
 
-def _context(course: Course, title: str, graders: Graders) -> dict[str, Any]:
+def _context(course: Course, title: str, graders: MistakeTexts) -> dict[str, Any]:
     found = list(items(course))
     whole = [one for one in found if not one.criterion]
     made = named(course.answers)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..exercises.exercise import Exercise
 
 
-class Graders:
+class MistakeTexts:
     """The graders of the course in `root`. Of an exercise that it has no more nothing is known."""
 
     def __init__(self, root: Path) -> None:

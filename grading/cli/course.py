@@ -1,89 +1,95 @@
-"""Verbs of `grading` that make a course what it is: init, new-lesson, publish. What they do is in their own modules."""
+"""Verbs about a course as a whole: init, doctor, publish, site."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
-Act = Callable[[argparse.Namespace], int]
-
-
-class Verb(Protocol):
-    """Declares a verb by its name, what it is about, and what does it."""
-
-    def __call__(self, name: str, about: str, act: Act | None = None) -> argparse.ArgumentParser: ...
+from .commands import Commands, add_workers, plural
 
 
-def declare(verb: Verb) -> None:
-    init = verb("init", "make a course's directory: its settings, its lessons, a secret seed", _init)
-    init.add_argument("directory", type=Path, metavar="DIR")
+def add_commands(commands: Commands) -> None:
+    init = commands.add(
+        "init", "Make a course directory with settings, lessons and a secret seed.", _init, in_course=False
+    )
+    init.add_argument("directory", type=Path, metavar="DIR", help="directory to make")
     init.add_argument(
         "--lessons",
         dest="begun_with",
         type=Path,
         metavar="FROM",
-        help="a course whose lessons to begin with: its directory, or a zip such as GitHub makes of a repository's tag",
+        help="course whose lessons to copy: its directory, or a zip as GitHub makes it of a tag (default: none)",
     )
     init.add_argument(
-        "--exchange", metavar="DIR", help="nbgrader's exchange, where students fetch and hand in; '' for none"
+        "--exchange",
+        metavar="DIR",
+        help="nbgrader's exchange, where students fetch and submit; '' for none (default: asked at a terminal)",
     )
-    new = verb("new-lesson", "write a lesson that passes `grading check`, with one exercise to replace", _new_lesson)
-    new.add_argument("name", metavar="NAME", help="two digits and a word or more: 13_positions")
-    publish = verb(
-        "publish", "write the students' repository of what is released: notebooks, package, page, licence", _publish
+    commands.add(
+        "doctor",
+        "Show what this machine grants the sandbox; the exit status is 1 if too little.",
+        _doctor,
+        in_course=False,
     )
-    publish.add_argument("directory", type=Path, metavar="DIR")
+    publish = commands.add("publish", "Write the students' repository from the released lessons.", _publish)
+    publish.add_argument("directory", type=Path, metavar="DIR", help="folder of the repository")
     publish.add_argument(
         "--repository",
         metavar="URL",
-        help="where students find DIR, https://github.com/OWNER/NAME[/tree/BRANCH]; c.Delivery.repository by default",
+        help="address of DIR: https://github.com/OWNER/NAME[/tree/BRANCH] (default: c.Delivery.repository)",
     )
     publish.add_argument(
         "--with-solutions",
         action="store_true",
-        help="add the solutions of all lessons, which `solution(…)` shows; those of c.Delivery.solutions by default",
+        help="include all solutions, which `solution(…)` shows (default: those of c.Delivery.solutions)",
     )
     publish.add_argument(
-        "--site",
-        action="store_true",
-        help="the lessons as a web site, too, in DIR/docs; once there it is kept up to date",
+        "--site", action="store_true", help="include a web site of the lessons in DIR/docs (default: if it is there)"
     )
+    site = commands.add("site", "Write the released lessons as a web site.", _site)
+    site.add_argument(
+        "dir", nargs="?", type=Path, default=Path("site"), metavar="DIR", help="folder to replace (default: site)"
+    )
+    add_workers(site, "lessons")
 
 
 def _init(options: argparse.Namespace) -> int:
-    from ..course_dir.scaffold import EXCHANGE, begin_course
+    from ..course_dir.scaffold import EXCHANGE, init_course
 
     exchange = options.exchange
     if exchange is None and sys.stdin.isatty():
-        print("nbgrader's exchange is a folder that all students can read and write, as a JupyterHub has it.")
-        exchange = input(f"Its directory (such as {EXCHANGE}; nothing for none): ").strip()
-    for line in begin_course(options.directory, options.begun_with, exchange or ""):
+        print("nbgrader's exchange is a folder that all students can read and write, for example on a JupyterHub.")
+        exchange = input(f"Its directory (such as {EXCHANGE}; leave empty for none): ").strip()
+    for line in init_course(options.directory, options.begun_with, exchange or ""):
         print(line)
     return 0
 
 
-def _new_lesson(options: argparse.Namespace) -> int:
-    from ..course_dir.scaffold import new_lesson
+def _doctor(options: argparse.Namespace) -> int:
+    from ..sandbox import SandboxUnavailable, require
+    from ..sandbox.doctor import doctor
 
-    for path in new_lesson(options.root, options.name):
-        print(f"{path.relative_to(options.root)}: written")
-    print(f"Now `grading check {options.name}` proves it. docs/authors.md tells how a lesson is written.")
+    print(doctor())
+    try:
+        require()
+    except SandboxUnavailable:
+        return 1
     return 0
 
 
 def _publish(options: argparse.Namespace) -> int:
     from ..authoring.student_install import delivery, origin
-    from ..authoring.student_repo import SITE, built_since, has_site, publish, released
-    from ..course_dir.paths import CourseError
+    from ..authoring.student_repo import SITE, has_site, publish, released, stale_releases
+    from ..errors import CourseError
     from ..proof.runner import unproved
 
     names = released(options.root)
-    if changed := sorted({*unproved(options.root, names), *built_since(options.root, names)}):
-        told = f"{', '.join(changed)} changed since it was proved and released. Run `grading release`."
-        raise CourseError(f"nothing was published: {told}")
+    if changed := sorted({*unproved(options.root, names), *stale_releases(options.root, names)}):
+        raise CourseError(
+            f"nothing was published: {', '.join(changed)} changed since the last proof and release. "
+            "Run `grading release`, then publish again."
+        )
     settings = delivery(options.root)
     if options.repository is not None:
         settings.repository = options.repository
@@ -92,14 +98,24 @@ def _publish(options: argparse.Namespace) -> int:
     done = publish(options.root, options.directory, origin(settings), settings.solutions)
     for name in done.written:
         print(f"{options.directory / name}: written")
-    print(f"{len(done.written)} written, {len(done.same)} as before")
+    print(f"{plural(len(done.written), 'file')} written, {len(done.same)} unchanged")
     if done.left:
-        print(f"also there, and left as they are: {', '.join(done.left)}")
+        print(f"other files there, left unchanged: {', '.join(done.left)}")
     if options.site or has_site(options.directory):
         from rich.console import Console
 
-        from ..coordinator.classroom import cores
+        from ..processors import cpu_count
         from ..site.build import build_site
 
-        build_site(options.root, options.directory / SITE, Console(), workers=cores(), named=names)
+        build_site(options.root, options.directory / SITE, Console(), workers=cpu_count(), named=names)
+    return 0
+
+
+def _site(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from ..processors import cpu_count
+    from ..site.build import build_site
+
+    build_site(options.root, options.dir, Console(), workers=options.workers or cpu_count())
     return 0

@@ -10,23 +10,23 @@ from nbgrader.api import Grade, Gradebook, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from ..class_report.model import Answer, Course, Submission
-from ..gradebook.accommodations import leaves
+from ..gradebook.accommodations import accommodations
 from ..gradebook.grade_inputs import digest_of_text
-from ..gradebook.store import Kept, kept, submissions_of
+from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 from ..lms.gradebook_csv import Person, person
 from ..notebooks.cells import exercise_named, grade_id
-from .nbgrader_api import configuration, knows, ungraded
+from .nbgrader_api import configuration, is_registered, ungraded
 
 
-def class_of(root: Path) -> Course:
+def load_class(root: Path) -> Course:
     """All that is graded in the course in `root`, what was handed in and is not, and who is excused from what."""
     directory = CourseDirectory(config=configuration(root))
     answers, submissions, free = list[Answer](), list[Submission](), list[tuple[str, str]]()
-    if any(knows(root, path.name) for path in (root / "release").glob("*")):
+    if any(is_registered(root, path.name) for path in (root / "release").glob("*")):
         with Gradebook(directory.db_url, directory.course_id) as gradebook:
-            free += [(one.student, one.lesson) for one in leaves(gradebook) if one.excused]
+            free += [(one.student, one.lesson) for one in accommodations(gradebook) if one.excused]
             for lesson in [assignment.name for assignment in gradebook.assignments]:
-                graded = list(kept(gradebook, lesson))
+                graded = list(stored_grades(gradebook, lesson))
                 handed_in = submissions_of(gradebook, lesson)  # read afterwards: whoever grades now may add to both
                 for one in graded:
                     if (one.student, one.lesson) in free or one.student not in handed_in:
@@ -39,19 +39,19 @@ def class_of(root: Path) -> Course:
     return Course(answers, submissions, [one for one in ungraded(root) if one not in free], free)
 
 
-def people_of(root: Path) -> list[Person]:
+def load_roster(root: Path) -> list[Person]:
     """Everyone in the gradebook, with the ids by which an LMS may know them."""
     directory = CourseDirectory(config=configuration(root))
     with Gradebook(directory.db_url, directory.course_id) as gradebook:
         return [person(one.id, one.lms_user_id, one.email) for one in gradebook.students]
 
 
-def _submission(one: Kept, submitted: SubmittedAssignment, waits: bool) -> Submission:
+def _submission(one: StoredGrade, submitted: SubmittedAssignment, waits: bool) -> Submission:
     points = submitted.score - submitted.late_submission_penalty
     return Submission(one.student, one.lesson, points, submitted.max_score, submitted.timestamp, waits)
 
 
-def _answers(directory: CourseDirectory, one: Kept, submitted: SubmittedAssignment) -> Iterator[Answer]:
+def _answers(directory: CourseDirectory, one: StoredGrade, submitted: SubmittedAssignment) -> Iterator[Answer]:
     sources = _sources(directory, one)
     grades = {grade.name: grade for notebook in submitted.notebooks for grade in notebook.grades}
     for name, verdict in one.verdicts.items():
@@ -64,7 +64,7 @@ def _points(grade: Grade) -> float | None:
     return None if grade.manual_score is None and grade.auto_score is None else float(grade.score)
 
 
-def _sources(directory: CourseDirectory, one: Kept) -> dict[str, str]:
+def _sources(directory: CourseDirectory, one: StoredGrade) -> dict[str, str]:
     """What stands in the answer cells, by exercise; nothing where the file is not the one that was graded."""
     folder = Path(directory.format_path(directory.autograded_directory, one.student, one.lesson))
     try:

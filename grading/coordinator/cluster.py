@@ -24,14 +24,14 @@ from distributed import Client
 from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
-from grading.judge.client import NotGraded, Work
+from grading.errors import ClusterLost, SubmissionNotGraded, Unreadable
+from grading.judge.client import Job
 from grading.judge.server import open_file, read_file
-from grading.notebooks.submitted_file import Unreadable, locate, one_line, unopened
+from grading.notebooks.submitted_file import one_line, open_error, resolve
 
 from . import cluster_bundle
-from .executors import ClusterLost
-from .submission import Graded, Task, not_read
-from .validate_result import from_elsewhere
+from .submission import GradedNotebook, GradingTask, not_read
+from .validate_result import validate_remote
 
 CLOSING = 5.0  # seconds to take leave of a scheduler that may not be there
 LOG = logging.getLogger(__name__)
@@ -83,14 +83,14 @@ class Cluster:
             LOG.warning("No worker has joined the cluster at %s: grading waits for one.", self._address)
         return max(1, sum(self._threads.values()) + len(self._threads))
 
-    def make_ready(self, work: Work) -> None:
+    def make_ready(self, work: Job) -> None:
         """Workers begin with their first submission."""
 
-    def submit(self, task: Task) -> Future[Any]:
+    def submit(self, task: GradingTask) -> Future[Any]:
         future: Future[Any] = Future()
         try:
-            file = locate(task.file, task.max_bytes)
-            sent = cluster_bundle.Sent(
+            file = resolve(task.file, task.max_bytes)
+            sent = cluster_bundle.RemoteSubmission(
                 task.student, file.name, _read(file, task.max_bytes), tuple(task.work.about["mistaken"])
             )
             future = self._asked(lambda: self._executor.submit(cluster_bundle.grade_sent, self._kit(task), sent))
@@ -98,25 +98,27 @@ class Cluster:
             future.set_result(not_read(task, str(error)))
         return future
 
-    def result(self, future: Future[Any], task: Task) -> Graded:
+    def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
         try:
             got = future.result()
         except KilledWorker as error:
             times, last = error.allowed_failures + 1, error.last_worker.address
-            raise NotGraded(f"the worker that had it was lost, {times} times in all; the last was {last}") from None
+            raise SubmissionNotGraded(
+                f"the worker that had it was lost, {times} times in all; the last was {last}"
+            ) from None
         except CancelledError:
             raise self._lost("its scheduler was lost, or gave up what it was asked") from None
         except (ImportError, AttributeError) as error:
             wanted = f"attention-course-teach[cluster]=={cluster_bundle.versions()['attention-course-teach']}"
             raise self._lost(f"a worker could not read what it was sent ({error}); install {wanted} there") from error
         except Exception as error:  # Dask's own, of this task alone
-            raise NotGraded(f"the cluster could not do it: {_in_a_line(error)}") from error
+            raise SubmissionNotGraded(f"the cluster could not do it: {_in_a_line(error)}") from error
         if isinstance(got, cluster_bundle.NoGrade):
             why = _in_a_line(got.why)
-            raise self._lost(f"the worker {_in_a_line(got.worker)} {why}") if got.worker else NotGraded(why)
-        return from_elsewhere(got, task)
+            raise self._lost(f"the worker {_in_a_line(got.worker)} {why}") if got.worker else SubmissionNotGraded(why)
+        return validate_remote(got, task)
 
-    def _kit(self, task: Task) -> Any:
+    def _kit(self, task: GradingTask) -> Any:
         """The kit of this task at the workers: another one where a file in it has changed."""
         key = (task.work.request["lesson"], task.made_of["graders"], task.made_of["release"])
         if key not in self._kits:
@@ -133,7 +135,7 @@ class Cluster:
         return ClusterLost(f"the cluster at {self._address} does not go on: {why}")
 
 
-def _itself(packed: cluster_bundle.Kit) -> cluster_bundle.Kit:
+def _itself(packed: cluster_bundle.LessonBundle) -> cluster_bundle.LessonBundle:
     return packed
 
 
@@ -142,7 +144,7 @@ def _read(file: Path, max_bytes: int) -> bytes:
     try:
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise unopened(error) from error
+        raise open_error(error) from error
     try:
         return read_file(open_file(folder, file.name), max_bytes)
     finally:

@@ -27,16 +27,17 @@ from threading import Condition, Lock
 from distributed import get_worker
 from traitlets.config import Config
 
-from grading.judge.client import GRADERS, SHARED, NotGraded, Work
+from grading.errors import SubmissionNotGraded
+from grading.judge.client import GRADERS, SHARED, Job
 from grading.sandbox.policy import SandboxUnavailable
 
-from .submission import Graded, Task, grade
+from .submission import GradedNotebook, GradingTask, grade
 
 DECIDES = ("attention-course-teach", "torch")  # packages that decide on a grade
 
 
 @dataclass(frozen=True)
-class Kit:
+class LessonBundle:
     """What is of a lesson, not of a student.
 
     versions  of what decides on a grade, where the kit was packed
@@ -46,7 +47,7 @@ class Kit:
 
     versions: Mapping[str, str]
     files: Mapping[str, bytes] = field(repr=False)  # what a worker is asked to do may be logged there
-    work: Work = field(repr=False)
+    work: Job = field(repr=False)
     max_bytes: int
     seed: str
     config: Config = field(repr=False)
@@ -61,7 +62,7 @@ class Kit:
 
 
 @dataclass(frozen=True)
-class Sent:
+class RemoteSubmission:
     """One submission: the name of its file and what is in it; the exercises whose known mistakes will be asked for."""
 
     student: str
@@ -84,7 +85,7 @@ def versions() -> dict[str, str]:
     return {"Python": ".".join(platform.python_version_tuple()[:2]), **public}
 
 
-def pack(task: Task) -> Kit:
+def pack(task: GradingTask) -> LessonBundle:
     """The kit of this task's lesson: its graders, what they share, its own cells, and what lies beside its release."""
     root, lesson = task.work.root, task.work.request["lesson"]
     graders = (file for name in (lesson, SHARED) for file in (root / GRADERS / name).rglob("*.py"))
@@ -92,14 +93,14 @@ def pack(task: Task) -> Kit:
     own = [root / "source" / lesson / f"{lesson}.ipynb"]
     files = [file for file in (*graders, *beside, *own) if file.is_file()]
     named = {file.relative_to(root).as_posix(): file.read_bytes() for file in files}
-    return Kit(versions(), named, task.work, task.max_bytes, task.seed, task.config)
+    return LessonBundle(versions(), named, task.work, task.max_bytes, task.seed, task.config)
 
 
 def _is_beside(file: Path, root: Path) -> bool:
     return file.suffix != ".ipynb" and not any(part.startswith(".") for part in file.relative_to(root).parts)
 
 
-def grade_sent(kit: Kit, sent: Sent) -> Graded | NoGrade:
+def grade_sent(kit: LessonBundle, sent: RemoteSubmission) -> GradedNotebook | NoGrade:
     """What a worker does with one submission."""
     here = versions()
     if differing := [name for name, wanted in kit.versions.items() if here[name] != wanted]:
@@ -108,7 +109,7 @@ def grade_sent(kit: Kit, sent: Sent) -> Graded | NoGrade:
     try:
         with _turns.of(kit.digest):
             return _graded(kit, sent, _unpacked(kit))
-    except NotGraded as error:
+    except SubmissionNotGraded as error:
         return NoGrade(str(error))
     except SandboxUnavailable as error:
         return NoGrade(f"cannot confine student code: {error}", get_worker().address)
@@ -116,7 +117,7 @@ def grade_sent(kit: Kit, sent: Sent) -> Graded | NoGrade:
         return NoGrade(f"its worker could not keep what it was sent: {error.strerror}")
 
 
-def _graded(kit: Kit, sent: Sent, root: Path) -> Graded:
+def _graded(kit: LessonBundle, sent: RemoteSubmission, root: Path) -> GradedNotebook:
     graders = str(root / GRADERS / kit.work.request["lesson"])
     request = {**kit.work.request, "root": str(root), "graders": graders}
     about = {**kit.work.about, "graders": graders, "mistaken": list(sent.mistaken)}
@@ -124,10 +125,10 @@ def _graded(kit: Kit, sent: Sent, root: Path) -> Graded:
     with tempfile.TemporaryDirectory(prefix="submitted-", dir=root) as folder:
         file = Path(folder) / sent.name
         file.write_bytes(sent.data)
-        return grade(Task(sent.student, str(file), work, kit.max_bytes, kit.seed, kit.config))
+        return grade(GradingTask(sent.student, str(file), work, kit.max_bytes, kit.seed, kit.config))
 
 
-class _Turns:
+class _CourseTurns:
     """A process has one server of judges, for one course directory: who needs another waits until nobody is at work,
     and whoever comes after them waits behind them."""
 
@@ -152,11 +153,11 @@ class _Turns:
                 self._change.notify_all()
 
 
-_turns, _unpacking = _Turns(), Lock()
+_turns, _unpacking = _CourseTurns(), Lock()
 _place: list[Path] = []  # one at most: this process's own
 
 
-def _unpacked(kit: Kit) -> Path:
+def _unpacked(kit: LessonBundle) -> Path:
     """The course directory that a kit makes, nobody's but this process's."""
     with _unpacking:
         if not _place:

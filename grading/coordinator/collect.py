@@ -10,31 +10,32 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.progress import track
 
-from ..course_dir.paths import lessons
-from ..gradebook.lock import alone
+from ..course_dir.paths import list_lessons
+from ..errors import StepFailed
+from ..gradebook.lock import exclusive
 from ..lms.collection import Collecting, Outcome
-from ..lms.downloads import Lister, Listing
+from ..lms.downloads import DownloadIndex, DownloadReader
 from ..lms.file_names import which_notebook
-from ..lms.identities import FILE, Whose
+from ..lms.identities import FILE, IdentityTable
 from ..lms.outcome_table import show
 from ..nbgrader_plugins.zip_collect import REMEDY, TolerantExtractor, about
-from .nbgrader_api import GradingError, configuration
+from .nbgrader_api import configuration
 
 
 def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console) -> list[Outcome]:
     """Collect downloads, zips and folders, into `submitted/` and say what became of each submission.
 
-    lesson: "" for the one that the names in them tell. Raises GradingError, WhoseError, AtWork.
+    lesson: "" for the one that the names in them tell. Raises StepFailed, IdentityTableError, CourseLocked.
     """
     config = configuration(root)
-    whose = Whose(root / FILE)
-    with alone(root), ExitStack() as opened:
-        lister = Lister(TolerantExtractor(config=config).budget, whose, opened)
+    whose = IdentityTable(root / FILE)
+    with exclusive(root), ExitStack() as opened:
+        lister = DownloadReader(TolerantExtractor(config=config).budget, whose, opened)
         for path in archives:
             if not path.exists():
-                raise GradingError(f"{path} is not there. Name zips or folders as they were downloaded.")
+                raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
             lister.path(path)
-        config.CourseDirectory.assignment_id = lesson = lesson or _told(lister.found, lessons(root))
+        config.CourseDirectory.assignment_id = lesson = lesson or _told(lister.found, list_lessons(root))
         asked, people = about(CourseDirectory(config=config), whose)
         outcomes = Collecting(asked, people, whose).outcomes(lister.found)
         total = len(lister.found.submissions)
@@ -44,8 +45,8 @@ def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console)
     return made
 
 
-def _told(listing: Listing, names: list[str]) -> str:
-    """The one lesson that names of files tell. Raises GradingError."""
+def _told(listing: DownloadIndex, names: list[str]) -> str:
+    """The one lesson that names of files tell. Raises StepFailed."""
     files = {entry.path[-1] for submission in listing.submissions for entry in submission.entries}
     files |= {submission.download for submission in listing.submissions}
     told = {
@@ -55,7 +56,7 @@ def _told(listing: Listing, names: list[str]) -> str:
     }
     if len(told) != 1:
         which = f"several lessons ({', '.join(sorted(told))})" if told else "no lesson"
-        raise GradingError(
+        raise StepFailed(
             f"the names in it tell of {which}. Say which one it is: --lesson {names[0] if names else 'NAME'}"
         )
     return told.pop()

@@ -12,16 +12,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..gradebook.history import Standings, Was
-from .recalculate import Revised
+from ..gradebook.history import PastGrade, ScoreSnapshot
+from .recalculate import GradeChange
 
 if TYPE_CHECKING:
-    from ..lms.canvas_api import Push
+    from ..lms.canvas_api import PushPlan
 
 COLUMNS = ("lesson", "student", "before", "now", "")
 
 
-def show_revised(found: Sequence[Revised], console: Console) -> None:
+def show_revised(found: Sequence[GradeChange], console: Console) -> None:
     """Those that come out otherwise, or could not be made, one by one, and how many there are."""
     table = Table(*COLUMNS, "what", box=SIMPLE_HEAD)
     for column in (2, 3, 4):
@@ -36,7 +36,7 @@ def show_revised(found: Sequence[Revised], console: Console) -> None:
     console.print(summary(found), soft_wrap=True)
 
 
-def summary(found: Sequence[Revised]) -> str:
+def summary(found: Sequence[GradeChange]) -> str:
     """How many gain, lose, stay, and could not be made."""
     gain, lose = sum(one.gained > 0 for one in found), sum(one.gained < 0 for one in found)
     failed = sum(bool(one.failed) for one in found)
@@ -47,7 +47,7 @@ def summary(found: Sequence[Revised]) -> str:
     )
 
 
-def _what(one: Revised) -> list[str]:
+def _what(one: GradeChange) -> list[str]:
     if one.failed:
         return [one.failed]
     by_hand = [name for name, score in one.now.exercises.items() if score.by_hand]
@@ -60,11 +60,13 @@ def _what(one: Revised) -> list[str]:
     ]
 
 
-def shown_points(standings: Standings) -> str:
+def shown_points(standings: ScoreSnapshot) -> str:
     return f"{standings.points:g}{'*' if standings.open else ''}"
 
 
-def show_history(past: Iterable[Was], now: Mapping[tuple[str, str], tuple[float, float]], console: Console) -> None:
+def show_history(
+    past: Iterable[PastGrade], now: Mapping[tuple[str, str], tuple[float, float]], console: Console
+) -> None:
     """past: in order; now: points and the maximum by (student, lesson)."""
     table = Table("student", "lesson", "graded", "points", "until", "and then", box=SIMPLE_HEAD)
     for (student, lesson), those in groupby(past, key=lambda was: (was.student, was.lesson)):
@@ -77,13 +79,13 @@ def show_history(past: Iterable[Was], now: Mapping[tuple[str, str], tuple[float,
     console.print(table if table.row_count else "No grade has taken another's place.")
 
 
-def _exercises(standings: Standings) -> Iterator[str]:
+def _exercises(standings: ScoreSnapshot) -> Iterator[str]:
     for name, score in standings.exercises.items():
         points = "open" if score.points is None else f"{score.points:g}"
         yield f"{name} {points} {'by hand' if score.by_hand else score.found}".strip()
 
 
-def show_push(plan: Push, waiting: Sequence[str], console: Console) -> None:
+def show_push(plan: PushPlan, waiting: Sequence[str], console: Console) -> None:
     """What would be sent to an LMS, and who is left as they are."""
     table = Table("student", "there", "has", "gets", box=SIMPLE_HEAD)
     for one in sorted(plan.to_send, key=lambda one: one.student):

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import Lesson, load_lesson
-from ..grader.source_analysis import Source
+from ..grader.source_analysis import NotebookSource
 from ..notebooks.cells import grade_id
 
 PREFIX = "sample-"
@@ -31,7 +31,7 @@ def sample_class(root: Path, lesson: str) -> Iterator[tuple[str, NotebookNode]]:
     loaded = load_lesson(root / "grader_tests" / lesson)
     for name, answers in _students(loaded).items():
         yield PREFIX + name, write_answers(release, answers)
-    yield f"{PREFIX}ivo-colab", as_colab_saves(write_answers(release, right(loaded, 0)))
+    yield f"{PREFIX}ivo-colab", as_colab_saves(write_answers(release, correct_answers(loaded, 0)))
 
 
 def hand_in(root: Path, lesson: str, student: str, notebook: NotebookNode) -> bool:
@@ -56,7 +56,7 @@ def write_answers(release: NotebookNode, answers: Mapping[str, str]) -> Notebook
     return notebook
 
 
-def right(lesson: Lesson, style: int) -> Answers:
+def correct_answers(lesson: Lesson, style: int) -> Answers:
     """A right answer to every exercise; the same style number gives the same answers."""
     return {e.name: e.alternatives[style % len(e.alternatives)].cell for e in lesson.exercises.values()}
 
@@ -91,11 +91,11 @@ def as_colab_saves(notebook: NotebookNode) -> NotebookNode:
 
 
 def _students(lesson: Lesson) -> dict[str, Answers]:
-    half = dict(list(right(lesson, 1).items())[: len(lesson.exercises) // 2])
+    half = dict(list(correct_answers(lesson, 1).items())[: len(lesson.exercises) // 2])
     return {
-        "ada": right(lesson, 0),
-        "bela": right(lesson, 1),
-        "chen": right(lesson, 2),
+        "ada": correct_answers(lesson, 0),
+        "bela": correct_answers(lesson, 1),
+        "chen": correct_answers(lesson, 2),
         "dara-untouched": {},
         "emil-half": half,
         "fatou": _with_mistakes(lesson, lambda place: 0 if place % 2 == 0 else None),
@@ -106,7 +106,7 @@ def _students(lesson: Lesson) -> dict[str, Answers]:
 
 def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answers:
     """Right answers, but for the exercises (by place) for which a mistake is chosen (by number)."""
-    answers = right(lesson, 3)
+    answers = correct_answers(lesson, 3)
     for place, exercise in enumerate(lesson.exercises.values()):
         number = choose(place)
         if number is None:
@@ -117,4 +117,4 @@ def _with_mistakes(lesson: Lesson, choose: Callable[[int], int | None]) -> Answe
 
 
 def _allowed(exercise: Exercise, code: str) -> bool:
-    return not Source([code]).not_allowed(exercise.name, exercise.forbidden)
+    return not NotebookSource([code]).not_allowed(exercise.name, exercise.forbidden)

@@ -8,13 +8,9 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from grading.judge import client
-from grading.judge.client import Work
+from grading.judge.client import Job
 
-from .submission import Graded, Task, grade
-
-
-class ClusterLost(RuntimeError):
-    """Nothing more can be graded on the cluster; the message says why."""
+from .submission import GradedNotebook, GradingTask, grade
 
 
 class Workers(Protocol):
@@ -23,14 +19,17 @@ class Workers(Protocol):
     def room(self) -> int:
         """How many submissions are to be at work now; at least one."""
 
-    def make_ready(self, work: Work) -> None:
+    def make_ready(self, work: Job) -> None:
         """Have what takes time begin, while the coordinator does other things."""
 
-    def submit(self, task: Task) -> Future[Any]:
+    def submit(self, task: GradingTask) -> Future[Any]:
         """Have a submission graded."""
 
-    def result(self, future: Future[Any], task: Task) -> Graded:
-        """What became of it. Raises NotGraded; and where nothing more can be graded SandboxUnavailable, ClusterLost."""
+    def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
+        """The graded submission.
+
+        Raises SubmissionNotGraded; SandboxUnavailable and ClusterLost if nothing more can be graded.
+        """
 
 
 class Threads:
@@ -43,14 +42,14 @@ class Threads:
         """One more than there are, so that none waits while a grade is written."""
         return self._number + 1
 
-    def make_ready(self, work: Work) -> None:
+    def make_ready(self, work: Job) -> None:
         client.make_ready(work)
 
-    def submit(self, task: Task) -> Future[Any]:
+    def submit(self, task: GradingTask) -> Future[Any]:
         return self._executor.submit(grade, task)
 
-    def result(self, future: Future[Any], task: Task) -> Graded:
-        graded: Graded = future.result()
+    def result(self, future: Future[Any], task: GradingTask) -> GradedNotebook:
+        graded: GradedNotebook = future.result()
         return graded
 
 

@@ -27,14 +27,14 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import IntegrityError, SAWarning
 from traitlets.config import Config
 
+from grading.errors import SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
 from grading.gradebook.indexes import have_indexes
 from grading.gradebook.store import save
-from grading.judge.client import NotGraded
 from grading.nbgrader_plugins.submission_exporter import BESIDE
 from grading.notebooks.submitted_file import is_file_within, one_line
 
-from .submission import Graded
+from .submission import GradedNotebook
 from .validate_result import notebook_of
 
 UNFINISHED = ".unfinished-"  # a folder that is being made
@@ -60,12 +60,15 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self.gradebook.close()
 
-    def write(self, graded: Graded, made_of: Mapping[str, str]) -> None:
-        """Write one grade and its folder. Raises OSError and sqlalchemy's errors, and NotGraded where nobody can tell
-        when it was handed in or what was handed back is not its grade, with nothing written."""
+    def write(self, graded: GradedNotebook, made_of: Mapping[str, str]) -> None:
+        """Write one grade and its folder.
+
+        Raises OSError and sqlalchemy's errors, and SubmissionNotGraded, with nothing written, if the time of submission
+        is unknown or the result is not the submission's grade.
+        """
         nb = notebook_of(graded, self.standing.released)
         ids = {"assignment": self.lesson, "student": graded.student, "notebook": self.lesson}
-        with self._folder(graded) as folder, undisturbed():
+        with self._folder(graded) as folder, defer_signals():
             self._save(ids, nb, graded.text, made_of)
             target = Path(self._path(self.coursedir.autograded_directory, graded.student))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +89,7 @@ class Writer:
             self._save(ids, nb, text, made_of, tries - 1)
 
     @contextmanager
-    def _folder(self, graded: Graded) -> Iterator[Path]:
+    def _folder(self, graded: GradedNotebook) -> Iterator[Path]:
         """What nbgrader leaves in autograded/: the notebook, what was handed in beside it, and the lesson's files."""
         with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.place) as work:
             folder = Path(work) / "made"
@@ -147,7 +150,7 @@ class Writer:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """What would stop this process does so when this is left. Only its main thread is ever stopped by a signal."""
     came: list[int] = []
     before: dict[int, Any] = {}
@@ -165,12 +168,12 @@ def undisturbed() -> Iterator[None]:
 
 
 def time_of(text: str) -> datetime:
-    """What timestamp.txt says. Raises NotGraded."""
+    """What timestamp.txt says. Raises SubmissionNotGraded."""
     try:
         at: datetime = utils.parse_utc(text)
         return at
     except (ValueError, OverflowError):
-        raise NotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
+        raise SubmissionNotGraded(f"timestamp.txt holds no time: {one_line(text)}") from None
 
 
 def _copy(file: str, target: Path) -> None:

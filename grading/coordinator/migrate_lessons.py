@@ -21,12 +21,13 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from sqlalchemy import create_engine, insert, select
 
-from ..course_dir.paths import CONFIG, lessons
+from ..course_dir.paths import CONFIG, list_lessons
 from ..course_dir.seeds import FILE
+from ..errors import StepFailed
 from ..notebooks.cells import grade_id
-from .classroom import release_lessons
-from .nbgrader_api import GradingError, configuration, knows, opened
-from .recalculate import Revised, revise
+from .nbgrader_api import configuration, is_registered, open_gradebook
+from .recalculate import GradeChange, recalculate
+from .release import release_lessons
 
 TRIAL = ".migrating-"  # a folder in the course's directory: the copy that the new version is tried on
 PARTS = ("source", "grader_tests")
@@ -42,7 +43,7 @@ class Migration:
     changed: list[str]
     new: list[str]
     own: list[str]
-    found: list[Revised] = field(default_factory=list)
+    found: list[GradeChange] = field(default_factory=list)
     kept: Path | None = None
     written: int = 0
 
@@ -59,21 +60,21 @@ def migrate(
 
     agreed  is shown what changes, and says whether it is to be done
 
-    Raises GradingError where that cannot be done, and as `revise` does. Nothing in the course is changed then.
+    Raises StepFailed where that cannot be done, and as `revise` does. Nothing in the course is changed then.
     """
     plan = _compared(root, new)
     with _trial(root) as trial:
         _overlay(new, trial, plan)
-        released = [name for name in plan.changed if knows(root, name)]
+        released = [name for name in plan.changed if is_registered(root, name)]
         _hold_cells(root, trial, released)
         release_lessons(trial, released, Console(quiet=True), workers=workers)
-        found: list[Revised] = []
+        found: list[GradeChange] = []
 
-        def only_shown(all_of_them: list[Revised]) -> bool:
+        def only_shown(all_of_them: list[GradeChange]) -> bool:
             found.extend(all_of_them)
             return False
 
-        revise(trial, lessons(root), only_shown, workers=workers)
+        recalculate(trial, list_lessons(root), only_shown, workers=workers)
     plan = Migration(plan.changed, plan.new, plan.own, found)
     if not agreed(plan):
         return plan
@@ -82,14 +83,14 @@ def migrate(
         shutil.copytree(root / part, kept / part, ignore=shutil.ignore_patterns("__pycache__"))
     _overlay(new, root, plan)
     release_lessons(root, released, console, workers=workers)
-    written = revise(root, lessons(root), lambda _: True, workers=workers)
+    written = recalculate(root, list_lessons(root), lambda _: True, workers=workers)
     return Migration(plan.changed, plan.new, plan.own, found, kept, written)
 
 
 def _compared(root: Path, new: Path) -> Migration:
-    ours, theirs = set(lessons(root)), set(lessons(new))
+    ours, theirs = set(list_lessons(root)), set(list_lessons(new))
     if new.resolve() == root.resolve() or not theirs or not (new / "grader_tests").is_dir():
-        raise GradingError(
+        raise StepFailed(
             f"{new} is no other course: name the directory of the new version, with its source/ and grader_tests/"
         )
     shared = not _same(root / "grader_tests" / "shared", new / "grader_tests" / "shared")
@@ -136,10 +137,10 @@ def _trial(root: Path) -> Iterator[Path]:
 
 
 def _copy_gradebook(root: Path, target: Path) -> str:
-    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises GradingError."""
+    """Write the course's gradebook to a file, table by table; returns the file's URL. Raises StepFailed."""
     engine = create_engine(f"sqlite:///{target}")
     Base.metadata.create_all(engine)
-    with opened(root) as gradebook, engine.begin() as copy:
+    with open_gradebook(root) as gradebook, engine.begin() as copy:
         for table in Base.metadata.sorted_tables:
             rows = gradebook.db.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings()
             for some in rows.partitions():
@@ -171,8 +172,8 @@ def _replace(source: Path, target: Path) -> None:
 
 
 def _hold_cells(root: Path, trial: Path, names: list[str]) -> None:
-    """Raise GradingError where the new version has other exercises than what is handed in."""
-    from ..authoring.build import read_lesson  # it brings torch
+    """Raise StepFailed where the new version has other exercises than what is handed in."""
+    from ..authoring.lesson_text import read_lesson  # it brings torch
 
     directory = CourseDirectory(config=configuration(root))
     refused = []
@@ -184,7 +185,7 @@ def _hold_cells(root: Path, trial: Path, names: list[str]) -> None:
             if notebook.submissions and cells != there:
                 refused.append(f"{name} ({', '.join(sorted(cells ^ there))})")
     if refused:
-        raise GradingError(
+        raise StepFailed(
             f"nothing was migrated. The new version adds or removes exercises where something is handed in already: "
             f"{'; '.join(refused)}. Finish the term with the version that you have"
         )

@@ -22,26 +22,23 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from grading.errors import StepFailed
 from grading.notebooks.cells import exercise_named
 
 from ..course_dir.paths import CONFIG
 from ..course_dir.seeds import course_seed
-from ..gradebook.store import kept
+from ..gradebook.store import stored_grades
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
 
 
 @dataclass(frozen=True)
-class Graded:
+class StudentVerdict:
     """One verdict with whose it is."""
 
     student: str
     lesson: str
     verdict: ExerciseVerdict
-
-
-class GradingError(RuntimeError):
-    """A step that could not be done; the message says why and what to do."""
 
 
 def configuration(root: Path, *, unsandboxed: bool = False) -> Config:
@@ -76,9 +73,9 @@ def autograde(root: Path, lesson: str, student: str, *, again: bool = False, con
     notebook = folder / f"{lesson}.ipynb"
     if not os.path.lexists(notebook):
         there = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
-        raise GradingError(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
+        raise StepFailed(f"{lesson}, {student}: no {lesson}.ipynb was handed in, but {there}")
     config = config or configuration(root)
-    if not again and not why_not(root, lesson, student, config):
+    if not again and not stale_reasons(root, lesson, student, config):
         return False
     _run(Autograde, config, lesson, student)
     return True
@@ -94,20 +91,20 @@ def handed_in(root: Path, lesson: str, step: str = "submitted") -> list[str]:
     return sorted(path.parent.name for path in (root / step).glob(f"*/{lesson}") if path.is_dir())
 
 
-def grades(root: Path, lesson: str = "") -> list[Graded]:
+def grades(root: Path, lesson: str = "") -> list[StudentVerdict]:
     """Every grade of the course, or of one lesson, with what was found."""
-    with opened(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         return [
-            Graded(one.student, one.lesson, verdict)
-            for one in kept(gradebook, lesson)
+            StudentVerdict(one.student, one.lesson, verdict)
+            for one in stored_grades(gradebook, lesson)
             for verdict in one.verdicts.values()
         ]
 
 
 def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     """(student, lesson) -> (points, maximum) of all that is graded, late penalties and manual grades in."""
-    with opened(root) as gradebook:
-        graded = {(one.student, one.lesson) for one in kept(gradebook)}
+    with open_gradebook(root) as gradebook:
+        graded = {(one.student, one.lesson) for one in stored_grades(gradebook)}
         return {
             whose: (s.score - s.late_submission_penalty, s.max_score)
             for assignment in gradebook.assignments
@@ -118,42 +115,42 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
 
 def ungraded(root: Path) -> list[tuple[str, str]]:
     """(student, lesson) of all that was handed in and has no grade."""
-    with opened(root) as gradebook:
-        graded = {(one.student, one.lesson) for one in kept(gradebook)}
+    with open_gradebook(root) as gradebook:
+        graded = {(one.student, one.lesson) for one in stored_grades(gradebook)}
         known = {assignment.name for assignment in gradebook.assignments}
     folders = (root / "submitted").glob("*/*/")
     return sorted({(path.parent.name, path.name) for path in folders if path.name in known} - graded)
 
 
-def why_not(root: Path, lesson: str, student: str, config: Config | None = None) -> list[str]:
+def stale_reasons(root: Path, lesson: str, student: str, config: Config | None = None) -> list[str]:
     """Why a submission is to be graded, in words; none where its grade stands (`nbgrader_plugins.standing`)."""
     config = config or configuration(root)
-    return lesson_freshness(CourseDirectory(config=config), config, lesson, student).why_not(student)
+    return lesson_freshness(CourseDirectory(config=config), config, lesson, student).stale_reasons(student)
 
 
-def waiting(root: Path) -> set[tuple[str, str, str]]:
+def needs_manual_grading(root: Path) -> set[tuple[str, str, str]]:
     """(student, lesson, exercise) of all that a person is still to grade."""
-    with opened(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         grades = gradebook.db.query(Grade).filter(Grade.needs_manual_grade)
         return {(g.student.id, g.assignment.name, exercise_named(g.name)) for g in grades}
 
 
-def knows(root: Path, lesson: str) -> bool:
+def is_registered(root: Path, lesson: str) -> bool:
     """Whether the gradebook has the lesson, without which nothing of it can be graded."""
     url = make_url(CourseDirectory(config=configuration(root)).db_url)
     if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):
         return False  # none is made by asking
-    with opened(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         return any(assignment.name == lesson for assignment in gradebook.assignments)
 
 
-def opened(root: Path) -> Gradebook:
-    """The course's gradebook, to be used as a context manager. Raises GradingError."""
+def open_gradebook(root: Path) -> Gradebook:
+    """The course's gradebook, to be used as a context manager. Raises StepFailed."""
     directory = CourseDirectory(config=configuration(root))
     try:
         return Gradebook(directory.db_url, directory.course_id)
     except (SQLAlchemyError, ImportError) as error:
-        raise GradingError(f"the gradebook cannot be opened: {' '.join(str(error).split())}") from error
+        raise StepFailed(f"the gradebook cannot be opened: {' '.join(str(error).split())}") from error
 
 
 def _run(converter: type[BaseConverter], config: Config, lesson: str, student: str) -> None:
@@ -176,7 +173,7 @@ def _convert(converter: type[BaseConverter], config: Config, lesson: str, studen
     try:
         made.start()
     except (NbGraderException, SystemExit) as error:
-        raise GradingError(f"{lesson}, {student}: {heard.reason or error}") from error
+        raise StepFailed(f"{lesson}, {student}: {heard.reason or error}") from error
 
 
 class _Heard(logging.Handler):

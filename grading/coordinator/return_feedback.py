@@ -10,13 +10,14 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
-from ..lms.downloads import Lister
+from ..errors import StepFailed
+from ..lms.downloads import DownloadReader
 from ..lms.feedback_zip import TAKES_BACK, name_for, pack
-from ..lms.identities import FILE, Whose
-from ..lms.platforms import Outermost
+from ..lms.identities import FILE, IdentityTable
+from ..lms.platforms import ParsedName
 from ..nbgrader_plugins.zip_collect import TolerantExtractor, about
-from .classroom import write_feedback
-from .nbgrader_api import GradingError, configuration, waiting
+from .nbgrader_api import configuration, needs_manual_grading
+from .write_feedback import write_feedback
 
 
 @dataclass
@@ -31,14 +32,14 @@ class HandedBack:
 
 
 def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, console: Console) -> HandedBack:
-    """Make the feedback of a lesson and write it to a zip, named as in these downloads. Raises GradingError.
+    """Make the feedback of a lesson and write it to a zip, named as in these downloads. Raises StepFailed.
 
     What still needs a person is left out, and so is what has no grade.
     """
     tops = _tops(root, lesson, downloads)
     write_feedback(root, [lesson], console)
     pages = {page.parents[1].name: page for page in (root / "feedback").glob(f"*/{lesson}/{lesson}.html")}
-    open_ = {student for student, name, _ in waiting(root) if name == lesson}
+    open_ = {student for student, name, _ in needs_manual_grading(root) if name == lesson}
     done, packed = HandedBack(nobodys=tops.pop("", [])), dict[str, Path]()
     for student, names in sorted(tops.items()):
         if student in open_:
@@ -56,21 +57,21 @@ def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, con
 
 def _tops(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
     """Names of feedback files by student, the one of the last attempt last; under "" names that are nobody's."""
-    config, whose = configuration(root), Whose(root / FILE)
+    config, whose = configuration(root), IdentityTable(root / FILE)
     config.CourseDirectory.assignment_id = lesson
     _, people = about(CourseDirectory(config=config), whose)
-    found: dict[str, Outermost] = {}
+    found: dict[str, ParsedName] = {}
     with ExitStack() as opened:
         for path in downloads:
             if not path.exists():
-                raise GradingError(f"{path} is not there. Name the zip or folder of submissions as it was downloaded.")
-            lister = Lister(TolerantExtractor(config=config).budget, whose, opened)
+                raise StepFailed(f"{path} is not there. Name the zip or folder of submissions as it was downloaded.")
+            lister = DownloadReader(TolerantExtractor(config=config).budget, whose, opened)
             lister.path(path)
             for submission in lister.found.submissions:
                 if submission.owner.platform in TAKES_BACK:
                     found |= submission.tops
     if not found:
-        raise GradingError(
+        raise StepFailed(
             "nothing in it is named as Canvas or Moodle names what was handed in, and no other platform takes feedback "
             "files back by their names"
         )

@@ -17,22 +17,18 @@ from typing import Any
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from grading.course_dir.seeds import name_of
+from grading.course_dir.seeds import seed_id
+from grading.errors import NotHandedIn, SubmissionNotGraded
 from grading.gradebook.freshness import LessonFreshness
-from grading.judge.client import NotGraded
-from grading.nbgrader_plugins.execute import diagnosed, lesson_freshness
+from grading.nbgrader_plugins.execute import lesson_freshness, warm_mistakes
 from grading.notebooks.submitted_file import MAX_BYTES
 
 from .executors import Workers
 from .gradebook_writer import Writer
-from .submission import Task
+from .submission import GradingTask
 
 LOOK_AGAIN = 5.0  # seconds until workers are counted anew, where none of them is done
 USED = ("IgnorePattern", "LimitOutput", "SubmissionExporter")  # of the configuration, by workers
-
-
-class NotHandedIn(Exception):
-    """There is no notebook of the lesson in what was handed in; the message says what there is."""
 
 
 @dataclass
@@ -41,38 +37,38 @@ class Plan:
 
     lesson: str
     standing: LessonFreshness
-    why: dict[str, list[str]] = field(default_factory=dict)
-    stands: list[str] = field(default_factory=list)
-    without: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+    up_to_date: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
 
 
-def plan(coursedir: CourseDirectory, config: Config, lesson: str, students: list[str], *, again: bool) -> Plan:
+def plan_grading(coursedir: CourseDirectory, config: Config, lesson: str, students: list[str], *, again: bool) -> Plan:
     """Look at what these students handed in. Raises MissingEntry where the lesson is not released."""
     made = Plan(lesson, lesson_freshness(coursedir, config, lesson))
     for student in students:
         try:
             _notebook(coursedir, lesson, student)
         except NotHandedIn as reason:
-            made.without[student] = str(reason)
+            made.missing[student] = str(reason)
             continue
-        why = made.standing.why_not(student)
+        why = made.standing.stale_reasons(student)
         if why or again:
-            made.why[student] = why or ["it was asked for"]
+            made.reasons[student] = why or ["it was asked for"]
         else:
-            made.stands.append(student)
+            made.up_to_date.append(student)
     return made
 
 
-def carry_out(made: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
+def run_plan(made: Plan, config: Config, workers: Workers, done: Callable[[str, Exception | None], None]) -> None:
     """Grade what is planned. `done` is told each student, as the grade is written, or why there is none.
 
     Raises what ends all grading: SandboxUnavailable, ClusterLost, and OSError and sqlalchemy's errors where grades
     cannot be written. Then nobody else is graded, and what was written is kept.
     """
-    standing, left = made.standing, iter(sorted(made.why))
+    standing, left = made.standing, iter(sorted(made.reasons))
     config = Config({key: config[key] for key in USED if key in config})
     with Writer(standing.coursedir, config, standing) as writer:
-        waiting: dict[Future[Any], Task] = {}
+        waiting: dict[Future[Any], GradingTask] = {}
         while True:
             room = workers.room()
             while len(waiting) < room and (student := next(left, None)):
@@ -86,19 +82,19 @@ def carry_out(made: Plan, config: Config, workers: Workers, done: Callable[[str,
                 try:
                     graded = workers.result(future, task)
                     writer.write(graded, task.made_of)
-                    diagnosed[standing.graders] |= graded.diagnosed
-                except NotGraded as error:
+                    warm_mistakes[standing.graders] |= graded.diagnosed
+                except SubmissionNotGraded as error:
                     done(task.student, error)
                 else:
                     done(task.student, None)
 
 
-def task_of(standing: LessonFreshness, config: Config, student: str) -> Task:
+def task_of(standing: LessonFreshness, config: Config, student: str) -> GradingTask:
     """What a worker is to do with this student's submission. Raises NotHandedIn."""
     made_of = standing.made_of(student)  # before anything of it is read: what changes meanwhile is graded again
     file = str(_notebook(standing.coursedir, standing.lesson, student))
-    seed, most = name_of(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
-    return Task(student, file, standing.work(), most, seed, config, made_of)
+    seed, most = seed_id(standing.execute.secret), config.SubmissionExporter.get("max_bytes", MAX_BYTES)
+    return GradingTask(student, file, standing.job(), most, seed, config, made_of)
 
 
 def _notebook(coursedir: CourseDirectory, lesson: str, student: str) -> Path:

@@ -11,19 +11,19 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import IgnorePattern, LimitOutput
 from traitlets.config import Config
 
-from grading.judge.client import Work
-from grading.judge.collect_results import Judging, leave_to_a_person, unread
+from grading.judge.client import Job
+from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading, unread
 from grading.notebooks.cells import RECORD
 
 
 @dataclass(frozen=True)
-class Task:
+class GradingTask:
     """file: of the submitted notebook; seed: the name of the course's secret; config: the course's; made_of: of what
     the grade will be made, as hashes (`nbgrader_plugins.content`)."""
 
     student: str
     file: str
-    work: Work
+    work: Job
     max_bytes: int
     seed: str
     config: Config
@@ -35,7 +35,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedNotebook:
     """The graded notebook as the text of its file; and the exercises whose known mistakes were looked at."""
 
     student: str
@@ -43,29 +43,29 @@ class Graded:
     diagnosed: frozenset[str]
 
 
-def grade(task: Task) -> Graded:
-    """The graded notebook, as `nbgrader autograde` makes it. Raises NotGraded, SandboxUnavailable."""
-    judging = Judging(task.work, task.file, task.max_bytes)
+def grade(task: GradingTask) -> GradedNotebook:
+    """The graded notebook, as `nbgrader autograde` makes it. Raises SubmissionNotGraded, SandboxUnavailable."""
+    judging = SubmissionRun(task.work, task.file, task.max_bytes)
     try:
         nb = judging.notebook()
         record = nb.metadata[RECORD]
         why, diagnosed = record.get("unreadable", ""), set[str]()
         if not why:
             record.update(sandboxed=task.sandboxed, device=task.work.request["device"])
-            diagnosed, why = judging.fill(nb, task.seed)
+            diagnosed, why = judging.write_results(nb, task.seed)
     finally:
         judging.close()
     return _handed_back(task, nb, why, diagnosed)
 
 
-def not_read(task: Task, why: str) -> Graded:
+def not_read(task: GradingTask, why: str) -> GradedNotebook:
     """As `grade` of a file that is not to be opened, which takes no judge."""
     return _handed_back(task, unread(task.work, why), why, set())
 
 
-def _handed_back(task: Task, nb: NotebookNode, why: str, diagnosed: set[str]) -> Graded:
-    leave_to_a_person(nb, why, sandboxed=task.sandboxed)
+def _handed_back(task: GradingTask, nb: NotebookNode, why: str, diagnosed: set[str]) -> GradedNotebook:
+    mark_for_manual_grading(nb, why, sandboxed=task.sandboxed)
     resources: dict[str, Any] = {}
     for step in (IgnorePattern, LimitOutput):
         nb, resources = step(config=task.config).preprocess(nb, resources)
-    return Graded(task.student, nbformat.writes(nb) + "\n", frozenset(diagnosed))
+    return GradedNotebook(task.student, nbformat.writes(nb) + "\n", frozenset(diagnosed))

@@ -13,56 +13,52 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from grading.errors import InvalidResult
 from grading.judge import framing
-from grading.judge.client import NotGraded
 from grading.judge.collect_results import write_bounded
 from grading.notebooks.cells import RECORD, grade_id
 from grading.notebooks.released import ReleasedNotebook
 from grading.notebooks.submitted_file import one_line
-from grading.notebooks.verdict_cell import is_judged, marks_of, verdict_of
+from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, verdict_of
 
-from .submission import Graded, Task
+from .submission import GradedNotebook, GradingTask
 
 MAX_TEXT = framing.MAX_BYTES  # characters: a judge says no more
 
 
-class NotAsAsked(NotGraded):
-    """What was handed back is not this submission's grade; the message says what is wrong with it."""
-
-
-def notebook_of(graded: Graded, released: ReleasedNotebook) -> NotebookNode:
-    """The graded notebook, whose marked cells are those of the lesson. Raises NotAsAsked."""
+def notebook_of(graded: GradedNotebook, released: ReleasedNotebook) -> NotebookNode:
+    """The graded notebook, whose marked cells are those of the lesson. Raises InvalidResult."""
     try:
         nb: NotebookNode = nbformat.v4.reads(graded.text)
-        found = [(grade_id(cell), dict(marks_of(cell))) for cell in nb.cells if "nbgrader" in cell.metadata]
+        found = [(grade_id(cell), dict(nbgrader_metadata(cell))) for cell in nb.cells if "nbgrader" in cell.metadata]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise NotAsAsked("what was handed back for it is no notebook") from None
+        raise InvalidResult("what was handed back for it is no notebook") from None
     wanted = {name: cell.metadata()["nbgrader"] for name, cell in released.marked.items()}
     if len(found) != len(wanted) or dict(found) != wanted:
-        raise NotAsAsked("what was handed back for it does not have the lesson's marked cells, each once")
+        raise InvalidResult("what was handed back for it does not have the lesson's marked cells, each once")
     return nb
 
 
-def from_elsewhere(got: object, task: Task) -> Graded:
-    """What a worker on another machine handed back for a task. Raises NotAsAsked."""
-    if not isinstance(got, Graded) or got.student != task.student or not isinstance(got.text, str):
-        raise NotAsAsked("what was handed back is not its grade")
+def validate_remote(got: object, task: GradingTask) -> GradedNotebook:
+    """What a worker on another machine handed back for a task. Raises InvalidResult."""
+    if not isinstance(got, GradedNotebook) or got.student != task.student or not isinstance(got.text, str):
+        raise InvalidResult("what was handed back is not its grade")
     if len(got.text) > MAX_TEXT:
-        raise NotAsAsked(f"what was handed back for it is too large: {len(got.text) / 1e6:.0f} MB")
+        raise InvalidResult(f"what was handed back for it is too large: {len(got.text) / 1e6:.0f} MB")
     released = ReleasedNotebook.from_json(task.work.request["released"])
     nb = notebook_of(got, released)
     try:
         if nb.metadata[RECORD].get("sandboxed", task.sandboxed) != task.sandboxed:
             raise ValueError("not graded in the sandbox, or not without it, as was asked")
-        for cell in filter(is_judged, nb.cells):
+        for cell in filter(is_autograded, nb.cells):
             _check_verdict(cell, task)
         diagnosed = frozenset(got.diagnosed) & {cell.exercise for cell in released.marked.values()}
     except (ValueError, TypeError, KeyError, AttributeError, LookupError) as error:
-        raise NotAsAsked(f"what was handed back for it cannot be: {one_line(str(error))}") from None
-    return Graded(task.student, got.text, diagnosed)
+        raise InvalidResult(f"what was handed back for it cannot be: {one_line(str(error))}") from None
+    return GradedNotebook(task.student, got.text, diagnosed)
 
 
-def _check_verdict(cell: NotebookNode, task: Task) -> None:
+def _check_verdict(cell: NotebookNode, task: GradingTask) -> None:
     """Raises LookupError where there is no verdict, ValueError where it is none, or not shown as it is."""
     said: Any = verdict_of(cell)
     again = copy.deepcopy(cell)

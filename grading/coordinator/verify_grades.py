@@ -2,7 +2,7 @@
 
 For whoever appeals, and to see that one machine grades as another did.
 
-Does not cover: grading anew, into the gradebook (`classroom.py`).
+Does not cover: grading anew, into the gradebook (`grade_class`).
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ import nbformat
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from ..course_dir.paths import lessons
-from ..course_dir.seeds import secret_named
-from ..gradebook.grade_inputs import differences
-from ..gradebook.store import Kept
+from ..course_dir.paths import list_lessons
+from ..course_dir.seeds import find_seed
+from ..errors import NotHandedIn, SubmissionNotGraded
+from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
-from ..judge.client import NotGraded
 from ..nbgrader_plugins.execute import lesson_freshness
 from ..notebooks.cells import grade_id
-from ..notebooks.verdict_cell import is_judged, verdict_of
+from ..notebooks.verdict_cell import is_autograded, verdict_of
 from ..sandbox import require
 from .executors import pool
-from .nbgrader_api import configuration, knows
-from .schedule import NotHandedIn, task_of
-from .submission import Graded, grade
+from .nbgrader_api import configuration, is_registered
+from .schedule import task_of
+from .submission import GradedNotebook, grade
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Regraded:
         return f"{whose}: {'; '.join(self.differs) or 'the same, to the last criterion'}{since}"
 
 
-def regrade(
+def verify_grades(
     root: Path,
     names: Iterable[str],
     *,
@@ -76,8 +75,8 @@ def regrade(
     if not config.JudgedExecute.get("unsandboxed", False):
         require()
     with pool(workers) as executor:
-        for lesson in lessons(root, names):
-            if knows(root, lesson):
+        for lesson in list_lessons(root, names):
+            if is_registered(root, lesson):
                 yield from _of_lesson(root, config, lesson, students, seed, executor)
 
 
@@ -86,11 +85,11 @@ def _of_lesson(
 ) -> Iterator[Regraded]:
     coursedir = CourseDirectory(config=config)
     now = lesson_freshness(coursedir, config, lesson)
-    chosen = [one for student, one in sorted(now.kept.items()) if students is None or student in students]
+    chosen = [one for student, one in sorted(now.grades.items()) if students is None or student in students]
     begun = []
     for one in chosen:
         try:
-            as_then = _with_secret(config, secret_named(seed or _seed_of(one), root, now.execute.secret))
+            as_then = _with_secret(config, find_seed(seed or _seed_of(one), root, now.execute.secret))
             standing = lesson_freshness(coursedir, as_then, lesson)
             begun.append((one, standing, executor.submit(grade, task_of(standing, as_then, one.student))))
         except (LookupError, NotHandedIn) as error:
@@ -98,14 +97,13 @@ def _of_lesson(
     for one, standing, waiting in begun:
         try:
             found = verdicts_in(waiting.result())
-        except NotGraded as error:
+        except SubmissionNotGraded as error:
             yield Regraded(lesson, one.student, failed=str(error))
         else:
-            changed = differences(dict(one.made_of), standing.made_of(one.student))
-            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), changed)
+            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), standing.differences(one))
 
 
-def _seed_of(one: Kept) -> str:
+def _seed_of(one: StoredGrade) -> str:
     """The name of the seed that is recorded with a grade. Raises LookupError."""
     names = {str(verdict.seed) for verdict in one.verdicts.values() if not verdict.internal}
     if len(names) != 1:
@@ -119,10 +117,10 @@ def _with_secret(config: Config, secret: str) -> Config:
     return config
 
 
-def verdicts_in(graded: Graded) -> dict[str, ExerciseVerdict]:
+def verdicts_in(graded: GradedNotebook) -> dict[str, ExerciseVerdict]:
     """By the name of the grade cell, as the gradebook keeps them."""
     cells = nbformat.reads(graded.text, as_version=4).cells
-    return {grade_id(cell): verdict_of(cell) for cell in cells if is_judged(cell)}
+    return {grade_id(cell): verdict_of(cell) for cell in cells if is_autograded(cell)}
 
 
 def otherwise(before: Mapping[str, ExerciseVerdict], now: Mapping[str, ExerciseVerdict]) -> Iterator[str]:

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..errors import CourseError, NoCourseError
+
 CONFIG = "nbgrader_config.py"
-
-
-class CourseError(ValueError):
-    """Something in the course's directory is not as it must be; the message names it and the remedy."""
-
-
-class NoCourseError(FileNotFoundError):
-    """There is no course directory here; the message says what one is and what to do."""
 
 
 def course_root(start: Path | None = None) -> Path:
@@ -31,14 +25,14 @@ def course_root(start: Path | None = None) -> Path:
     )
 
 
-def course_named(folder: Path) -> Path:
+def open_course(folder: Path) -> Path:
     """The course directory that was named: this one and none above it. Raises NoCourseError."""
     if not (folder / CONFIG).is_file():
         raise NoCourseError(f"{folder} is no course: it has no {CONFIG}. `grading init {folder}` makes one.")
     return folder.resolve()
 
 
-def lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
+def list_lessons(root: Path, named: Iterable[str] = ()) -> list[str]:
     """Names of the lessons, in order: those with a text in source/; only those named, where any is.
 
     Raises CourseError for a name that is none of them.

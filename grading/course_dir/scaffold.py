@@ -15,14 +15,15 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from .paths import CONFIG, CourseError
+from ..errors import CourseError
+from .paths import CONFIG
 from .seeds import FILE as SEED
 from .seeds import course_seed
 
 EXCHANGE = "/srv/nbgrader/exchange"
 NAME = re.compile(r"\d\d_[a-z][a-z0-9_]*")
 LESSONS = ("source/*.py", "grader_tests/**/*.py", "grader_tests/**/*.toml")
-NOT_TO_BE_SHARED = f"""\
+GITIGNORE = f"""\
 # secrets, grades, and what students handed in: in no repository
 {SEED}*
 gradebook.db*
@@ -33,6 +34,7 @@ feedback/
 downloaded/
 # built from source/*.py
 source/*/
+build/
 .proved
 .grading-lock
 .grading-at-work
@@ -44,7 +46,7 @@ NEW = Environment(
 )
 
 
-def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
+def init_course(root: Path, lessons: Path | None = None, exchange: str = "") -> list[str]:
     """Make a course in `root`; what was done, in lines. Raises CourseError.
 
     lessons   another course to take the texts and graders of lessons from: its directory, or a zip of it
@@ -57,7 +59,7 @@ def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") ->
             f"there is no directory {exchange}: nbgrader's exchange has to be there, and nothing was made"
         )
     done = []
-    with _opened(lessons) as begun_with:
+    with _unpacked_source(lessons) as begun_with:
         taken = sorted({p for pattern in LESSONS for p in begun_with.glob(pattern)}) if begun_with else []
         for path in taken:
             target = root / path.relative_to(begun_with or root)
@@ -72,7 +74,7 @@ def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") ->
     (root / CONFIG).write_text(_settings(root.resolve().name, exchange), encoding="utf-8")
     done.append(f"{root / CONFIG}: written")
     if not (root / ".gitignore").exists():
-        (root / ".gitignore").write_text(NOT_TO_BE_SHARED, encoding="utf-8")
+        (root / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
     course_seed(root)
     count = sum(path.parent.name == "source" for path in taken)
     done.append(
@@ -87,7 +89,7 @@ def begin_course(root: Path, lessons: Path | None = None, exchange: str = "") ->
 
 
 def new_lesson(root: Path, name: str) -> list[Path]:
-    """Write a lesson that passes `grading check`; the files. Raises CourseError."""
+    """Write a lesson that passes `grading prove`; the files. Raises CourseError."""
     if not NAME.fullmatch(name):
         raise CourseError(f"{name!r} names no lesson: two digits and small letters, such as 13_positions")
     given = {"name": name, "number": int(name[:2]), "title": name[3:].replace("_", " ").capitalize()}
@@ -116,7 +118,7 @@ def _as_published() -> str:
 
 
 @contextmanager
-def _opened(lessons: Path | None) -> Iterator[Path | None]:
+def _unpacked_source(lessons: Path | None) -> Iterator[Path | None]:
     """The directory in which source/ and grader_tests/ lie."""
     if lessons is None or lessons.is_dir():
         yield _course_in([lessons], lessons) if lessons else None

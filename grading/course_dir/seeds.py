@@ -13,18 +13,20 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from ..errors import CourseError
+
 FILE = ".grading-seed"  # in the course's directory; readable by its owner alone, and not for a repository
 DRAWN = re.compile(r"[0-9a-f]{32}")
 
 
 def course_seed(root: Path) -> str:
-    """The course's own secret, which is drawn now if there is none. Raises ValueError where the file holds none."""
+    """The course's own secret, which is drawn now if there is none. Raises CourseError if the file holds none."""
     path = root / FILE
     if not path.exists():
         _keep(secrets.token_hex(16), path)
     held = path.read_text(encoding="utf-8").strip()
     if not DRAWN.fullmatch(held):
-        raise ValueError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
+        raise CourseError(f"{path} holds no seed: put back what it held, or delete it to have another drawn")
     return held
 
 
@@ -38,19 +40,19 @@ def seed_of(lesson_seed: str, exercise: str) -> int:
     return int.from_bytes(_hashed("cases", lesson_seed, exercise)[:7], "big")
 
 
-def name_of(secret: str) -> str:
+def seed_id(secret: str) -> str:
     """What is recorded with a grade: it tells one secret from another, not what the secret is."""
     return _hashed("name", secret)[:4].hex()
 
 
-def secret_named(name: str, root: Path, ours: str) -> str:
+def find_seed(name: str, root: Path, ours: str) -> str:
     """The secret of this name: `ours`, or what a file beside the course's own holds (`.grading-seed-spring`, say).
 
     Raises LookupError, whose message says what to put back.
     """
     held = [path.read_text(encoding="utf-8").strip() for path in sorted(root.glob(f"{FILE}*")) if path.is_file()]
     for secret in (ours, *held):
-        if name_of(secret) == name:
+        if seed_id(secret) == name:
             return secret
     raise LookupError(
         f"the seed named {name} is not here. Put back the file that held it, as {root / FILE}-{name}; a seed that "

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from ..errors import EditError
 from .old_language import accept_old_names
 
 CELL = re.compile(r"^# %% (.+)$", re.MULTILINE)
@@ -28,10 +29,6 @@ IMPORTS = {
     "F": "import torch.nn.functional as F",
     "math": "import math",
 }
-
-
-class EditError(ValueError):
-    """An edit that does not fit its text. The message names the edit and what is wrong with it."""
 
 
 @accept_old_names

@@ -1,7 +1,7 @@
 """An exercise: its oracle, criteria, known mistakes, right alternatives, visible examples and hints.
 
 `grader_tests/NN_lesson/<exercise>/` describes each exercise once; the judge grades by it, the build exports the visible
-part, `grading check` proves it, the report and the docs list it. docs/authors.md shows how one is written.
+part, `grading prove` proves it, the report and the docs list it. docs/authors.md shows how one is written.
 
 Does not cover: how that description is read from its folder (`lesson.py`).
 """
@@ -18,9 +18,10 @@ from functools import cached_property, partial
 from typing import Any
 
 from course.checkers.chance import tagged
-from course.harness.bytecode import seal
+from course.harness.bytecode import compile_stand_in
 
-from .answer_text import Answer, EditError, block, edited, filled, patched
+from ..errors import EditError
+from .answer_text import Answer, block, edited, filled, patched
 from .case import (
     EXERCISE,
     Case,
@@ -285,7 +286,7 @@ class Exercise:
     @cached_property
     def sealed(self) -> str:
         """The stand-in as it goes into a kernel: code that runs, and has no text to print."""
-        return seal(self.stand_in)
+        return compile_stand_in(self.stand_in)
 
     def cases(self, seed: int) -> list[tuple[Criterion, list[Case]]]:
         """All hidden cases, bound; the same for the same seed, wherever they are drawn."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from .answer_text import EditError, block
+from ..errors import EditError
+from .answer_text import block
 
 Make = Callable[[str, str], str]
 """The mistake's text, made of a right answer's text and the exercise's name."""

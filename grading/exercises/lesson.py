@@ -25,14 +25,10 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from ..course_dir.paths import CourseError
+from ..errors import ExerciseError
 from .answer_text import read_cells
 from .exercise import CorrectAnswer, Exercise
 from .old_language import accept_old_names
-
-
-class GraderError(CourseError):
-    """What an author must mend; the message is one line: the file in grader_tests, the line in it, and the fault."""
 
 
 @accept_old_names
@@ -46,13 +42,13 @@ class Lesson:
 
     @property
     def all_exercises(self) -> dict[str, Exercise]:
-        """Graded exercises and challenges: all that `check` knows and the proof covers."""
+        """All that `check` knows and `grading prove` proves."""
         return self.exercises | self.challenges
 
 
 @lru_cache(maxsize=64)
 def load_lesson(path: Path) -> Lesson:
-    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or GraderError for what an author must mend."""
+    """Read `grader_tests/NN_lesson/`. Raises FileNotFoundError, or ExerciseError for what an author must mend."""
     if not (path / "__init__.py").is_file():
         raise FileNotFoundError(f"no grader tests at {path}")
     package = f"{package_of(path.parent)}.{path.name}"
@@ -82,7 +78,7 @@ def _faults_told(tests: Path, folder: Path) -> Iterator[None]:
         file, line = inside[-1] if inside else (folder.resolve(), None)
         where = f"{tests.name}/{file.relative_to(tests).as_posix()}" + (f":{line}" if line else "")
         kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-        raise GraderError(f"{where}: {kind}{said}") from error
+        raise ExerciseError(f"{where}: {kind}{said}") from error
 
 
 def package_of(folder: Path) -> str:

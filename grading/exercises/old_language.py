@@ -12,8 +12,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from ..old_names import RENAMED
+
 #: Names in `grading.exercises.exercise`: old -> new
-MODULE = {"Right": "CorrectAnswer", "SUBJECT": "EXERCISE", "specimen": "sample_model"}
+MODULE = RENAMED["grading.judge.exercise"]
 #: Attributes by class: old -> new
 ATTRIBUTES = {
     "Answer": {"define": "exec_in", "made": "load", "subject": "exercise_name"},

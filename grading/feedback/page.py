@@ -21,14 +21,14 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from course.report import MARKS, prose
+from course.report import MARKS, inline_markdown
 from grading.grader.cell_code import same_code
 from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, visible
-from grading.notebooks.verdict_cell import has_verdict, is_judged, marks_of, verdict_of
-from grading.grader.verdict_report import present
+from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_metadata, verdict_of
+from grading.grader.verdict_report import to_report
 from grading.grader.verdict import ExerciseVerdict
 
-from ..judge.gradebook_view import Grade, Known, title_of
+from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
 from ..notebooks.submitted_file import UNREADABLE
 
@@ -52,7 +52,7 @@ def _rehearse() -> None:
     """Make a page, for what libraries put off to their first use: nine tenths of a judge's time, were each to do it."""
     code = new_code_cell("x = 1  # a number", outputs=[new_output("stream", text="1")])
     nb = new_notebook(cells=[new_markdown_cell("# A lesson\n\nWith $x_1$ and <b>bold</b>."), code])
-    request = {"ids": {"notebook": ""}, "known": asdict(Known(student=""))}
+    request = {"ids": {"notebook": ""}, "known": asdict(GradebookView(student=""))}
     for _ in run(request, nbformat.writes(nb).encode(), None):
         pass
 
@@ -68,10 +68,10 @@ def run(request: dict[str, Any], data: bytes, about: None) -> Iterator[dict[str,
     """
     nb = nbformat.reads(data.decode(), as_version=4)
     for cell in nb.cells:
-        if marks_of(cell).get("locked"):
+        if nbgrader_metadata(cell).get("locked"):
             cell.source = visible(cell.source)
-    page = Page.of(nb, request["ids"], Known.from_json(request["known"]))
-    yield {"page": in_order(_environment().get_template(TEMPLATE).render(page=page))}
+    page = FeedbackPage.of(nb, request["ids"], GradebookView.from_json(request["known"]))
+    yield {"page": normalise_headings(_environment().get_template(TEMPLATE).render(page=page))}
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Page:
+class FeedbackPage:
     """All that the template needs."""
 
     title: str
@@ -127,7 +127,7 @@ class Page:
     code_styles: Markup
 
     @classmethod
-    def of(cls, nb: NotebookNode, ids: dict[str, Any], known: Known) -> Page:
+    def of(cls, nb: NotebookNode, ids: dict[str, Any], known: GradebookView) -> FeedbackPage:
         record = nb.metadata.get(RECORD, {})
         shown = [cell for cell in nb.cells if not _left_out(cell, known)]
         cells = [_cell(cell, known) for cell in shown]
@@ -153,19 +153,19 @@ class Page:
         )
 
 
-def _left_out(cell: NotebookNode, known: Known) -> bool:
+def _left_out(cell: NotebookNode, known: GradebookView) -> bool:
     """The notice of a file that was not read, which the page says itself; and what is the lesson's own
     and not the learner's."""
-    marks = marks_of(cell)
+    marks = nbgrader_metadata(cell)
     if marks.get("grade") or marks.get("solution") or marks.get("task"):
         return False
     return cell.get("id") == UNREADABLE or cell.source.strip() in known.left_out
 
 
-def _cell(cell: NotebookNode, known: Known) -> Cell:
+def _cell(cell: NotebookNode, known: GradebookView) -> Cell:
     name = grade_id(cell)
     comment = _comment(known, name)
-    marks = marks_of(cell)
+    marks = nbgrader_metadata(cell)
     if marks.get("grade") or marks.get("task"):
         own = marks.get("solution") or marks.get("task")  # an answer that a person grades stands in it
         shown = _body(cell) if own else _beyond_the_check(cell, name)
@@ -174,7 +174,7 @@ def _cell(cell: NotebookNode, known: Known) -> Cell:
     return Cell(kind, _body(cell), tuple(_outputs(cell)), name, comment=comment)
 
 
-def _comment(known: Known, name: str) -> Markup:
+def _comment(known: GradebookView, name: str) -> Markup:
     text = known.comments.get(name, "")
     return sanitize_html.from_markdown(text) if text and text != NO_RESPONSE else NOTHING
 
@@ -193,12 +193,12 @@ def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
     return sanitize_html.code(source) if source and not same_code(source, check_call(exercise_named(name))) else NOTHING
 
 
-def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:
+def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePage:
     verdict = _verdict(cell)
     grade = known.grades.get(name)
     if grade is None:
         points = float(cell.metadata["nbgrader"].get("points", 0.0))
-        grade = Grade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
+        grade = CellGrade(verdict.earned if verdict else 0.0, verdict.points if verdict else points)
     if grade.manual:
         mark, status, colour = BY_A_PERSON
     elif verdict is None or grade.waiting:
@@ -214,7 +214,7 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:
         status,
         colour,
         f"exercise-{exercise}",
-        report=Markup(present(verdict).to_html()) if verdict else NOTHING,
+        report=Markup(to_report(verdict).to_html()) if verdict else NOTHING,
         headline=sanitize_html.from_markdown(verdict.explanation) if verdict else NOTHING,
         see=verdict.see if verdict and verdict.status not in ("right", "not started") else "",
         by_a_person=grade.manual,
@@ -224,7 +224,7 @@ def _exercise(cell: NotebookNode, name: str, known: Known) -> ExercisePage:
 
 def _verdict(cell: NotebookNode) -> ExerciseVerdict | None:
     """The judge's; only a judged cell's outputs are the grader's own."""
-    if not is_judged(cell) or not has_verdict(cell):
+    if not is_autograded(cell) or not has_verdict(cell):
         return None
     try:
         verdict = verdict_of(cell)
@@ -271,7 +271,7 @@ def _text(text: str) -> Markup:
     return Markup("<pre>{}</pre>").format(cut.rstrip("\n")) if cut.strip() else NOTHING
 
 
-def in_order(page: str) -> str:
+def normalise_headings(page: str) -> str:
     """The page with no heading more than one level below the one before it, and no section's id twice."""
     level, opened, seen = 0, list[int](), set[str]()
 
@@ -295,5 +295,5 @@ def in_order(page: str) -> str:
 def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     made.filters["slug"] = sanitize_html.slug
-    made.filters["prose"] = lambda text: Markup(prose(text))
+    made.filters["prose"] = lambda text: Markup(inline_markdown(text))
     return made

@@ -15,7 +15,7 @@ from nbgrader.api import Base, Gradebook, MissingEntry
 from sqlalchemy import Boolean, Column, Float, String, Text
 
 
-class _Row(Base):
+class AccommodationRow(Base):
     __tablename__ = "attention_leave"
 
     lesson = Column(String(128), primary_key=True)
@@ -26,7 +26,7 @@ class _Row(Base):
 
 
 @dataclass(frozen=True)
-class Leave:
+class Accommodation:
     """What one student was granted in one lesson. more: time after the due date; excused: it does not count."""
 
     lesson: str
@@ -36,21 +36,25 @@ class Leave:
     why: str = ""
 
 
-def leaves(gradebook: Gradebook, lesson: str = "") -> Iterator[Leave]:
+def accommodations(gradebook: Gradebook, lesson: str = "") -> Iterator[Accommodation]:
     """All that was granted, or what was in one lesson."""
-    rows = gradebook.db.query(_Row).order_by(_Row.lesson, _Row.student)
-    for row in rows.filter(_Row.lesson == lesson) if lesson else rows:
+    rows = gradebook.db.query(AccommodationRow).order_by(AccommodationRow.lesson, AccommodationRow.student)
+    for row in rows.filter(AccommodationRow.lesson == lesson) if lesson else rows:
         more = None if row.seconds is None else timedelta(seconds=row.seconds)
-        yield Leave(row.lesson, row.student, more, bool(row.excused), row.why)
+        yield Accommodation(row.lesson, row.student, more, bool(row.excused), row.why)
 
 
-def grant(gradebook: Gradebook, leave: Leave) -> None:
+def grant(gradebook: Gradebook, leave: Accommodation) -> None:
     """Write what a student is granted, in the place of what was; nothing: it is taken back. In one transaction."""
     seconds = None if leave.more is None else leave.more.total_seconds()
     if leave.more is None and not leave.excused:
-        gradebook.db.query(_Row).filter(_Row.lesson == leave.lesson, _Row.student == leave.student).delete()
+        gradebook.db.query(AccommodationRow).filter(
+            AccommodationRow.lesson == leave.lesson, AccommodationRow.student == leave.student
+        ).delete()
     else:
-        row = _Row(lesson=leave.lesson, student=leave.student, seconds=seconds, excused=leave.excused, why=leave.why)
+        row = AccommodationRow(
+            lesson=leave.lesson, student=leave.student, seconds=seconds, excused=leave.excused, why=leave.why
+        )
         gradebook.db.merge(row)
     with suppress(MissingEntry):  # nothing is handed in: `apply` does it
         gradebook.find_submission(leave.lesson, leave.student).extension = leave.more
@@ -59,6 +63,6 @@ def grant(gradebook: Gradebook, leave: Leave) -> None:
 
 def apply(gradebook: Gradebook, lesson: str, student: str) -> None:
     """Put the extension where nbgrader looks for it. The caller ends the transaction."""
-    row = gradebook.db.get(_Row, (lesson, student))
+    row = gradebook.db.get(AccommodationRow, (lesson, student))
     if row is not None and row.seconds is not None:
         gradebook.find_submission(lesson, student).extension = timedelta(seconds=row.seconds)

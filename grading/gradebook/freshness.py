@@ -14,12 +14,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
-from grading.judge.client import Work
+from grading.judge.client import Job
 from grading.notebooks.released import ReleasedNotebook
 
-from .accommodations import leaves
-from .grade_inputs import differences, digest_of_file, made_of, of_lesson
-from .store import Kept, kept
+from .accommodations import accommodations
+from .grade_inputs import bytes_of_graders, differences, digest_of_file, made_of, of_lesson
+from .store import StoredGrade, stored_grades
 from .view import load_released
 
 NOT_YET = "it was not graded yet"
@@ -34,7 +34,7 @@ class WorkSource(Protocol):
     @property
     def secret(self) -> str: ...
 
-    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Work: ...
+    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job: ...
 
 
 class LessonFreshness:
@@ -46,26 +46,35 @@ class LessonFreshness:
         self.penalties = AssignLatePenalties(config=execute.config)
         self.released = load_released(coursedir.db_url, lesson, lesson, coursedir)
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            self.kept: dict[str, Kept] = {one.student: one for one in kept(gradebook, lesson, student)}
+            self.grades: dict[str, StoredGrade] = {
+                one.student: one for one in stored_grades(gradebook, lesson, student)
+            }
             self._due = gradebook.find_assignment(lesson).duedate
             found = gradebook.db.query(Student.id, SubmittedAssignment.extension).select_from(SubmittedAssignment)
             named = found.join(Assignment).join(Student).filter(Assignment.name == lesson)
-            granted = {one.student: one.more for one in leaves(gradebook, lesson) if one.more is not None}
+            granted = {one.student: one.more for one in accommodations(gradebook, lesson) if one.more is not None}
             self._extensions = {**dict(named.all()), **granted}
 
     def made_of(self, student: str) -> dict[str, str]:
         """Of what this student's grade would be made now (`content.made_of`)."""
-        return made_of(self._of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
+        return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
-    def why_not(self, student: str) -> list[str]:
+    def stale_reasons(self, student: str) -> list[str]:
         """Why this student's submission is to be graded, in words; none where its grade stands."""
-        one = self.kept.get(student)
+        one = self.grades.get(student)
         if one is None:
             return [NOT_YET]
         missing = digest_of_file(self._file(self.coursedir.autograded_directory, student)) != one.digest
-        return differences(dict(one.made_of), self.made_of(student)) + ([NO_FILE] if missing else [])
+        return self.differences(one) + ([NO_FILE] if missing else [])
 
-    def work(self) -> Work:
+    def differences(self, one: StoredGrade) -> list[str]:
+        """What is not as it was when this grade was made, in words."""
+        before = dict(one.made_of)
+        if before.get("graders") == self._bytes_of_graders:  # graded with version 0.1.0, and the same files
+            before["graders"] = self.of_lesson["graders"]
+        return differences(before, self.made_of(one.student))
+
+    def job(self) -> Job:
         """What a judge of one submission is to do now."""
         return self.execute.work(self.lesson, self.released)
 
@@ -74,11 +83,16 @@ class LessonFreshness:
         return str(self._work.about["graders"])
 
     @cached_property
-    def _work(self) -> Work:
-        return self.work()
+    def _work(self) -> Job:
+        return self.job()
 
     @cached_property
-    def _of_lesson(self) -> dict[str, str]:
+    def _bytes_of_graders(self) -> str:
+        return bytes_of_graders(Path(self.graders))
+
+    @cached_property
+    def of_lesson(self) -> dict[str, str]:
+        """What all grades of the lesson are made of now (`grade_inputs.of_lesson`)."""
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:

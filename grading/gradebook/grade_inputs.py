@@ -1,4 +1,4 @@
-"""What a grade is made of, as hashes: whether one is up to date is told by content, never by the times of files.
+"""What a grade is made of, as hashes: graders by what their code means, all else by content, never by times of files.
 
 A file of a student's is read here as bytes, to be hashed, and nothing in it is looked at.
 """
@@ -13,9 +13,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from grading.judge.client import SHARED, Work
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, locate
-from grading.sandbox.policy import describe
+from grading.course_dir.fingerprints import Packages
+from grading.errors import Unreadable
+from grading.judge.client import GRADERS, SHARED, Job
+from grading.notebooks.submitted_file import MAX_BYTES, resolve
+from grading.sandbox.policy import to_dict
+
+from .same_grades import same_grade
 
 WORDS = {
     "submission": "what was handed in",
@@ -30,16 +34,16 @@ WORDS = {
 """What a grade is made of, in words for whoever is told why it is made again."""
 
 
-def of_lesson(work: Work) -> dict[str, str]:
+def of_lesson(work: Job) -> dict[str, str]:
     """What all grades of a lesson are made of, by keys of WORDS. To be asked before the first of them is made: who is
     graded with what changes after that is graded again by the next run."""
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "graders": _graders(work.about["graders"]),
+        "graders": graders_fingerprint(Path(work.about["graders"])),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
         "seed": _digest(request["seed"]),
-        "settings": _digest(settings, describe(work.policy)),
+        "settings": _digest(settings, to_dict(work.policy)),
         "version": version("attention-course-teach"),
     }
 
@@ -53,13 +57,13 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """What is not as it was, as ends of a sentence with "since"."""
-    return [f"{words} changed" for key, words in WORDS.items() if before.get(key) != now.get(key)]
+    return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
 
 
 def digest_of_file(path: Path) -> str:
     """The SHA-256 of a file; of one that is not to be opened, why."""
     try:
-        descriptor = os.open(locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
             return hashlib.sha256(stream.read(MAX_BYTES + 1)).hexdigest()
     except (Unreadable, OSError) as error:
@@ -74,20 +78,24 @@ def digest_of_text(text: str) -> str:
 def _text(path: Path) -> str:
     """When it was handed in, as nbgrader keeps it; empty where that is not known."""
     try:
-        descriptor = os.open(locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(resolve(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
             return stream.read(100).decode(errors="replace").strip()
     except (Unreadable, OSError):
         return ""
 
 
-def _graders(folder: str) -> str:
-    """Of a lesson's graders and of what they share."""
-    place = Path(folder)
-    files = sorted(file for part in (place, place.parent / SHARED) for file in part.rglob("*.py"))
+def bytes_of_graders(folder: Path) -> str:
+    """The hash of a lesson's graders and of all that lessons share as version 0.1.0 recorded it, by their bytes."""
+    files = sorted(file for part in (folder, folder.parent / SHARED) for file in part.rglob("*.py"))
     return _digest(
-        [(os.path.relpath(file, place.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
+        [(os.path.relpath(file, folder.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
     )
+
+
+def graders_fingerprint(folder: Path) -> str:
+    """Of what a lesson's graders mean, and of what these import within grader_tests."""
+    return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
 
 
-class _Row(Base):
+class HistoryRow(Base):
     __tablename__ = "attention_history"
 
     id = Column(Integer, primary_key=True, autoincrement=True)
@@ -42,7 +42,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Standings:
+class ScoreSnapshot:
     """A submission's points as the gradebook has them: by exercise, and what is taken off."""
 
     exercises: Mapping[str, Score]
@@ -58,7 +58,7 @@ class Standings:
 
 
 @dataclass(frozen=True)
-class Was:
+class PastGrade:
     """A grade that another took the place of, and what had changed by then, in words."""
 
     student: str
@@ -66,10 +66,10 @@ class Was:
     graded_at: datetime
     replaced_at: datetime
     since: list[str]
-    standings: Standings
+    standings: ScoreSnapshot
 
 
-def standings(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdict]) -> Standings:
+def score_snapshot(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdict]) -> ScoreSnapshot:
     """What a submitted notebook has now. verdicts: of the judge, by the name of the grade cell."""
     found = {}
     for grade in submitted.grades:
@@ -80,32 +80,34 @@ def standings(submitted: SubmittedNotebook, verdicts: Mapping[str, ExerciseVerdi
         criteria = {c.name: c.earned for c in verdict.criteria} if verdict else None
         score = Score(points, float(grade.max_score), words, by_hand, criteria)
         found[exercise_named(grade.name)] = score
-    return Standings(found, float(submitted.late_submission_penalty or 0.0))
+    return ScoreSnapshot(found, float(submitted.late_submission_penalty or 0.0))
 
 
-def keep(gradebook: Gradebook, notebook: str, graded_at: datetime, since: list[str], was: Standings) -> None:
+def archive(gradebook: Gradebook, notebook: str, graded_at: datetime, since: list[str], was: ScoreSnapshot) -> None:
     """Keep what a submitted notebook, by its id, had. The caller ends the transaction."""
     now = datetime.now(UTC).replace(tzinfo=None)
     told = {"since": json.dumps(since), "was": json.dumps(asdict(was))}
-    gradebook.db.add(_Row(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **told))
+    gradebook.db.add(HistoryRow(notebook_id=notebook, graded_at=graded_at, replaced_at=now, **told))
 
 
-def past(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[Was]:
+def past_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[PastGrade]:
     """Grades that are no more, of one lesson or student or all: by students and lessons, the oldest first."""
     found = (
-        gradebook.db.query(_Row, Assignment.name, Student.id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == _Row.notebook_id)
+        gradebook.db.query(HistoryRow, Assignment.name, Student.id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == HistoryRow.notebook_id)
         .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
         .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .join(Student, Student.id == SubmittedAssignment.student_id)
-        .order_by(Student.id, Assignment.name, _Row.id)
+        .order_by(Student.id, Assignment.name, HistoryRow.id)
     )
     found = found.filter(Assignment.name == lesson) if lesson else found
     found = found.filter(Student.id == student) if student else found
     for row, name, who in found:
-        yield Was(who, name, row.graded_at, row.replaced_at, json.loads(row.since), _from_json(json.loads(row.was)))
+        yield PastGrade(
+            who, name, row.graded_at, row.replaced_at, json.loads(row.since), _from_json(json.loads(row.was))
+        )
 
 
-def _from_json(data: dict[str, Any]) -> Standings:
-    return Standings({name: Score(**score) for name, score in data["exercises"].items()}, data["penalty"])
+def _from_json(data: dict[str, Any]) -> ScoreSnapshot:
+    return ScoreSnapshot({name: Score(**score) for name, score in data["exercises"].items()}, data["penalty"])

@@ -13,24 +13,22 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from ..errors import CourseLocked
+
 FILE, WHO = ".grading-lock", ".grading-at-work"
 
 
-class AtWork(RuntimeError):
-    """Somebody else is grading this course; the message says who."""
-
-
 @contextmanager
-def alone(root: Path) -> Iterator[None]:
+def exclusive(root: Path) -> Iterator[None]:
     """Nobody else grades the course in `root` while this is entered, from any process. May be entered within itself.
 
-    The lock ends with the process, however that ends. Raises AtWork.
+    The lock ends with the process, however that ends. Raises CourseLocked.
     """
     lock = FileLock(root / FILE, is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise AtWork(f"{root} is being graded already, {_who(root)}. Wait for it, or stop it.") from None
+        raise CourseLocked(f"{root} is being graded already, {_who(root)}. Wait for it, or stop it.") from None
     try:
         about = {"user": _user(), "pid": os.getpid(), "host": socket.gethostname()}
         (root / WHO).write_text(json.dumps({**about, "since": datetime.now().astimezone().isoformat(" ", "minutes")}))

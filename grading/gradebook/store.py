@@ -34,7 +34,7 @@ from sqlalchemy.orm import selectinload, undefer
 
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import grade_id
-from grading.notebooks.verdict_cell import is_judged, verdict_of
+from grading.notebooks.verdict_cell import is_autograded, verdict_of
 
 from ..gradebook import late_rules
 from . import accommodations, history
@@ -43,7 +43,7 @@ from .grade_inputs import differences, digest_of_text
 LOG = logging.getLogger(__name__)
 
 
-class _Row(Base):
+class GradeRow(Base):
     """nbgrader makes the table with its own, as it opens a gradebook. No foreign key: it deletes rows of its own
     without knowing of this one, which then belongs to nothing and is not found."""
 
@@ -57,7 +57,7 @@ class _Row(Base):
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredGrade:
     """A grade that was written: whose, of what it was made, and what was found.
 
     digest   of the graded notebook's file
@@ -78,11 +78,11 @@ class Kept:
         return {name: ExerciseVerdict.from_json(verdict) for name, verdict in json.loads(self.written).items()}
 
 
-def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[Kept]:
+def stored_grades(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[StoredGrade]:
     """All grades, or those of one lesson or student, in the order of students and lessons."""
     found = (
-        gradebook.db.query(_Row, Notebook.name, Assignment.name, Student.id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == _Row.notebook_id)
+        gradebook.db.query(GradeRow, Notebook.name, Assignment.name, Student.id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == GradeRow.notebook_id)
         .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
         .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
@@ -95,8 +95,8 @@ def kept(gradebook: Gradebook, lesson: str = "", student: str = "") -> Iterator[
         yield _kept(row, who, assignment, notebook)
 
 
-def _kept(row: Any, student: str, lesson: str, notebook: str) -> Kept:
-    return Kept(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, row.verdicts)
+def _kept(row: Any, student: str, lesson: str, notebook: str) -> StoredGrade:
+    return StoredGrade(student, lesson, notebook, json.loads(row.made_of), row.digest, row.graded_at, row.verdicts)
 
 
 def submissions_of(gradebook: Gradebook, lesson: str) -> dict[str, SubmittedAssignment]:
@@ -127,22 +127,22 @@ def save(
     penalties  says what being late costs
     """
     try:
-        submitted = _held(gradebook, ids)
-        found = {grade_id(cell): verdict_of(cell) for cell in nb.cells if is_judged(cell)}
+        submitted = _lock_rows(gradebook, ids)
+        found = {grade_id(cell): verdict_of(cell) for cell in nb.cells if is_autograded(cell)}
         verdicts = {name: verdict.to_json() for name, verdict in found.items()}
-        row = gradebook.db.get(_Row, submitted.id)
+        row = gradebook.db.get(GradeRow, submitted.id)
         old = _kept(row, ids["student"], ids["assignment"], ids["notebook"]) if row else None
-        was = history.standings(submitted, old.verdicts) if old else None
+        was = history.score_snapshot(submitted, old.verdicts) if old else None
         accommodations.apply(gradebook, ids["assignment"], ids["student"])
         _write_points(submitted, nb)
         gradebook.db.flush()
         gradebook.db.expire(submitted)  # its sum of points is the database's
-        _take_off(gradebook, submitted, ids["student"], penalties)
-        if old and was and was != history.standings(submitted, found):
+        _apply_late_penalty(gradebook, submitted, ids["student"], penalties)
+        if old and was and was != history.score_snapshot(submitted, found):
             since = differences(dict(old.made_of), dict(made_of))
-            history.keep(gradebook, submitted.id, old.graded_at, since, was)
+            history.archive(gradebook, submitted.id, old.graded_at, since, was)
         gradebook.db.merge(
-            _Row(
+            GradeRow(
                 notebook_id=submitted.id,
                 made_of=json.dumps(dict(made_of)),
                 verdicts=json.dumps(verdicts),
@@ -156,7 +156,7 @@ def save(
         raise
 
 
-def _held(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
+def _lock_rows(gradebook: Gradebook, ids: Mapping[str, str]) -> SubmittedNotebook:
     """The submitted notebook with its grades and comments as they are now and, until the transaction ends, stay: who
     else grades it, or gives points by hand, comes before or after. (SQLite has no such locks.)"""
     submitted = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
@@ -181,7 +181,7 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
         if utils.is_grade(cell):
             grade = grades[grade_id(cell)]
             grade.auto_score, _ = utils.determine_grade(cell, LOG)
-            if is_judged(cell) and verdict_of(cell).status == "needs a person":
+            if is_autograded(cell) and verdict_of(cell).status == "needs a person":
                 grade.auto_score = None
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         if utils.is_solution(cell) or utils.is_task(cell):
@@ -189,7 +189,9 @@ def _write_points(submitted: SubmittedNotebook, nb: NotebookNode) -> None:
             comments[grade_id(cell)].auto_comment = "No response." if untouched and not utils.is_task(cell) else None
 
 
-def _take_off(gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties) -> None:
+def _apply_late_penalty(
+    gradebook: Gradebook, submitted: SubmittedNotebook, student: str, penalties: AssignLatePenalties
+) -> None:
     """What coming late costs, and why."""
     lost = late_rules.penalty(penalties, student, submitted.score, submitted.assignment.total_seconds_late)
     submitted.late_submission_penalty = lost

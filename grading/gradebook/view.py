@@ -13,7 +13,7 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
-from grading.judge.gradebook_view import Grade, Known, title_of
+from grading.judge.gradebook_view import CellGrade, GradebookView, title_of
 from grading.notebooks.cells import grade_id
 from grading.notebooks.released import PYTHON, MarkedCell, PlainCell, ReleasedNotebook
 
@@ -28,7 +28,9 @@ def lesson_of(ids: dict[str, Any], coursedir: CourseDirectory | None) -> Release
         return None
 
 
-def known_to_gradebook(ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True) -> Known:
+def known_to_gradebook(
+    ids: dict[str, Any], lesson: ReleasedNotebook | None = None, whole: bool = True
+) -> GradebookView:
     """Who the student is, and the grades and comments of one submitted notebook; `ids`: nbgrader's resources.
 
     whole  whether its page repeats the lesson
@@ -42,16 +44,16 @@ def known_to_gradebook(ids: dict[str, Any], lesson: ReleasedNotebook | None = No
             student = gradebook.find_student(ids["student"])
             notebook = gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
         except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
-            return Known(ids["student"], title=title, left_out=left_out)
+            return GradebookView(ids["student"], title=title, left_out=left_out)
         named = " ".join(part for part in (student.first_name, student.last_name) if part)
         grades = {
-            g.name: Grade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
+            g.name: CellGrade(g.score, g.max_score, g.manual_score is not None, bool(g.needs_manual_grade))
             for g in notebook.grades
         }
         comments = {c.name: c.comment for c in notebook.comments if c.comment}
         who = f"{named} ({student.id})" if named else str(student.id)
         penalty = float(notebook.late_submission_penalty or 0.0)
-        return Known(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
+        return GradebookView(who, grades, comments, penalty, reason_kept(gradebook, notebook.id), title, left_out)
 
 
 def load_released(

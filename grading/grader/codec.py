@@ -17,12 +17,10 @@ import torch
 from course.harness.program import Observation, Program
 from course.harness.serialization import MAX_BYTES, Node, PackingError, pack, unpack
 
+from ..errors import MalformedReply, NoAnswer
+
 MAX_TEXT = 4 * MAX_BYTES // 3 + 64
 REPLY = re.compile(r"'([A-Za-z0-9+/]*={0,2})'")  # as `repr` writes a text in base64
-
-
-class NoAnswer(Exception):
-    """A call brought no observation, and why, in words for the learner: out of time, out of memory, died."""
 
 
 Answers = Iterator[Observation | NoAnswer]
@@ -30,12 +28,8 @@ Answers = Iterator[Observation | NoAnswer]
 Ask = Callable[[list[tuple[Program, float]]], Answers]
 
 
-class Malformed(ValueError):
-    """A reply that is no observation."""
-
-
 def request(programs: Iterable[Program]) -> str:
-    """The programs as text, for `course.harness.runner.answer`."""
+    """The programs as text, for `course.harness.runner.handle_request`."""
     return _packed(tuple(programs))
 
 
@@ -46,27 +40,27 @@ def _packed(programs: tuple[Program, ...]) -> str:
 
 def expression(programs: list[Program]) -> str:
     """What the kernel evaluates: looks nothing up in the learner's namespace but the import system."""
-    return f"__import__('course.harness.runner', fromlist=['answer']).answer('{request(programs)}')"
+    return f"__import__('course.harness.runner', fromlist=['handle_request']).handle_request('{request(programs)}')"
 
 
-def read(text: Any, count: int) -> list[Observation]:
-    """The `count` observations in the repr of the expression's value. Raises Malformed."""
+def decode_reply(text: Any, count: int) -> list[Observation]:
+    """The `count` observations in the repr of the expression's value. Raises MalformedReply."""
     matched = REPLY.fullmatch(text) if isinstance(text, str) and len(text) <= MAX_TEXT else None
     if matched is None:
-        raise Malformed("too large, or no text in base64")
+        raise MalformedReply("too large, or no text in base64")
     try:
         plain = unpack(base64.b64decode(matched[1], validate=True))
         observations = [Observation(**one) for one in plain[: count + 1]]
     except (PackingError, ValueError, TypeError, KeyError) as error:
-        raise Malformed(f"{type(error).__name__}") from None
+        raise MalformedReply(f"{type(error).__name__}") from None
     if len(observations) != count:
-        raise Malformed("another number of observations")
+        raise MalformedReply("another number of observations")
     for seen in observations:
-        _hold_to_the_form(seen)
+        _validate_observation(seen)
     return observations
 
 
-def _hold_to_the_form(seen: Observation) -> None:
+def _validate_observation(seen: Observation) -> None:
     good = (
         _named(seen.values)
         and all(isinstance(d, str) and len(d) < 32 for d in _items(seen.devices))
@@ -77,12 +71,12 @@ def _hold_to_the_form(seen: Observation) -> None:
         and (seen.raised is None or _error(seen.raised))
     )
     if not good:
-        raise Malformed("not of the form of an observation")
+        raise MalformedReply("not of the form of an observation")
 
 
 def _items(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > 1000:
-        raise Malformed("a list was expected")
+        raise MalformedReply("a list was expected")
     return value
 
 

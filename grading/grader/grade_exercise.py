@@ -16,30 +16,31 @@ from course.harness.check_case import coerced
 from course.harness.compare import Finding
 from course.harness.diagnose import Diagnosis, diagnose
 from course.harness.errors import not_written
-from course.harness.forbidden_calls import as_written
+from course.harness.forbidden_calls import user_visible_names
 from course.harness.program import Observation
-from course.harness.runner import observe, settled
+from course.harness.runner import drop_unchanged, observe
 
+from ..errors import NoAnswer
 from ..exercises.case import describe
 from ..exercises.exercise import Exercise
-from .codec import Ask, NoAnswer
-from .references import Prepared, judge_case, known, misses, mistaken, prepare, programs
-from .source_analysis import Source
+from .codec import Ask
+from .references import PreparedCase, judge_case, known_mistakes, mistake_findings, mistake_outcomes, prepare, programs
+from .source_analysis import NotebookSource
 from .verdict import CriterionVerdict, ExerciseVerdict
 
 MAX_UNANSWERED = 3
 MAX_USED = 20  # names of a call's that are told
 
 
-def examine(
+def grade_exercise(
     exercise: Exercise,
     ask: Ask,
     *,
     seed: int = 0,
-    source: Source | None = None,
+    source: NotebookSource | None = None,
     device: str = "cpu",
     earlier: Iterable[tuple[Exercise, ExerciseVerdict]] = (),
-    lenient: bool = False,
+    ignore_forbidden: bool = False,
 ) -> ExerciseVerdict:
     """The verdict on one exercise.
 
@@ -50,13 +51,15 @@ def examine(
     lenient  what is not allowed costs nothing here: oracles and known mistakes may be written with it
     """
     not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
-    outcomes = _ask_all(exercise, ask, seed, device, {}, [] if lenient else not_allowed, lenient)
+    outcomes = _run_all_cases(
+        exercise, ask, seed, device, {}, [] if ignore_forbidden else not_allowed, ignore_forbidden
+    )
     followed: list[str] = []
     if outcomes.earned < exercise.points and source and not not_allowed:
-        called = source.reachable(exercise.name) & source.before(exercise.name)
+        called = source.reachable(exercise.name) & source.earlier_exercises(exercise.name)
         wrong = [e for e, v in earlier if e.name in called and v.earned < e.points]
         if wrong:
-            again = _ask_all(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], lenient)
+            again = _run_all_cases(exercise, ask, seed, device, {e.name: e.sealed for e in wrong}, [], ignore_forbidden)
             if again.earned > outcomes.earned:
                 outcomes, followed = again, [e.name for e in wrong]
     return replace(_verdict(outcomes, seed), followed_through=followed)
@@ -64,14 +67,14 @@ def examine(
 
 def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdict:
     """The verdict on a known mistake, which the judge has run and compared already, whatever is not allowed."""
-    seen, findings = mistaken(exercise, seed)[mistake], misses(exercise, seed)[mistake]
+    seen, findings = mistake_outcomes(exercise, seed)[mistake], mistake_findings(exercise, seed)[mistake]
     return _verdict(_Outcomes(exercise, prepare(exercise, seed), seen, findings), seed)
 
 
 def earns_all(exercise: Exercise, names: Mapping[str, Any], seed: int = 0) -> bool:
     """Whether names of this process answer every case rightly; what is wrong is not told, which is much quicker."""
 
-    def right(prepared: Prepared) -> bool:
+    def right(prepared: PreparedCase) -> bool:
         seen = observe(prepared.program(exercise.forbidden), names)
         return not seen.used and judge_case(prepared, seen) is None
 
@@ -83,7 +86,7 @@ class _Outcomes:
     """What was seen of all cases of an exercise, and what was wrong with each. `used`: what is not allowed."""
 
     exercise: Exercise
-    prepared: list[Prepared]
+    prepared: list[PreparedCase]
     seen: list[Observation] = field(default_factory=list)
     findings: list[Finding | None] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
@@ -104,7 +107,7 @@ class _Outcomes:
         return sum(c.points for index, c in enumerate(self.exercise.criteria) if not self.failing(index))
 
 
-def _ask_all(
+def _run_all_cases(
     exercise: Exercise,
     ask: Ask,
     seed: int,
@@ -130,7 +133,7 @@ def _ask_all(
             found.seen.append(Observation(raised=_nothing(str(one))))
             found.findings.append(Finding("no answer", str(one)))
             continue
-        one = settled(one, program)
+        one = drop_unchanged(one, program)
         found.used += [name for name in one.used[:MAX_USED] if name not in found.used]
         found.seen.append(one)
         found.findings.append(judge_case(p, one, device))
@@ -154,7 +157,7 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     if found.used and verdict.status != "not started":
         for criterion in criteria:
             criterion.earned = 0.0
-        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", as_written(found.used)
+        verdict.earned, verdict.status, verdict.not_allowed = 0.0, "not allowed", user_visible_names(found.used)
         verdict.explanation = f"Not allowed in this exercise: {', '.join(verdict.not_allowed)}. Write it yourself."
     return verdict
 
@@ -168,9 +171,9 @@ def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionV
         criterion.name,
         criterion.points,
         0.0,
-        "not reached" if all(finding.rung == "not reached" for finding in findings) else "wrong",
+        "not reached" if all(finding.stage == "not reached" for finding in findings) else "wrong",
         describe(found.prepared[failing[0]].case),
-        findings[0].rung,
+        findings[0].stage,
         findings[0].text,
         diagnosis.explains[index] if diagnosis.explains else "",
     )
@@ -183,7 +186,7 @@ def _diagnosed(found: _Outcomes, seed: int) -> Diagnosis:
     criteria = range(len(found.exercise.criteria))
     groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
     seen = [coerced(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
-    return diagnose(seen, found.findings, groups, known(found.exercise, seed))
+    return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed))
 
 
 def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:
@@ -194,7 +197,7 @@ def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) ->
     verdict.see, verdict.also_see = ([m.see for m in named] + ["", ""])[:2]
     verdict.family, verdict.also_family = ([m.family for m in named] + ["", ""])[:2]
     verdict.sure = diagnosis.sure
-    verdict.explanation = diagnosis.in_words({m.name: m.text for m in named})
+    verdict.explanation = diagnosis.to_sentence({m.name: m.text for m in named})
     verdict.see = verdict.see or exercise.see
 
 

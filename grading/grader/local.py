@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from course.harness.program import Program
-from course.harness.runner import answer
+from course.harness.runner import handle_request
 from course.harness.serialization import PackingError
 from course.report import Points, Report, display
 
 from ..course_dir.paths import course_root
+from ..errors import MalformedReply, NoAnswer
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import Lesson, load_lesson
 from . import codec
-from .codec import Answers, NoAnswer
-from .grade_exercise import examine
-from .source_analysis import Source
+from .codec import Answers
+from .grade_exercise import grade_exercise
+from .source_analysis import NotebookSource
 from .verdict import ExerciseVerdict
-from .verdict_report import present
+from .verdict_report import to_report
 
 Given = TypeVar("Given")
 
@@ -42,7 +43,7 @@ def find_exercise(name: str, tests: Path | None = None) -> tuple[Lesson, Exercis
     raise LookupError(f"no exercise named {name!r} in {tests}")
 
 
-def examine_here(
+def grade_in_process(
     exercise: Exercise,
     names: Mapping[str, Any],
     *,
@@ -58,21 +59,23 @@ def examine_here(
     """
 
     def ask(programs: list[tuple[Program, float]]) -> Answers:
-        return over_the_wire(lambda calls: answer(codec.request(calls), names), [program for program, _ in programs])
+        return over_the_wire(
+            lambda calls: handle_request(codec.request(calls), names), [program for program, _ in programs]
+        )
 
-    known = Source(cells, lesson.exercises if lesson else ()) if cells is not None else None
-    return examine(exercise, ask, seed=seed, source=known, earlier=earlier or (), lenient=lenient)
+    known = NotebookSource(cells, lesson.exercises if lesson else ()) if cells is not None else None
+    return grade_exercise(exercise, ask, seed=seed, source=known, earlier=earlier or (), ignore_forbidden=lenient)
 
 
 def over_the_wire(reply: Callable[[list[Given]], str], given: list[Given]) -> Answers:
     """What is read of a reply to all that is given at once; where nothing can be, of one to each by itself."""
     try:
-        yield from codec.read(repr(reply(given)), len(given))
-    except (PackingError, codec.Malformed):
+        yield from codec.decode_reply(repr(reply(given)), len(given))
+    except (PackingError, MalformedReply):
         for one in given:
             try:
-                yield from codec.read(repr(reply([one])), 1)
-            except codec.Malformed:
+                yield from codec.decode_reply(repr(reply([one])), 1)
+            except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
 
@@ -81,8 +84,8 @@ def grade(f: Any, tests: Path | None = None) -> Points:
     lesson, exercise = find_exercise(f.__name__, tests)
     names = dict(vars(sys.modules[f.__module__])) | {f.__name__: f}
     cells = names.get("In") or [inspect.getsource(f)]
-    verdict = examine_here(exercise, names, cells=cells, lesson=lesson)
-    shown: Report = present(verdict)
+    verdict = grade_in_process(exercise, names, cells=cells, lesson=lesson)
+    shown: Report = to_report(verdict)
     shown.footnote = "Hidden verdict, made in this process without a sandbox."
     display(shown)
     return Points(verdict.earned, exercise.points)

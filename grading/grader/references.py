@@ -17,7 +17,7 @@ import torch
 from course.harness.check_case import check_case, coerced
 from course.harness.compare import Finding, Reference, leaves
 from course.harness.device_check import META
-from course.harness.diagnose import Known
+from course.harness.diagnose import MistakeOutcomes
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
 
@@ -27,7 +27,7 @@ from ..exercises.exercise import Exercise, mix
 
 
 @dataclass(eq=False)
-class Prepared:
+class PreparedCase:
     """A bound case with what the judge knows about it."""
 
     criterion: int
@@ -50,7 +50,7 @@ class Prepared:
 
 
 @lru_cache(maxsize=256)
-def prepare(exercise: Exercise, seed: int) -> list[Prepared]:
+def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
     """All cases of an exercise with their references, computed once in a process."""
     found = []
     for index, (criterion, cases) in enumerate(exercise.cases(seed)):
@@ -68,7 +68,7 @@ def programs(exercise: Exercise, seed: int, device: str = "cpu", watched: bool =
     return tuple(p.program(exercise.forbidden if watched else (), device) for p in prepare(exercise, seed))
 
 
-def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> Prepared:
+def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> PreparedCase:
     names = {exercise.name: exercise.answer}
     cotangents = None
     if case.gradients:
@@ -96,37 +96,41 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     )
     if (exact.raised is not None) != bool(case.invalid_arguments) and case.checker is None:
         raise RuntimeError(f"the oracle of {exercise.name} on {describe(case)}: raised {exact.raised}")
-    return Prepared(criterion, case, seed, cotangents, reference)
+    return PreparedCase(criterion, case, seed, cotangents, reference)
 
 
 @lru_cache(maxsize=256)
-def mistaken(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
+def mistake_outcomes(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     """What every known mistake gives on the same cases, by the names of `Mistake.all_forms`; what is not allowed is not
     watched for, and nothing is remembered of another seed's."""
     programs = [p.program(()) for p in prepare(exercise, seed)]
     answers = [answer for mistake in exercise.mistakes for answer in mistake.all_forms]
-    return {a.name: gives(a, programs) for a in answers}
+    return {a.name: outcomes_of(a, programs) for a in answers}
 
 
-def gives(answer: Answer, programs: list[Program]) -> list[Observation]:
+def outcomes_of(answer: Answer, programs: list[Program]) -> list[Observation]:
     """What an answer gives, one program after the other, as they run in a notebook."""
     names = {answer.exercise_name: answer.load()}
     return [observe(one, names) for one in programs]
 
 
 @lru_cache(maxsize=256)
-def misses(exercise: Exercise, seed: int) -> dict[str, list[Finding | None]]:
+def mistake_findings(exercise: Exercise, seed: int) -> dict[str, list[Finding | None]]:
     """What is wrong with what every known mistake gives, case by case."""
     prepared = prepare(exercise, seed)
-    return {name: list(map(judge_case, prepared, given)) for name, given in mistaken(exercise, seed).items()}
+    return {name: list(map(judge_case, prepared, given)) for name, given in mistake_outcomes(exercise, seed).items()}
 
 
 @lru_cache(maxsize=256)
-def known(exercise: Exercise, seed: int) -> list[Known]:
+def known_mistakes(exercise: Exercise, seed: int) -> list[MistakeOutcomes]:
     """All that is known of the mistakes, for `diagnose`."""
-    given, missed, prepared = mistaken(exercise, seed), misses(exercise, seed), prepare(exercise, seed)
+    given, missed, prepared = (
+        mistake_outcomes(exercise, seed),
+        mistake_findings(exercise, seed),
+        prepare(exercise, seed),
+    )
     return [
-        Known(
+        MistakeOutcomes(
             mistake.name,
             [coerced(seen, p.reference) for p, seen in zip(prepared, given[one.name], strict=True)],
             frozenset(i for i, f in enumerate(missed[one.name]) if f),
@@ -137,8 +141,8 @@ def known(exercise: Exercise, seed: int) -> list[Known]:
     ]
 
 
-def judge_case(prepared: Prepared, seen: Observation, device: str = "cpu") -> Finding | None:
-    """What is wrong with one observation (see `course.harness.check_case`)."""
+def judge_case(prepared: PreparedCase, seen: Observation, device: str = "cpu") -> Finding | None:
+    """What is wrong with one observation (see `course.harness.check_case.judge`)."""
     return check_case(seen, prepared.reference, device)
 
 

@@ -26,7 +26,7 @@ MAX_NODES = 100  # of an expression that is told
 known_names: WeakKeyDictionary[ast.AST, frozenset[str]] = WeakKeyDictionary()
 
 
-class Source:
+class NotebookSource:
     """The code of a notebook's cells, in order, up to and with the cell under judgement.
 
     exercises  names of the lesson's exercises, in the lesson's order
@@ -41,9 +41,9 @@ class Source:
         for cell in cells:
             if len(cell) <= left:
                 left -= len(cell)
-                self.note(parse(cell))
+                self.add(parse(cell))
 
-    def note(self, tree: ast.AST | None) -> None:
+    def add(self, tree: ast.AST | None) -> None:
         """Note the imports and definitions of a block and of the blocks in it, from top to bottom."""
         todo = [tree] if tree is not None else []
         while todo:  # blocks of a stranger's may be nested deeper than Python's stack
@@ -86,7 +86,7 @@ class Source:
         """Names of top-level definitions that `name` uses, directly or through others; with `name` itself."""
         return self._reach(name, frozenset())
 
-    def before(self, name: str) -> frozenset[str]:
+    def earlier_exercises(self, name: str) -> frozenset[str]:
         """The exercises that come before `name` in the lesson, in whatever order the notebook has them."""
         place = self.exercises.index(name) if name in self.exercises else len(self.exercises)
         return frozenset(self.exercises[:place])
@@ -96,7 +96,7 @@ class Source:
         patterns = list(patterns)
         found: list[str] = []
         if patterns:
-            for reached in self._reach(name, self.before(name)):
+            for reached in self._reach(name, self.earlier_exercises(name)):
                 uses = (text for statement in self.definitions[reached] for text in self._uses(statement, patterns))
                 found += [text for text in dict.fromkeys(islice(uses, MAX_TOLD)) if text not in found]
         return sorted(found)

@@ -7,7 +7,7 @@ from course.report import Report, Row
 from .verdict import ExerciseVerdict
 
 
-def present(verdict: ExerciseVerdict) -> Report:
+def to_report(verdict: ExerciseVerdict) -> Report:
     rows = []
     for criterion in verdict.criteria:
         details = []

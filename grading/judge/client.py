@@ -28,11 +28,12 @@ from typing import Any
 
 import course
 import grading
+from grading.errors import JudgeFailed, MalformedMessage, SubmissionNotGraded, Unreadable
 from grading.sandbox import server_process
 from grading.sandbox.host_check import require
-from grading.sandbox.policy import Policy, SandboxUnavailable, describe
+from grading.sandbox.policy import Policy, SandboxUnavailable, to_dict
 
-from ..notebooks.submitted_file import Unreadable, one_line
+from ..notebooks.submitted_file import one_line
 from . import framing
 
 IN_PROCESS = not hasattr(os, "fork")
@@ -41,7 +42,8 @@ GRADERS, SHARED = "grader_tests", "shared"
 LOG = logging.getLogger(__name__)
 _START = (
     "import sys; sys.path.append({here!r}); from sandbox import bootstrap; sys.path.pop(); "
-    "begun = bootstrap.begin({descriptor}); from grading.import_blocks import leave_out; leave_out(); "
+    "begun = bootstrap.begin({descriptor}); "
+    "from grading.import_blocks import block_slow_imports; block_slow_imports(); "
     "from grading.judge import server; server.main(*begun)"
 )
 #: What judges that are confined find in os.environ
@@ -57,16 +59,8 @@ _MESSAGE = 1 << 16
 _PATIENCE = 60.0  # seconds for the server to be there, and for a judge that is done to end: they take 1 and 0.1
 
 
-class RanOver(Exception):
-    """The judge ended before its work was done, by what it was given to read. The message goes on after "the judge"."""
-
-
-class NotGraded(Exception):
-    """The judge was lost by no fault of the submission's. To be tried again."""
-
-
 @dataclass(frozen=True)
-class Work:
+class Job:
     """What a judge is to do.
 
     task      the module that does it, by its full name
@@ -89,13 +83,13 @@ class Work:
     def line(self) -> bytes:
         """What the server is told of it."""
         told = {"task": self.task, "about": self.about, "kernels": self.kernels}
-        return json.dumps({**told, "policy": describe(self.policy), "wall": self.wall}).encode()
+        return json.dumps({**told, "policy": to_dict(self.policy), "wall": self.wall}).encode()
 
 
-class Judge:
-    """One judge at work on one file. Raises Unreadable where the file is none, SandboxUnavailable, NotGraded."""
+class JudgeProcess:
+    """One judge at work on one file. Raises Unreadable, SandboxUnavailable, SubmissionNotGraded."""
 
-    def __init__(self, work: Work, file: Path, max_bytes: int) -> None:
+    def __init__(self, work: Job, file: Path, max_bytes: int) -> None:
         self.done, self._confined = False, work.confined
         request = {**work.request, "name": file.name, "max_bytes": max_bytes}
         if IN_PROCESS:
@@ -112,7 +106,7 @@ class Judge:
             with suppress(OSError):  # it could not be started: the server says why
                 framing.send(answers, request)
         except OSError as error:
-            raise NotGraded(f"its judge could not be started: {error.strerror}") from error
+            raise SubmissionNotGraded(f"its judge could not be started: {error.strerror}") from error
         finally:
             for one in (theirs, its_line):
                 one.close()
@@ -121,7 +115,7 @@ class Judge:
         self._told = self._messages(answers)
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """What the judge hands back, as it comes, until it is done. Raises RanOver and NotGraded besides."""
+        """The judge's messages as they come, until it is done. Raises JudgeFailed and SubmissionNotGraded, too."""
         for message in self._told:
             if "done" in message:
                 self.done = True
@@ -134,15 +128,15 @@ class Judge:
             elif "unavailable" in message:
                 raise SandboxUnavailable(*map(str, message["unavailable"]))
             elif "lost" in message:
-                raise NotGraded(str(message["lost"]))
+                raise SubmissionNotGraded(str(message["lost"]))
             elif "over" in message:
-                raise RanOver(str(message["over"]))
+                raise JudgeFailed(str(message["over"]))
             elif "error" in message:
                 LOG.error("%s", "\n".join(map(one_line, str(message["trace"]).splitlines())))
-                raise RanOver(f"failed: {one_line(str(message['error']))}")
+                raise JudgeFailed(f"failed: {one_line(str(message['error']))}")
             else:
                 yield message
-        raise NotGraded("its judge ended without a word")
+        raise SubmissionNotGraded("its judge ended without a word")
 
     def close(self) -> None:
         """Let go of the judge, which is ended where it is still there."""
@@ -165,12 +159,12 @@ class Judge:
                 if message is None:
                     break
                 if not isinstance(message, dict):
-                    raise framing.Malformed("it said what is no message")
+                    raise MalformedMessage("it said what is no message")
                 yield message
-        except framing.Malformed as error:
-            raise RanOver(f"was not understood: {error}") from None
+        except MalformedMessage as error:
+            raise JudgeFailed(f"was not understood: {error}") from None
         except OSError as error:
-            raise NotGraded(f"its judge was lost: {error.strerror}") from error
+            raise SubmissionNotGraded(f"its judge was lost: {error.strerror}") from error
         self._say_how_it_ended()
 
     def _say_how_it_ended(self) -> None:
@@ -181,17 +175,17 @@ class Judge:
         if "unavailable" in ended:
             raise SandboxUnavailable(*ended["unavailable"])
         if ended.get("decided"):
-            raise RanOver(ended["decided"])
+            raise JudgeFailed(ended["decided"])
         code = ended.get("code", 0)
         if code < 0:
-            raise NotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
-        raise NotGraded(f"its judge was lost: {ended.get('failed', 'it ended, and nobody knows why')}")
+            raise SubmissionNotGraded(f"its judge was killed from outside ({signal.Signals(-code).name})")
+        raise SubmissionNotGraded(f"its judge was lost: {ended.get('failed', 'it ended, and nobody knows why')}")
 
 
 class _Server:
     """A running server of judges, for one course."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Job) -> None:
         self.kind = _kind_of(work)
         self.read: dict[str, int] = dict(_graders_of(work))  # of each file of graders, when it was last changed
         self.directory = tempfile.mkdtemp(prefix="judges-")
@@ -247,12 +241,12 @@ class _Server:
     def alive(self) -> bool:
         return server_process.is_there(self.control)
 
-    def serves(self, work: Work) -> bool:
+    def serves(self, work: Job) -> bool:
         """Whether its judges can do this work, and by the graders as they are now."""
         now = _graders_of(work)
         return self.kind == _kind_of(work) and all(self.read.setdefault(*file) == file[1] for file in now)
 
-    def start(self, work: Work, descriptors: list[int]) -> None:
+    def start(self, work: Job, descriptors: list[int]) -> None:
         """Ask for a judge, or, without descriptors, for what takes time to be made ready. Raises OSError."""
         socket.send_fds(self.control, [work.line()], descriptors)
 
@@ -265,11 +259,11 @@ _running: list[_Server] = []  # one at most
 _starting, _stopped = Lock(), Event()
 
 
-def server_for(work: Work) -> _Server:
+def server_for(work: Job) -> _Server:
     """This process's server, started now where there is none for such work. Raises SandboxUnavailable."""
     with _starting:
         if _stopped.is_set():
-            raise NotGraded("grading was stopped")
+            raise SubmissionNotGraded("grading was stopped")
         if _running and not (_running[0].serves(work) and _running[0].alive):
             close()
         if not _running:
@@ -279,15 +273,15 @@ def server_for(work: Work) -> _Server:
         return _running[0]
 
 
-def make_ready(work: Work) -> None:
+def make_ready(work: Job) -> None:
     """Have a server start on what takes time, while the coordinator does other things."""
     if not IN_PROCESS:
-        with suppress(OSError, SandboxUnavailable, NotGraded):  # whoever wants a judge finds out
+        with suppress(OSError, SandboxUnavailable, SubmissionNotGraded):  # whoever wants a judge finds out
             server_for(work).start(work, [])
 
 
 def stop() -> None:
-    """End this process's server and its judges, and start no other until `resume`: who waits for one gets NotGraded."""
+    """End this process's server and judges, and start none until `resume`: waiting threads get SubmissionNotGraded."""
     _stopped.set()
     close()
 
@@ -320,7 +314,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _kind_of(work: Work) -> tuple[Any, ...]:
+def _kind_of(work: Job) -> tuple[Any, ...]:
     """Work of one kind is done by one server: for a course, and if confined, with the folders that it was shown.
 
     Those are mounted as they were; one that is made later, or deleted and made again, it does not see.
@@ -336,7 +330,7 @@ def _kind_of(work: Work) -> tuple[Any, ...]:
     return True, work.root, *((found.st_dev, found.st_ino) for found in shown)
 
 
-def _graders_of(work: Work) -> list[tuple[str, int]]:
+def _graders_of(work: Job) -> list[tuple[str, int]]:
     """The files of the lesson's graders, with the time of their last change."""
     graders = Path(work.about["graders"]) if "graders" in work.about else None
     folders = [graders, graders.parent / SHARED] if graders else []
@@ -349,7 +343,7 @@ def _path() -> list[str]:
     return list(dict.fromkeys([*(os.path.abspath(path) for path in sys.path if path), *ours]))
 
 
-def _in_process(work: Work, request: dict[str, Any], file: Path) -> Generator[dict[str, Any], None, None]:
+def _in_process(work: Job, request: dict[str, Any], file: Path) -> Generator[dict[str, Any], None, None]:
     task = importlib.import_module(work.task)
     with tempfile.TemporaryDirectory(prefix="judge-") as place:
         ready = task.prepare(request, Path(place))

@@ -15,16 +15,17 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.cells import RECORD, exercise_of
-from grading.notebooks.verdict_cell import has_verdict, is_judged, points_of, write_verdict
+from grading.notebooks.verdict_cell import has_verdict, is_autograded, points_of, write_verdict
 
 from ..notebooks import sanitize_markdown
 from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
-from ..notebooks.submitted_file import Unreadable, locate, unreadable_notebook
+from ..notebooks.submitted_file import resolve, unreadable_notebook
 from . import client
-from .client import Judge, NotGraded, RanOver, Work
+from .client import Job, JudgeProcess
 
 TRIES = 3  # judges of one submission that may be lost
 ROUNDING = 1e-6  # of a sum of points
@@ -34,26 +35,26 @@ DIAGNOSED = ("partly right", "wrong", "not allowed")  # verdicts for which the k
 LOG = logging.getLogger(__name__)
 
 
-class Judging:
-    """One file at its judge, and at another where that one is lost. Raises NotGraded where the last one is, too."""
+class SubmissionRun:
+    """One file at its judge, or at another if that one is lost. Raises SubmissionNotGraded if the last one is, too."""
 
-    def __init__(self, work: Work, file: str | Path, max_bytes: int) -> None:
+    def __init__(self, work: Job, file: str | Path, max_bytes: int) -> None:
         self._work, self._file, self._max_bytes = work, file, max_bytes
         self._tries = TRIES
-        self._judge: Judge | None = None
+        self._judge: JudgeProcess | None = None
         self._messages = self._of_judges()
 
     def notebook(self) -> NotebookNode:
         """What was handed in, in order and harmless; of what cannot be read the lesson's own cells, with nothing of the
-        student's, and why. Raises SandboxUnavailable, NotGraded."""
+        student's, and why. Raises SandboxUnavailable, SubmissionNotGraded."""
         try:
             for message in self._messages:
                 if "notebook" in message:
                     made: NotebookNode = nbformat.from_dict(message["notebook"])
                     break
             else:
-                raise NotGraded("its judge handed back no notebook")
-        except (Unreadable, RanOver) as error:
+                raise SubmissionNotGraded("its judge handed back no notebook")
+        except (Unreadable, JudgeFailed) as error:
             made = unread(
                 self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
             )
@@ -61,7 +62,7 @@ class Judging:
             self.close()
         return made
 
-    def fill(self, nb: NotebookNode, seed: str) -> tuple[set[str], str]:
+    def write_results(self, nb: NotebookNode, seed: str) -> tuple[set[str], str]:
         """Write outputs and verdicts into this notebook; the exercises whose known mistakes were looked at, and why
         there may be cells without a verdict. seed: the name of the course's secret. Raises as `notebook`.
         """
@@ -71,8 +72,8 @@ class Judging:
             for message in self._messages:
                 cell = cells.get(str(message.get("cell", "")))
                 if cell is not None:
-                    diagnosed |= _take(cell, message, seed)
-        except RanOver as error:
+                    diagnosed |= _apply(cell, message, seed)
+        except JudgeFailed as error:
             LOG.error("The judge %s: what it had not judged is left to a person.", error)
             return diagnosed, f"the judge {error}"
         finally:
@@ -89,32 +90,32 @@ class Judging:
         while True:
             self._tries -= 1
             try:
-                self._judge = Judge(self._work, locate(self._file, self._max_bytes), self._max_bytes)
+                self._judge = JudgeProcess(self._work, resolve(self._file, self._max_bytes), self._max_bytes)
                 yield from self._judge.messages()
                 return
-            except NotGraded as error:
+            except SubmissionNotGraded as error:
                 self.close()
                 if not self._tries or client.stopped():
                     raise
                 LOG.warning("%s: begun again", error)
 
 
-def unread(work: Work, why: str) -> NotebookNode:
+def unread(work: Job, why: str) -> NotebookNode:
     """Of what cannot be read the lesson's own cells, with nothing of the student's, and why."""
     made = unreadable_notebook(why)
     repair(made, ReleasedNotebook.from_json(work.request["released"]))
     return made
 
 
-def leave_to_a_person(nb: NotebookNode, why: str, sandboxed: bool) -> None:
+def mark_for_manual_grading(nb: NotebookNode, why: str, sandboxed: bool) -> None:
     """Give every grade cell that has no verdict the one that a person is to look at it."""
     for cell in nb.cells:
-        if is_judged(cell) and not has_verdict(cell):
+        if is_autograded(cell) and not has_verdict(cell):
             _write(cell, needs_a_person(exercise_of(cell), points_of(cell), why, sandboxed=sandboxed))
 
 
-def _take(cell: NotebookNode, message: dict[str, Any], seed: str) -> set[str]:
-    if not is_judged(cell):
+def _apply(cell: NotebookNode, message: dict[str, Any], seed: str) -> set[str]:
+    if not is_autograded(cell):
         cell.outputs = nbformat.from_dict([output for output in message.get("outputs") or () if output])
         count = message.get("count")
         cell.execution_count = count if isinstance(count, int) else None

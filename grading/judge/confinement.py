@@ -45,15 +45,15 @@ def tree_for(root: Path, kernels: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def own_places(policy: Policy) -> None:
+def mount_private_tmp(policy: Policy) -> None:
     """Namespaces of this judge's own, and an empty /tmp that ends with it."""
     linux.unshare(linux.APART)
     options = f"mode=1777,size={policy.disk},nr_inodes={policy.files}"
     linux.mount("judge", filesystem.TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, options)
-    filesystem.show_kept()
+    filesystem.restore_shadowed_mounts()
 
 
-def give_up(policy: Policy, keep: Iterable[int]) -> None:
+def drop_rights(policy: Policy, keep: Iterable[int]) -> None:
     """Leave this process what `policy` grants, and the descriptors to `keep`. Raises OSError at the first refusal."""
     user = linux.spare_user()
     kernel_process.close_all_but(keep)

@@ -10,12 +10,10 @@ import socket
 import struct
 from typing import Any
 
+from ..errors import MalformedMessage
+
 MAX_BYTES = 48 * 2**20  # of all that one judge may say; what `clean` lets through of one notebook is less
 _HEAD = struct.Struct(">I")
-
-
-class Malformed(Exception):
-    """What came is no message, or more than is taken."""
 
 
 def send(line: socket.socket, message: Any) -> None:
@@ -31,21 +29,21 @@ class Reader:
         self.line, self.left = line, most
 
     def next(self) -> Any:
-        """The next message; None at the end. Raises Malformed, and OSError (a socket's timeout among them)."""
+        """The next message; None at the end. Raises MalformedMessage, and OSError (a socket's timeout among them)."""
         head = self._exactly(_HEAD.size)
         if head is None:
             return None
         (size,) = _HEAD.unpack(head)
         self.left -= size
         if self.left < 0:
-            raise Malformed("it said more than is taken")
+            raise MalformedMessage("it said more than is taken")
         data = self._exactly(size)
         if data is None:
             return None
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
-            raise Malformed("it said what cannot be read") from None
+            raise MalformedMessage("it said what cannot be read") from None
 
     def _exactly(self, size: int) -> bytes | None:
         """So many bytes; None where there are no more to come."""

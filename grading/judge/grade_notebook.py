@@ -33,19 +33,19 @@ from grading.exercises.exercise import Exercise
 from grading.exercises.lesson import Lesson, load_lesson
 from grading.grader import codec
 from grading.grader.cell_code import parse, same_code
-from grading.grader.references import known, programs
-from grading.grader.source_analysis import Source
+from grading.grader.references import known_mistakes, programs
+from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict, needs_a_person
 from grading.notebooks.cells import RECORD, check_call, exercise_of, visible
-from grading.notebooks.verdict_cell import is_judged, marks_of, points_of
+from grading.notebooks.verdict_cell import is_autograded, nbgrader_metadata, points_of
 
 from ..notebooks.reading import read_submission
 from ..notebooks.released import ReleasedNotebook
 from ..notebooks.repair import repair
-from ..notebooks.sanitize import Rooms, clean, clean_run
+from ..notebooks.sanitize import OutputBudget, clean, clean_run
 from .kernel.run import NotebookRun
 from .kernel.session import Limits, Session
-from .missing_answer import cannot_be_read, unread, written_otherwise
+from .missing_answer import explain_syntax_error, find_misnamed_answer, unreadable_verdict
 
 SANDBOX = "attention-sandbox"
 _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interactive)\b")
@@ -67,7 +67,7 @@ def warm(about: dict[str, Any]) -> None:
         seed = seed_of(about["seed"], exercise.name)
         codec.request(programs(exercise, seed, about["device"]))
         if exercise.name in about["mistaken"]:
-            known(exercise, seed)
+            known_mistakes(exercise, seed)
 
 
 @lru_cache(maxsize=1)
@@ -84,7 +84,7 @@ def _rehearse() -> None:
 
 
 @dataclass
-class Ready:
+class CourseFiles:
     """What is of the course, not of the student.
 
     directory   the kernel's files: the release's, never the submission's own
@@ -97,10 +97,10 @@ class Ready:
     demos: set[str] = field(default_factory=set)
 
 
-def prepare(request: dict[str, Any], place: Path) -> Ready:
+def prepare(request: dict[str, Any], place: Path) -> CourseFiles:
     """What is read of the course, into the empty directory `place`, while the judge may still read all of it."""
     root, name = Path(request["root"]), request["lesson"]
-    ready = Ready(place / "files")
+    ready = CourseFiles(place / "files")
     release = root / "release" / name
     if release.is_dir():
         shutil.copytree(release, ready.directory, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
@@ -108,7 +108,7 @@ def prepare(request: dict[str, Any], place: Path) -> Ready:
         ready.directory.mkdir()
     ready.directory.chmod(0o755)
     for cell in _own_code(root, name):
-        if not marks_of(cell).get("solution"):
+        if not nbgrader_metadata(cell).get("solution"):
             own = ready.demos if "demo" in cell["metadata"].get("tags", []) else ready.given
             own.add("".join(cell["source"]).strip())
     ready.given -= ready.demos
@@ -122,7 +122,7 @@ def _own_code(root: Path, name: str) -> list[dict[str, Any]]:
     return [cell for cell in cells if cell["cell_type"] == "code"]
 
 
-def run(request: dict[str, Any], data: bytes, ready: Ready) -> Iterator[dict[str, Any]]:
+def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[dict[str, Any]]:
     """Messages: {"notebook": …}; then for each code cell {"cell": its id}, with "outputs" and "count", or "verdict".
 
     request  `root`, `lesson`; `graders`, `seed`, `device`, `sandboxed`; `limits` of the sandbox, `cell_seconds` and
@@ -132,14 +132,16 @@ def run(request: dict[str, Any], data: bytes, ready: Ready) -> Iterator[dict[str
     nb = read_submission(data)
     repair(nb, released)
     cells = [copy.copy(cell) for cell in nb.cells if cell.cell_type == "code"]  # whole, since they are to run
-    rooms = Rooms()
+    rooms = OutputBudget()
     clean(nb, {cell.source for cell in released.order if cell.cell_type == "markdown"}, rooms)
     yield {"notebook": nb}
     if "unreadable" not in nb.metadata[RECORD]:
         yield from _judged(request, cells, ready, rooms)
 
 
-def _judged(request: dict[str, Any], cells: list[NotebookNode], ready: Ready, rooms: Rooms) -> Iterator[dict[str, Any]]:
+def _judged(
+    request: dict[str, Any], cells: list[NotebookNode], ready: CourseFiles, rooms: OutputBudget
+) -> Iterator[dict[str, Any]]:
     lesson = load_lesson(Path(request["graders"]))
     provisioning: dict[str, Any] = {"provisioner_name": "local-provisioner", "config": {}}
     if request["sandboxed"]:
@@ -152,7 +154,7 @@ def _judged(request: dict[str, Any], cells: list[NotebookNode], ready: Ready, ro
     with Session(kernel, provisioning, ready.directory, Limits(cell=request["cell_seconds"])) as session:
         run = NotebookRun(session, request["notebook_seconds"], ready.given)
         for cell in cells:
-            if is_judged(cell):
+            if is_autograded(cell):
                 verdict = _judge(cell, lesson, run, judged, request)
                 verdict.sandboxed = request["sandboxed"]
                 yield {"cell": cell.id, "verdict": verdict.to_json()}
@@ -162,7 +164,7 @@ def _judged(request: dict[str, Any], cells: list[NotebookNode], ready: Ready, ro
                 yield {"cell": cell.id, "outputs": cell.outputs, "count": cell.execution_count}
 
 
-def likely_to_draw(cells: list[NotebookNode], ready: Ready) -> bool:
+def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
     """Whether a cell of the student's own, or one of the lesson's that they changed, speaks of pictures."""
     own = (cell.source for cell in cells if cell.source.strip() not in ready.given | ready.demos)
     return any(map(_DRAWS.search, own))
@@ -181,26 +183,26 @@ def _judge(
     shown = visible(cell.source).strip()
     if not same_code(shown, check_call(exercise.name)):  # what `check` itself shows would be replaced
         run.code(shown, given=True)
-    source = Source([ran.code for ran in run.cells], lesson.exercises)
+    source = NotebookSource([ran.code for ran in run.cells], lesson.exercises)
     seed = seed_of(request["seed"], exercise.name)
     settings = {"seed": seed, "device": request["device"], "earlier": judged}
     verdict = run.judge(exercise, source, **settings)
     if verdict.status == "not started":
-        verdict = _looked_for(exercise, lesson, run, verdict, settings)
+        verdict = _recover_missing_answer(exercise, lesson, run, verdict, settings)
     judged.append((exercise, verdict))
     return verdict
 
 
-def _looked_for(
+def _recover_missing_answer(
     exercise: Exercise, lesson: Lesson, run: NotebookRun, verdict: ExerciseVerdict, settings: dict[str, Any]
 ) -> ExerciseVerdict:
     """The verdict on an answer that the kernel does not have under its name: one with another, or one unread."""
-    own = [cell.code for cell in run.cells if not cell.given]
-    if other := written_otherwise(own, exercise.name, lesson.exercises):
+    own = [cell.code for cell in run.cells if not cell.from_lesson]
+    if other := find_misnamed_answer(own, exercise.name, lesson.exercises):
         run.code(f"{exercise.name} = {other}")
-        source = Source([ran.code for ran in run.cells], lesson.exercises)
+        source = NotebookSource([ran.code for ran in run.cells], lesson.exercises)
         verdict = run.judge(exercise, source, **settings)
         verdict.notes.append(f"Your answer is called `{other}`, and was judged as `{exercise.name}`: call it that.")
         return verdict
-    why = cannot_be_read(own, exercise.name)
-    return unread(verdict, why) if why else verdict
+    why = explain_syntax_error(own, exercise.name)
+    return unreadable_verdict(verdict, why) if why else verdict

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Grade:
+class CellGrade:
     """What the gradebook holds of one cell. manual: a person gave the score; waiting: a person is still to give it."""
 
     score: float
@@ -19,7 +19,7 @@ class Grade:
 
 
 @dataclass(frozen=True)
-class Known:
+class GradebookView:
     """What the gradebook knows of one submitted notebook, and what the lesson is.
 
     late      why there is a penalty, in words
@@ -28,7 +28,7 @@ class Known:
     """
 
     student: str
-    grades: dict[str, Grade] = field(default_factory=dict)
+    grades: dict[str, CellGrade] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
     late_penalty: float = 0.0
     late: str = ""
@@ -36,8 +36,8 @@ class Known:
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Known:
-        grades = {name: Grade(**grade) for name, grade in data["grades"].items()}
+    def from_json(cls, data: dict[str, Any]) -> GradebookView:
+        grades = {name: CellGrade(**grade) for name, grade in data["grades"].items()}
         return cls(**{**data, "grades": grades, "left_out": tuple(data["left_out"])})
 
 

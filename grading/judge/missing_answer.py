@@ -21,7 +21,7 @@ MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
 SHOWN = 80  # characters of a line
 
 
-def cannot_be_read(cells: Iterable[str], name: str) -> str:
+def explain_syntax_error(cells: Iterable[str], name: str) -> str:
     """Why nothing of the last cell that would define `name` ran, with the line, in words; "" where it can be read."""
     cell = next((cell for cell in reversed(list(cells)) if defines(cell, name)), "")
     if not cell or parse(cell) is not None:
@@ -63,7 +63,7 @@ def _syntax_error(cell: str) -> SyntaxError | None:
     return None
 
 
-def written_otherwise(cells: Iterable[str], name: str, others: Collection[str]) -> str:
+def find_misnamed_answer(cells: Iterable[str], name: str, others: Collection[str]) -> str:
     """The one function or class that is defined under `name` but for capitals and underscores; "" where none is.
 
     others: names that are taken, those of the other exercises. What is imported is nobody's answer.
@@ -78,7 +78,7 @@ def _bare(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def unread(verdict: ExerciseVerdict, why: str) -> ExerciseVerdict:
+def unreadable_verdict(verdict: ExerciseVerdict, why: str) -> ExerciseVerdict:
     """The verdict on an answer that could not be read."""
     verdict.status, verdict.explanation = "wrong", why
     for criterion in verdict.criteria:

@@ -29,10 +29,11 @@ from threading import Thread
 from types import ModuleType
 from typing import Any
 
+from grading.errors import Unreadable
 from grading.sandbox import filesystem, linux, processes, server_process
 from grading.sandbox.policy import Policy, SandboxLost, SandboxUnavailable
 
-from ..notebooks.submitted_file import Unreadable, unopened
+from ..notebooks.submitted_file import open_error
 from . import framing
 
 MESSAGE = 1 << 16
@@ -55,13 +56,13 @@ def main(
     forked  the kernels' fork server, which has been told nothing so far
     """
     if seen:
-        filesystem.remember(seen)
+        filesystem.remember_shadowed_mounts(seen)
     with suppress(ConnectionError):
         _Server(control, files, forked).serve()
     os._exit(0)
 
 
-class _Judge:
+class _Child:
     """A judge from this side: its process, the line on which its end is told, and what it may use."""
 
     def __init__(self, pid: int, line: socket.socket, request: dict[str, Any]) -> None:
@@ -117,7 +118,7 @@ class _Server:
         self, control: socket.socket, files: dict[str, Any] | None, forked: server_process.Forked | None
     ) -> None:
         self.control, self.files, self.confined = control, files, files is not None
-        self.judges: list[_Judge] = []
+        self.judges: list[_Child] = []
         self.forked = forked
         self.kernels: Any = None  # the fork server of kernels
         self.unavailable: SandboxUnavailable | None = None
@@ -134,9 +135,9 @@ class _Server:
                 if judge.ended(block=judge.line in ready):
                     self.judges.remove(judge)
             if self.control in ready:
-                self.take()
+                self.handle_message()
 
-    def take(self) -> None:
+    def handle_message(self) -> None:
         """The next message: what to make ready, and, where it brings descriptors, a judge to start."""
         message, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE, 8)
         if not message:
@@ -188,8 +189,8 @@ class _Server:
                 failed = json.dumps({"failed": f"fork: {error.strerror}"})
             else:
                 if pid == 0:
-                    self._become(request, others, task)
-                self.judges.append(_Judge(pid, told, request))
+                    self._run_child(request, others, task)
+                self.judges.append(_Child(pid, told, request))
         for descriptor in others:
             os.close(descriptor)
         if failed:
@@ -202,7 +203,7 @@ class _Server:
 
         return launch.fork_lending(self.kernels, tempfile.gettempdir())
 
-    def _become(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
+    def _run_child(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
         """Be a judge. Does not return."""
         try:
             for name in ("SIGTERM", "SIGHUP", "SIGPIPE"):
@@ -242,14 +243,14 @@ class _Server:
             if self.confined:
                 from . import confinement
 
-                confinement.own_places(policy)
+                confinement.mount_private_tmp(policy)
             with self._place() as place:
                 ready = task.prepare(given, Path(place))
                 if self.confined:
                     kept = [answers.fileno()] if isinstance(opened, Unreadable) else [answers.fileno(), opened]
                     if request["kernels"]:
                         kept.append(self.kernels.control.fileno())
-                    confinement.give_up(policy, kept)
+                    confinement.drop_rights(policy, kept)
                 _log_to(answers)
                 yield from task.run(given, read_file(opened, given["max_bytes"]), ready)
             yield {"done": True}
@@ -271,7 +272,7 @@ def open_file(folder: int, name: str) -> int | Unreadable:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
-        return unopened(error)
+        return open_error(error)
 
 
 def read_file(opened: int | Unreadable, max_bytes: int) -> bytes:
@@ -283,7 +284,7 @@ def read_file(opened: int | Unreadable, max_bytes: int) -> bytes:
             # A buffer is made of as many bytes as are asked for
             return stream.read(min(max_bytes, os.fstat(stream.fileno()).st_size) + 1)
     except OSError as error:
-        raise unopened(error) from error
+        raise open_error(error) from error
 
 
 def _memory(pid: int) -> int:

@@ -29,6 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
+from ..errors import ArchiveError, OverBudget
 from .file_names import printable
 
 CHUNK = 2**16  # bytes that are held at a time
@@ -40,14 +41,6 @@ FOLDER = "it is a folder"  # why an entry is no file; needs no word
 BLOCK = 512  # a tar archive's
 
 Names = tuple[str, ...]  # of folders, archives and a file, outermost first
-
-
-class NotRead(Exception):
-    """A file or archive that is left unread; `args[0]` says why."""
-
-
-class OverBudget(NotRead):
-    """The whole submission takes more than its budget."""
 
 
 @dataclass
@@ -109,19 +102,19 @@ def installed(path: Names) -> str:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turns whatever a damaged, forged or locked file raises into `NotRead`."""
+    """Turns whatever a damaged, forged or locked file raises into `ArchiveError`."""
     try:
         yield
-    except NotRead:
+    except ArchiveError:
         raise
     except Exception as error:  # zipfile and zlib raise nearly anything
-        raise NotRead(f"it could not be read ({type(error).__name__}: {printable(str(error))})") from error
+        raise ArchiveError(f"it could not be read ({type(error).__name__}: {printable(str(error))})") from error
 
 
 def copy(entry: Entry, into: IO[bytes], budget: Budget) -> None:
-    """Write the entry's bytes; NotRead where that cannot be done."""
+    """Write the entry's bytes; ArchiveError where that cannot be done."""
     if entry.unfit:
-        raise NotRead(entry.unfit)
+        raise ArchiveError(entry.unfit)
     budget.pay(size=entry.size)
     with reading(), entry.open() as stream:
         while chunk := stream.read(CHUNK):
@@ -145,7 +138,7 @@ def unpacked(
             continue
         try:
             if depth == budget.max_depth:
-                raise NotRead("it lies too deep, in archives within archives")
+                raise ArchiveError("it lies too deep, in archives within archives")
             with tempfile.TemporaryFile() as file:
                 copy(entry, file, budget)
                 file.seek(0)
@@ -153,7 +146,7 @@ def unpacked(
                     yield from unpacked(unpack(file, entry.path, budget), budget, tell, depth + 1)
         except OverBudget:
             raise
-        except NotRead as why:
+        except ArchiveError as why:
             tell(entry.path, str(why))
 
 
@@ -218,7 +211,7 @@ class _Listing:
 
 
 def in_zip(file: IO[bytes], budget: Budget, within: Names = ()) -> list[Entry]:
-    """The entries of a zip; only its list of names is paid for. Raises NotRead."""
+    """The entries of a zip; only its list of names is paid for. Raises ArchiveError."""
     with reading():
         listing = _Listing(file, budget)
         archive = zipfile.ZipFile(cast(Any, listing))
@@ -294,7 +287,9 @@ def in_gzipped_tar(file: IO[bytes], within: Names, budget: Budget) -> Iterator[E
 
 
 def in_tar(stream: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
-    """The entries of a tar archive (POSIX.1-1988 and 2001, GNU), read forwards. Raises NotRead and what streams do.
+    """The entries of a tar archive (POSIX.1-1988 and 2001, GNU), read forwards.
+
+    Raises ArchiveError, and the errors of streams.
 
     What is not an ordinary file or folder is unfit, sparse files included.
     """
@@ -305,7 +300,7 @@ def in_tar(stream: IO[bytes], within: Names, budget: Budget) -> Iterator[Entry]:
         size = _checked_size(header)
         if kind in b"LKxg":
             if size > LONGEST_HEADER:
-                raise NotRead("it has a header that is too long")
+                raise ArchiveError("it has a header that is too long")
             body = _exactly(stream, size)
             said |= _records(body) if kind == b"x" else {b"path": body.split(b"\0")[0]} if kind == b"L" else {}
             _skip(stream, -size % BLOCK)
@@ -329,9 +324,9 @@ def _own_name(header: bytes) -> bytes:
 def _checked_size(header: bytes) -> int:
     """The size that a tar header gives, if its checksum is right."""
     if len(header) < BLOCK:
-        raise NotRead("it ends in the middle")
+        raise ArchiveError("it ends in the middle")
     if sum(header) - sum(header[148:156]) + 8 * 32 != int(header[148:156].strip(b"\0 "), 8):
-        raise NotRead("it is no tar archive, or damaged")
+        raise ArchiveError("it is no tar archive, or damaged")
     field = header[124:136]
     return int.from_bytes(field[1:], "big") if field[0] == 0x80 else max(0, int(field.strip(b"\0 ") or b"0", 8))
 
@@ -343,7 +338,7 @@ def _records(body: bytes) -> dict[bytes, bytes]:
         space = body.index(b" ", at, at + 12)
         end = at + int(body[at:space])
         if not space < end <= len(body):
-            raise NotRead("it has a damaged header")
+            raise ArchiveError("it has a damaged header")
         key, _, value = body[space + 1 : end - 1].partition(b"=")
         found[key] = value
         at = end

@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from ..errors import AmbiguousOwner, ArchiveError
 from . import submitted_dir
-from .archives import NotRead
-from .downloads import Listing, some
+from .downloads import DownloadIndex, some
 from .file_names import printable
-from .identities import FILE, SEVERAL, Whose
-from .platforms import LASTING, NOTEBOOKS, Owner
-from .roster import People, Told
-from .selection import Candidate, Chosen, SeveralPeople, Submission
+from .identities import FILE, SEVERAL, IdentityTable
+from .platforms import LASTING, NOTEBOOKS, Submitter
+from .roster import Match, Roster
+from .selection import Candidate, Selection, Submission
 
 TAKEN, REPAIRED, REPLACED, SAME = "taken", "repaired", "replaced by a newer one", "as before"
 SKIPPED, ASKED, LEFT = "skipped", "whose?", "left out"
@@ -56,10 +56,10 @@ class Lesson:
 class Collecting:
     """One collection of one lesson. Whom the table asks about is in `whose`, to be saved by the caller."""
 
-    def __init__(self, lesson: Lesson, people: People, whose: Whose) -> None:
+    def __init__(self, lesson: Lesson, people: Roster, whose: IdentityTable) -> None:
         self._assignment, self._people, self._whose = lesson, people, whose
 
-    def outcomes(self, listing: Listing) -> Iterator[Outcome]:
+    def outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
         """Collect all that was listed, one after the other."""
         for download, names in listing.nobodys.items():
             where = f"in {download}: " if download else ""
@@ -99,29 +99,29 @@ class Collecting:
         self._whose.ask(submission.owner, why)
         return Outcome(ASKED, str(submission), why=why)
 
-    def _collected(self, student: str, several: list[Submission], told: Told) -> Outcome:
+    def _collected(self, student: str, several: list[Submission], told: Match) -> Outcome:
         """Write what counts of one student's, if it is not there already."""
         submission = several[0]
         for other in several[1:]:
             submission.join(other)
         try:
             if submission.refused:
-                raise NotRead(submission.refused)
+                raise ArchiveError(submission.refused)
             known = told.sure or self._people.knows(student)
-            with closing(Chosen(submission, self._assignment.notebooks, is_one_persons=known)) as chosen:
+            with closing(Selection(submission, self._assignment.notebooks, is_one_persons=known)) as chosen:
                 if not chosen.contents:
-                    raise NotRead(
+                    raise ArchiveError(
                         some(chosen.trouble) or f"no notebook of this lesson in it: {some(chosen.passed_over)}"
                     )
                 return self._put(student, submission, chosen)
-        except SeveralPeople as why:
+        except AmbiguousOwner as why:
             return self._asked(
                 submission, f"{why}. A student's id if it is one person's, {SEVERAL} if it is several people's"
             )
-        except (NotRead, OSError) as why:
+        except (ArchiveError, OSError) as why:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
 
-    def _put(self, student: str, submission: Submission, chosen: Chosen) -> Outcome:
+    def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
         folder, counting = self._assignment.folder(student), list(chosen.best.values())
         before, stamp = folder.exists() and any(folder.glob("*.ipynb")), submitted_dir.stamp(folder)
         same, there = submitted_dir.holds(folder, chosen.contents), submitted_dir.time_of(stamp)
@@ -152,14 +152,14 @@ def _told_by_content(submission: Submission) -> Submission:
     return replace(submission, owner=replace(submission.owner, number=submission.digest()))
 
 
-def _is_one_person(owners: list[Owner], told: dict[Owner, Told]) -> bool:
+def _is_one_person(owners: list[Submitter], told: dict[Submitter, Match]) -> bool:
     """Whether owners who would be one student are: by an exact id or an answer, all of them, and not by two of one
     platform's numbers."""
     lasting = [owner.platform for owner in owners if owner.platform in LASTING]
     return all(told[owner].sure for owner in owners) and len(set(lasting)) == len(lasting)
 
 
-def _notes(submission: Submission, chosen: Chosen) -> list[str]:
+def _notes(submission: Submission, chosen: Selection) -> list[str]:
     notes = []
     for candidate in chosen.best.values():
         if candidate.form:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from ..errors import ArchiveError
 from . import metadata
-from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, NotRead, in_folder, in_zip, is_junk, on_disk
+from .archives import DOWNLOAD_LIST, FOLDER, Budget, Entry, in_folder, in_zip, is_junk, on_disk
 from .file_names import printable
-from .identities import Whose
-from .platforms import Outermost, Owner, outermost
+from .identities import IdentityTable
+from .platforms import ParsedName, Submitter, outermost
 from .selection import Submission
 
 GRADESCOPE = re.compile(r"assignment_[0-9]+_export")
@@ -28,7 +29,7 @@ SOME = 3  # names that are told of a longer list
 
 
 @dataclass
-class Listing:
+class DownloadIndex:
     """submissions: by download and owner. unread: what could not be listed, and why. nobodys: other files' names."""
 
     submissions: list[Submission] = field(default_factory=list)
@@ -36,12 +37,12 @@ class Listing:
     nobodys: dict[str, list[str]] = field(default_factory=dict)  # by download
 
 
-class Lister:
+class DownloadReader:
     """Lists downloads; each submission gets a budget of its own, made by `budget`."""
 
-    def __init__(self, budget: Callable[[], Budget], whose: Whose, opened: ExitStack) -> None:
+    def __init__(self, budget: Callable[[], Budget], whose: IdentityTable, opened: ExitStack) -> None:
         self._budget, self._whose, self._opened = budget, whose, opened
-        self.found = Listing()
+        self.found = DownloadIndex()
 
     def path(self, path: Path) -> None:
         """A download that a teacher names: a zip, a folder or one file."""
@@ -89,7 +90,7 @@ class Lister:
     def _zip(self, path: Path) -> None:
         try:
             entries = in_zip(self._opened.enter_context(path.open("rb")), Budget(max_listed=DOWNLOAD_LIST))
-        except (NotRead, OSError) as why:
+        except (ArchiveError, OSError) as why:
             self.found.unread.append((printable(path.name), printable(str(why))))
             return
         self._sort(entries, printable(path.name), path.stem)
@@ -99,10 +100,10 @@ class Lister:
         kept = [entry for entry in entries if not is_junk(entry.path) and entry.path != (".",)]
         try:
             owners = Owners(kept, called or download)
-        except NotRead as why:
+        except ArchiveError as why:
             self.found.unread.append((download, str(why)))
             return
-        by_owner: dict[Owner, Submission] = {}
+        by_owner: dict[Submitter, Submission] = {}
         inner: dict[str, list[Entry]] = {}
         for entry, tops in owners.told():
             if not tops:
@@ -124,10 +125,10 @@ class Owners:
 
     def __init__(self, entries: list[Entry], called: str) -> None:
         self._entries, self._called = entries, called
-        self._tables: dict[str, list[Outermost]] | None = None
+        self._tables: dict[str, list[ParsedName]] | None = None
         self._slug = ""
         self._platforms_own: set[str] = set()
-        self._blackboard: dict[str, Owner] = {}
+        self._blackboard: dict[str, Submitter] = {}
         self._unwrap()
         self._read_exports()
 
@@ -154,23 +155,23 @@ class Owners:
                 continue
             self._platforms_own.add(name)
 
-    def told(self) -> Iterator[tuple[Entry, list[Outermost]]]:
+    def told(self) -> Iterator[tuple[Entry, list[ParsedName]]]:
         for entry in self._entries:
             if entry.path[0] not in self._platforms_own:
                 yield entry, self._of(entry)
 
-    def _of(self, entry: Entry) -> list[Outermost]:
+    def _of(self, entry: Entry) -> list[ParsedName]:
         name, folder = entry.path[0], len(entry.path) > 1 or entry.unfit == FOLDER
         if self._tables is not None:
-            return self._tables.get(name) or [Outermost(Owner("file", name))] if folder else []
+            return self._tables.get(name) or [ParsedName(Submitter("file", name))] if folder else []
         if self._slug and folder:
             login = name.removeprefix(self._slug)
-            return [Outermost(Owner("github", login, login))]
+            return [ParsedName(Submitter("github", login, login))]
         top = outermost(name, folder)
         if top and top.owner.platform == "file" and entry.unfit:
             return []
         if top and top.owner.name in self._blackboard and top.owner.platform == "blackboard":
-            top = Outermost(self._blackboard[top.owner.name], top.own, top.order, top.when, top.late)
+            top = ParsedName(self._blackboard[top.owner.name], top.own, top.order, top.when, top.late)
         return [top] if top else []
 
 

@@ -16,14 +16,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..errors import GradebookCsvError
+
 WORKSHEET = ("Grade", "Maximum Grade")  # of Moodle's offline grading worksheet
 POINTS_POSSIBLE = "points possible"
 CANVAS = ["Student", "ID"]  # its first columns
 EXCUSED = "EX"  # in a cell of Canvas's; Moodle's files take numbers alone
-
-
-class ExportError(ValueError):
-    """The file cannot be filled; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Person:
 
 
 @dataclass
-class Filled:
+class FillResult:
     """The file's new text, and what became of each.
 
     column    that was filled; by: that tells whose a line is
@@ -54,7 +52,7 @@ class Filled:
     excused: list[str] = field(default_factory=list)
 
 
-def fill(
+def fill_column(
     data: bytes,
     lesson: str,
     people: Sequence[Person],
@@ -63,19 +61,19 @@ def fill(
     column: str = "",
     by: str = "",
     excused: Collection[str] = (),
-) -> Filled:
+) -> FillResult:
     """Fill the column of a lesson.
 
     points  by student, of at most `most`; who has none keeps what stands there
     column  the column to fill, where the lesson's name does not tell it; by: the one with ids, likewise
     excused students whose cell says so, where the LMS takes that
 
-    Raises ExportError.
+    Raises GradebookCsvError.
     """
     text, dialect, ending = _read(data)
     rows = list(csv.reader(io.StringIO(text, newline=""), dialect))
     if not rows or len(rows[0]) < 2:
-        raise ExportError(
+        raise GradebookCsvError(
             "this is no gradebook file: a CSV file with a line of columns is expected, as the LMS exports it"
         )
     heads = [head.strip() for head in rows[0]]
@@ -84,7 +82,7 @@ def fill(
     _same_maximum(heads, rows, place, most)
     known = _known(people)
     comma = any(re.fullmatch(r"\s*\d+,\d+\s*", row[place]) for row in rows[1:] if len(row) > place)
-    done = Filled("", heads[place], heads[whose_place])
+    done = FillResult("", heads[place], heads[whose_place])
     cells = {student: _number(value).replace(".", "," if comma else ".") for student, value in points.items()}
     if heads[:2] == CANVAS:
         cells |= dict.fromkeys(excused, EXCUSED)
@@ -99,7 +97,7 @@ def fill(
             done.left += [] if nobodys else [row[whose_place].strip()]
             continue
         if student in seen:
-            raise ExportError(f"{student} stands in two lines of column {done.by!r}: name another with --by")
+            raise GradebookCsvError(f"{student} stands in two lines of column {done.by!r}: name another with --by")
         seen.add(student)
         _write(row, place, cells[student], student, done)
     done.unmatched = sorted(points.keys() - seen)
@@ -117,7 +115,7 @@ def _read(data: bytes) -> tuple[str, type[csv.Dialect], str]:
         try:
             text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252")
         except UnicodeDecodeError:
-            raise ExportError("the file is no text: export the gradebook as CSV") from None
+            raise GradebookCsvError("the file is no text: export the gradebook as CSV") from None
     first = text.splitlines()[0] if text.strip() else ""
 
     class Dialect(csv.excel):
@@ -138,16 +136,16 @@ def _column(heads: Sequence[str], lesson: str, wanted: str) -> int:
         return found[0]
     what = f"{len(found)} columns are" if found else "no column is"
     named = f"called {wanted!r}" if wanted else f"named after {lesson}"
-    raise ExportError(f"{what} {named}. Name the one to fill with --column; there are: {', '.join(heads)}")
+    raise GradebookCsvError(f"{what} {named}. Name the one to fill with --column; there are: {', '.join(heads)}")
 
 
 def _known(people: Sequence[Person]) -> dict[str, str]:
-    """Whose each key is. Raises ExportError where two people have one."""
+    """Whose each key is. Raises GradebookCsvError where two people have one."""
     known: dict[str, str] = {}
     for one in people:
         for key in one.keys:
             if known.setdefault(key, one.student) != one.student:
-                raise ExportError(
+                raise GradebookCsvError(
                     f"{key} belongs to two in the gradebook, {known[key]} and {one.student}: correct that first"
                 )
     return known
@@ -157,13 +155,13 @@ def _ids(heads: Sequence[str], rows: Sequence[Sequence[str]], people: Sequence[P
     """The place of the column in which most of the class are found, each once."""
     if wanted:
         if heads.count(wanted) != 1:
-            raise ExportError(f"no single column is called {wanted!r}; there are: {', '.join(heads)}")
+            raise GradebookCsvError(f"no single column is called {wanted!r}; there are: {', '.join(heads)}")
         return heads.index(wanted)
     keys = {key for person in people for key in person.keys}
     counts = [sum(len(row) > place and _key(row[place]) in keys for row in rows) for place in range(len(heads))]
     best = max(range(len(heads)), key=counts.__getitem__)
     if not counts[best]:
-        raise ExportError(
+        raise GradebookCsvError(
             "nobody of the class is found in this file: no column holds the ids or e-mail addresses that the gradebook "
             "has. Names alone are not gone by, since two people may share one."
         )
@@ -171,7 +169,7 @@ def _ids(heads: Sequence[str], rows: Sequence[Sequence[str]], people: Sequence[P
 
 
 def _same_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: int, most: float) -> None:
-    """Raise ExportError where the LMS counts to another maximum than the lesson."""
+    """Raise GradebookCsvError where the LMS counts to another maximum than the lesson."""
     said = [
         row[place] for row in rows[1:3] if row and row[0].strip().casefold() == POINTS_POSSIBLE and len(row) > place
     ]
@@ -179,13 +177,13 @@ def _same_maximum(heads: Sequence[str], rows: Sequence[Sequence[str]], place: in
         said += [row[heads.index(WORKSHEET[1])] for row in rows[1:] if len(row) > heads.index(WORKSHEET[1])]
     for text in filter(str.strip, said):
         if (number := _value(text)) is not None and abs(number - most) > 1e-6:
-            raise ExportError(
+            raise GradebookCsvError(
                 f"the LMS gives up to {number:g} points for {heads[place]!r}, and the lesson has {most:g}: set the "
                 "assignment's points there, and export again"
             )
 
 
-def _write(row: list[str], place: int, now: str, student: str, done: Filled) -> None:
+def _write(row: list[str], place: int, now: str, student: str, done: FillResult) -> None:
     if row[place].strip() == now or (_value(now) is not None and _value(row[place]) == _value(now)):
         done.same += 1
         return
@@ -224,7 +222,7 @@ def _number(value: float) -> str:
     return f"{round(value, 4):g}"
 
 
-def lines(done: Filled) -> Iterator[str]:
+def summary_lines(done: FillResult) -> Iterator[str]:
     """What became of it, for a person."""
     yield f"column {done.column!r}, by {done.by!r}: {len(done.changed)} filled, {done.same} as they were"
     for student, (before, now) in sorted(done.changed.items()):

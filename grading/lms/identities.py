@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .platforms import LASTING, Owner
+from ..errors import IdentityTableError
+from .platforms import LASTING, Submitter
 
 FILE = "whose.csv"
 FIELDS = ("student", "from", "number", "name", "why")
@@ -23,10 +24,6 @@ LEAVE, SEVERAL = "-", "*"  # answers: nobody's, leave it; a folder of several pe
 BY_NAME, NEW = "by the name", "new, by the name"  # why a row has ids that no teacher wrote
 NO_ID = re.compile(r"""[/\\\\:*?"<>|\0-\x1f]|^\.\.?$""")  # what no folder can be called everywhere
 FORMULA = tuple("=+-@\t\r'")  # at the beginning of a cell that spreadsheets take for one, and the mark that stops them
-
-
-class WhoseError(ValueError):
-    """The table cannot be read; the message says where, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +40,20 @@ class Row:
         return self.why not in (BY_NAME, NEW)
 
 
-class Whose:
-    """What was asked and answered. Reads the table. Raises WhoseError."""
+class IdentityTable:
+    """What was asked and answered. Reads the table. Raises IdentityTableError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._before = path.read_bytes() if path.exists() else b""
         self._rows = {_key(row.platform, row.number, row.name): row for row in self._read()}
 
-    def row(self, owner: Owner) -> Row | None:
+    def row(self, owner: Submitter) -> Row | None:
         """The owner's row, if there are ids in it."""
         row = self._rows.get(_key(owner.platform, _cell(owner.number), _cell(owner.name)))
         return row if row and row.students else None
 
-    def rows_of_name(self, owner: Owner) -> list[Row]:
+    def rows_of_name(self, owner: Submitter) -> list[Row]:
         """Rows with ids that have the owner's name, whatever its number: one for each answer."""
         rows = (row for row in self._rows.values() if row.students)
         named = (row for row in rows if (row.platform, row.name) == (owner.platform, _cell(owner.name)))
@@ -64,29 +61,29 @@ class Whose:
 
     def is_several(self, folder: str) -> bool:
         """Whether a folder was said to hold several people's."""
-        row = self.row(Owner("folder", folder))
+        row = self.row(Submitter("folder", folder))
         return row is not None and row.students == (SEVERAL,)
 
     def known_as(self, student: str) -> Iterator[Row]:
         """The rows that name a student."""
         return (row for row in self._rows.values() if student in row.students)
 
-    def ask(self, owner: Owner, why: str) -> None:
+    def ask(self, owner: Submitter, why: str) -> None:
         """Whose is it? A teacher's answer is kept, with what is wrong about it."""
         row = self.row(owner)
         self._put(owner, row.students if row and row.is_answer else (), why)
 
-    def remember(self, owner: Owner, students: tuple[str, ...], why: str) -> None:
+    def remember(self, owner: Submitter, students: tuple[str, ...], why: str) -> None:
         """Whom the owner was found to be; `why` is BY_NAME or NEW."""
         if not self.row(owner):
             self._put(owner, students, why)
 
-    def forget(self, owner: Owner) -> None:
+    def forget(self, owner: Submitter) -> None:
         """Take out a question that needs no answer any more."""
         if not self.row(owner):
             self._rows.pop(_key(owner.platform, _cell(owner.number), _cell(owner.name)), None)
 
-    def _put(self, owner: Owner, students: tuple[str, ...], why: str) -> None:
+    def _put(self, owner: Submitter, students: tuple[str, ...], why: str) -> None:
         row = Row(owner.platform, _cell(owner.number), _cell(owner.name), students, _cell(why))
         self._rows[_key(row.platform, row.number, row.name)] = row
 
@@ -114,13 +111,17 @@ class Whose:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
         if missing := {"student", "from", "number", "name"} - set(reader.fieldnames or ()):
             lacks = ", ".join(sorted(missing))
-            raise WhoseError(f"{self._path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}")
+            raise IdentityTableError(
+                f"{self._path} has no column {lacks}. Its first line should be: {','.join(FIELDS)}"
+            )
         for line in reader:
             cells = {name: (line.get(name) or "").strip() for name in FIELDS}
             students = tuple(re.split(r"[\s,;]+", cells["student"])) if cells["student"] else ()
             for student in students:
                 if NO_ID.search(student) and students != (SEVERAL,):
-                    raise WhoseError(f"{self._path}, line {reader.line_num}: {student!r} cannot be a student's id")
+                    raise IdentityTableError(
+                        f"{self._path}, line {reader.line_num}: {student!r} cannot be a student's id"
+                    )
             yield Row(cells["from"], cells["number"], cells["name"], students, cells["why"])
 
 

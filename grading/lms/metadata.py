@@ -15,8 +15,9 @@ from typing import Any
 
 import yaml
 
-from .archives import Budget, Entry, NotRead, copy
-from .platforms import BLACKBOARD, Outermost, Owner
+from ..errors import ArchiveError
+from .archives import Budget, Entry, copy
+from .platforms import BLACKBOARD, ParsedName, Submitter
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA = 2**25  # bytes: what an autograder printed is in it
@@ -26,26 +27,26 @@ BLACKBOARD_NAME = re.compile(r"Name: *(?P<name>[^\n]*?) *\((?P<user>[^()\s]+)\) 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def gradescope(entry: Entry) -> dict[str, list[Outermost]]:
-    """Folder -> who handed it in, several where a group did. Raises NotRead."""
+def gradescope(entry: Entry) -> dict[str, list[ParsedName]]:
+    """Folder -> who handed it in, several where a group did. Raises ArchiveError."""
     text = _read(entry, MAX_METADATA)
     try:
         said = yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise NotRead(f"{METADATA} could not be read ({type(error).__name__})") from error
+        raise ArchiveError(f"{METADATA} could not be read ({type(error).__name__})") from error
     if not isinstance(said, dict):
-        raise NotRead(f"{METADATA} tells of no submissions")
+        raise ArchiveError(f"{METADATA} tells of no submissions")
     return {str(folder): list(_submitters(about)) for folder, about in said.items() if isinstance(about, dict)}
 
 
-def _submitters(about: dict[str, Any]) -> Iterator[Outermost]:
+def _submitters(about: dict[str, Any]) -> Iterator[ParsedName]:
     when = about.get(":created_at")
     when = when.replace(tzinfo=when.tzinfo or UTC) if isinstance(when, datetime) else None
     people = about.get(":submitters")
     for one in people if isinstance(people, list) else []:
         if isinstance(one, dict):
             name, sid, email = (str(one.get(key) or "").strip() for key in (":name", ":sid", ":email"))
-            yield Outermost(Owner("gradescope", name or email or sid, sid or email, email), when=when)
+            yield ParsedName(Submitter("gradescope", name or email or sid, sid or email, email), when=when)
 
 
 def about(name: str) -> str:
@@ -54,20 +55,20 @@ def about(name: str) -> str:
     return told["name"] if told and told["about"] else ""
 
 
-def blackboard(entry: Entry, head: str) -> Owner | None:
+def blackboard(entry: Entry, head: str) -> Submitter | None:
     """Whom the text beside a file whose name begins with `head`, an assignment and a user name, names."""
     try:
         text = _read(entry, MAX_ABOUT).decode("utf-8-sig", errors="replace")
-    except NotRead:
+    except ArchiveError:
         return None
     told = BLACKBOARD_NAME.match(text)
     if told is None or not head.endswith("_" + told["user"]):
         return None
-    return Owner("blackboard", told["name"], told["user"])
+    return Submitter("blackboard", told["name"], told["user"])
 
 
 def _read(entry: Entry, most: int) -> bytes:
-    """The entry's bytes. Raises NotRead where they are more than `most`."""
+    """The entry's bytes. Raises ArchiveError where they are more than `most`."""
     into = io.BytesIO()
     copy(entry, into, Budget(max_bytes=2 * most))
     return into.getvalue()

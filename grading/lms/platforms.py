@@ -45,7 +45,7 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
 @dataclass(frozen=True)
-class Owner:
+class Submitter:
     """Whom an outermost name names.
 
     platform: who gave the name: "canvas", "anonymous", "moodle", "brightspace", "blackboard", "gradescope", "github"; a
@@ -63,27 +63,27 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Outermost:
+class ParsedName:
     """What an outermost name tells: the owner, which of the owner's files is later, when and how it was handed in, and
     the name that the owner gave."""
 
-    owner: Owner
+    owner: Submitter
     own: str = ""
     order: int = 0
     when: datetime | None = None
     late: bool = False
 
 
-def outermost(name: str, folder: bool) -> Outermost | None:
+def outermost(name: str, folder: bool) -> ParsedName | None:
     """What the name of a file or folder at the top of a download tells; None for what is no notebook of anybody's."""
     if told := by_platform(name):
         return told
     if folder:
-        return Outermost(Owner("folder", name))
-    return Outermost(Owner("file", name), name) if name.lower().endswith((*NOTEBOOKS, *ARCHIVES)) else None
+        return ParsedName(Submitter("folder", name))
+    return ParsedName(Submitter("file", name), name) if name.lower().endswith((*NOTEBOOKS, *ARCHIVES)) else None
 
 
-def by_platform(name: str) -> Outermost | None:
+def by_platform(name: str) -> ParsedName | None:
     """What a name as a platform gives it tells; None where it is no such name, or can be read in two ways.
 
     What a person wrote stands behind what the platform wrote in Moodle's and Blackboard's names, whose first reading is
@@ -95,18 +95,22 @@ def by_platform(name: str) -> Outermost | None:
     if readings + sum(map(bool, (moodle, blackboard, anonymous))) != 1:
         return None
     if moodle:
-        return Outermost(Owner("moodle", moodle["name"], moodle["number"]), moodle["own"])
+        return ParsedName(Submitter("moodle", moodle["name"], moodle["number"]), moodle["own"])
     if brightspace:
-        owner = Owner("brightspace", brightspace["name"], brightspace["number"])
-        return Outermost(owner, brightspace["own"] or "", when=_brightspace_time(brightspace))
+        owner = Submitter("brightspace", brightspace["name"], brightspace["number"])
+        return ParsedName(owner, brightspace["own"] or "", when=_brightspace_time(brightspace))
     if blackboard:
         when = _parsed(blackboard["when"], "%Y-%m-%d-%H-%M-%S")
-        return Outermost(Owner("blackboard", blackboard["name"]), blackboard["own"] or "", when=when)
+        return ParsedName(Submitter("blackboard", blackboard["name"]), blackboard["own"] or "", when=when)
     told = anonymous or canvas
     if told is None:
         return None
-    owner = Owner("anonymous", "anon", told["number"]) if anonymous else Owner("canvas", told["name"], told["number"])
-    return Outermost(owner, told["own"], int(told["order"]), late=bool(told["late"]))
+    owner = (
+        Submitter("anonymous", "anon", told["number"])
+        if anonymous
+        else Submitter("canvas", told["name"], told["number"])
+    )
+    return ParsedName(owner, told["own"], int(told["order"]), late=bool(told["late"]))
 
 
 def _brightspace_time(told: re.Match[str]) -> datetime | None:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from .file_names import letters, slug
-from .identities import BY_NAME, LEAVE, NEW, SEVERAL, Row, Whose
-from .platforms import LASTING, Owner
+from .identities import BY_NAME, LEAVE, NEW, SEVERAL, IdentityTable, Row
+from .platforms import LASTING, Submitter
 
 RENUMBERED = ("moodle", "brightspace")  # where a person has another number in each lesson
 LONGEST_ID = 200  # bytes: an id is a folder's name, which has at most 255
@@ -37,7 +37,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Told:
+class Match:
     """The ids of an owner, several for a group; none where `why` says what is not told. sure: by an exact id or
     an answer."""
 
@@ -50,10 +50,10 @@ class Told:
         return self.students == (LEAVE,)
 
 
-class People:
+class Roster:
     """The class list, by what a download may call its students, and the table of answers."""
 
-    def __init__(self, students: Iterable[Student], whose: Whose) -> None:
+    def __init__(self, students: Iterable[Student], whose: IdentityTable) -> None:
         self._whose = whose
         self._ids: dict[str, str] = {}
         self._numbers: dict[str, str] = {}
@@ -74,7 +74,7 @@ class People:
                 if key := letters(name):
                     self._names.setdefault(key, set()).add(student.id)
 
-    def whose(self, owners: Iterable[Owner]) -> dict[Owner, Told]:
+    def whose(self, owners: Iterable[Submitter]) -> dict[Submitter, Match]:
         """Which student each is; what is not told is asked in the table."""
         owners = list(dict.fromkeys(owners))
         self._namesakes = Counter((owner.platform, letters(owner.name)) for owner in owners)
@@ -89,7 +89,7 @@ class People:
                 self._whose.ask(owner, told.why)
         return found
 
-    def remember(self, owner: Owner, told: Told) -> None:
+    def remember(self, owner: Submitter, told: Match) -> None:
         """Keep in the table whom a name told, now that nothing speaks against it."""
         known = any(row.students == told.students for row in self._whose.rows_of_name(owner))
         if told.sure or owner.platform == "folder" or (owner.platform in RENUMBERED and known):
@@ -100,7 +100,7 @@ class People:
     def knows(self, student: str) -> bool:
         return student in self._ids
 
-    def _surely(self, owner: Owner) -> Told | None:
+    def _surely(self, owner: Submitter) -> Match | None:
         """What an answer, an exact id, or what was found before tells, in this order."""
         row, exact = self._row(owner), self._exactly(owner)
         if row and row.is_answer:
@@ -110,7 +110,7 @@ class People:
         told = replace(self._checked(owner, row.students), sure=False)
         return told if told.students else None
 
-    def _row(self, owner: Owner) -> Row | None:
+    def _row(self, owner: Submitter) -> Row | None:
         """The owner's row in the table; where numbers change, the one of its name, if that is one person's."""
         row = self._whose.row(owner)
         if row is None and owner.platform in RENUMBERED and self._namesakes[owner.platform, letters(owner.name)] == 1:
@@ -118,17 +118,17 @@ class People:
             row = rows[0] if len(rows) == 1 else None
         return row
 
-    def _checked(self, owner: Owner, answer: tuple[str, ...]) -> Told:
+    def _checked(self, owner: Submitter, answer: tuple[str, ...]) -> Match:
         if answer == (SEVERAL,):
-            return Told(why=f"{SEVERAL} is an answer for folders only")
+            return Match(why=f"{SEVERAL} is an answer for folders only")
         if self.listed and (strange := [one for one in answer if not self.knows(one) and one != LEAVE]):
-            return Told(why=f"the class list has no student {', '.join(strange)}: `nbgrader db student add` adds one")
+            return Match(why=f"the class list has no student {', '.join(strange)}: `nbgrader db student add` adds one")
         others = {student: number for number, student in self._numbers.items() if number != owner.number}
         if owner.platform == "canvas" and (other := next((one for one in answer if one in others), "")):
-            return Told(why=f"{other} has number {others[other]} in the class list")
-        return Told(answer, sure=True)
+            return Match(why=f"{other} has number {others[other]} in the class list")
+        return Match(answer, sure=True)
 
-    def _exactly(self, owner: Owner) -> Told | None:
+    def _exactly(self, owner: Submitter) -> Match | None:
         match owner.platform:
             case "canvas":
                 student = self._numbers.get(owner.number)
@@ -143,40 +143,40 @@ class People:
                 student = self._ids.get(owner.name)
             case _:
                 return None
-        return Told((student,), sure=True) if student else None
+        return Match((student,), sure=True) if student else None
 
     def _user_in(self, name: str) -> str | None:
         """The one id in which a name of Blackboard's, an assignment and a user name, ends."""
         fit = [student for student in self._ids if name.endswith(f"_{student}")]
         return fit[0] if len(fit) == 1 else None
 
-    def _by_name(self, owner: Owner, taken: set[str]) -> Told:
+    def _by_name(self, owner: Submitter, taken: set[str]) -> Match:
         """What a name tells, where no exact id has told it."""
         if owner.platform == "file":
-            return Told(why="its name does not tell whose it is")
+            return Match(why="its name does not tell whose it is")
         if owner.platform == "blackboard" and not owner.number:
-            return Told(why="the text that Blackboard puts beside it, with the user name, is missing")
+            return Match(why="the text that Blackboard puts beside it, with the user name, is missing")
         if owner.platform == "anonymous" or (owner.platform == "moodle" and letters(owner.name) in PARTICIPANT):
-            return Told((f"{slug(owner.name)}_{owner.number}",), sure=True)
+            return Match((f"{slug(owner.name)}_{owner.number}",), sure=True)
         if not self.listed and owner.platform in ("blackboard", "gradescope", "github"):
             return self._new(owner)
         same = self._named(owner)
         if len(same) == 1 and same <= taken:
             (student,) = same
-            return Told(why=f"it is {student}'s name, and something else was handed in under {student}'s own id")
+            return Match(why=f"it is {student}'s name, and something else was handed in under {student}'s own id")
         several = owner.platform in RENUMBERED and len(self._whose.rows_of_name(owner)) > 1
         if several or self._namesakes[owner.platform, letters(owner.name)] > 1:
-            return Told(why="several people are called so, or several names are alike")
+            return Match(why="several people are called so, or several names are alike")
         if len(same) > 1:
-            return Told(why=f"the class list has several students of that name ({', '.join(sorted(same))})")
+            return Match(why=f"the class list has several students of that name ({', '.join(sorted(same))})")
         if not same:
             return self._new(owner)
         (student,) = same
         if self._has_other_number(student, owner):
-            return Told(why=f"it is {student}'s name, and {student} has another number there")
-        return Told((student,))
+            return Match(why=f"it is {student}'s name, and {student} has another number there")
+        return Match((student,))
 
-    def _named(self, owner: Owner) -> set[str]:
+    def _named(self, owner: Submitter) -> set[str]:
         if same := self._names.get(letters(owner.name), set()):
             return same
         if owner.platform == "moodle" and self._in_groups and self.listed:
@@ -185,30 +185,30 @@ class People:
             return set().union(*(self._names.get(letters(name), set()) for name in behind))
         return set()
 
-    def _has_other_number(self, student: str, owner: Owner) -> bool:
+    def _has_other_number(self, student: str, owner: Submitter) -> bool:
         if owner.platform == "canvas" and student in self._numbers.values():
             return True  # by which it would have been found
         return owner.platform in LASTING and any(
             row.platform == owner.platform and row.number != owner.number for row in self._whose.known_as(student)
         )
 
-    def _new(self, owner: Owner) -> Told:
+    def _new(self, owner: Submitter) -> Match:
         if self.listed:
-            return Told(why="nobody in the class list is called so")
+            return Match(why="nobody in the class list is called so")
         if owner.platform == "moodle" and self._in_groups:
-            return Told(why="it begins with a group's name, it seems, and there is no class list to tell")
+            return Match(why="it begins with a group's name, it seems, and there is no class list to tell")
         student = slug(owner.number if owner.platform in LASTING and owner.platform != "canvas" else owner.name)
         if not student:
-            return Told(why="its name has no letter or digit")
+            return Match(why="its name has no letter or digit")
         if len(student.encode()) > LONGEST_ID:
-            return Told(why="its name is too long")
+            return Match(why="its name is too long")
         others = [row for row in self._whose.known_as(student) if row.platform == owner.platform]
         if others and not any(row.name == owner.name and owner.platform not in LASTING for row in others):
-            return Told(why=f"{student} is {others[0].name} ({others[0].number}) already")
-        return Told((student,))
+            return Match(why=f"{student} is {others[0].name} ({others[0].number}) already")
+        return Match((student,))
 
 
-def _in_groups(owners: list[Owner]) -> bool:
+def _in_groups(owners: list[Submitter]) -> bool:
     """Whether Moodle put a group's name before everybody's."""
     names = [owner.name for owner in owners if owner.platform == "moodle"]
     return len(names) > 1 and all(OF_A_GROUP in name for name in names)

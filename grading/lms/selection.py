@@ -8,17 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import IO
 
-from .archives import FOLDER, Budget, Entry, Names, NotRead, OverBudget, archive_kind, copy, installed, unpacked
+from ..errors import AmbiguousOwner, ArchiveError, OverBudget
+from .archives import FOLDER, Budget, Entry, Names, archive_kind, copy, installed, unpacked
 from .file_names import printable, which_notebook, without_copies
-from .platforms import NOTEBOOKS, Outermost, Owner, by_platform
+from .platforms import NOTEBOOKS, ParsedName, Submitter, by_platform
 
 SEVERAL_PEOPLE = "{} seems to hold what several people handed in ({})"
 ALIKE = "nothing tells which file counts: {} and {}"
 NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-class SeveralPeople(NotRead):
-    """A plain folder of which only a teacher can tell whether it is one person's."""
 
 
 @dataclass(eq=False)
@@ -26,11 +23,11 @@ class Submission:
     """`entries` have paths that begin with the outermost name, of which `tops` has what it tells; `refused` says why
     nothing of it is collected."""
 
-    owner: Owner
+    owner: Submitter
     download: str  # the zip or folder that it was in; "" for nbgrader's archive folder itself
     budget: Budget
     entries: list[Entry] = field(default_factory=list)
-    tops: dict[str, Outermost] = field(default_factory=dict)
+    tops: dict[str, ParsedName] = field(default_factory=dict)
     installed: dict[str, None] = field(default_factory=dict)  # folders of other people's programs
     alone: bool = False  # nothing else was in that download
     refused: str = ""
@@ -38,7 +35,7 @@ class Submission:
     def __str__(self) -> str:
         return f"{self.owner} in {self.download}" if self.download else str(self.owner)
 
-    def add(self, entry: Entry, top: Outermost) -> None:
+    def add(self, entry: Entry, top: ParsedName) -> None:
         """List what was handed in, as far as the budget goes."""
         if within := installed(entry.path):
             self.installed[within] = None
@@ -62,7 +59,7 @@ class Submission:
         with tempfile.TemporaryFile() as content:
             try:
                 copy(self.entries[0], content, replace(self.budget))
-            except NotRead:
+            except ArchiveError:
                 return ""
             return digest_of(content)[:12]
 
@@ -85,7 +82,7 @@ class Candidate:
     copies: int
     version: int
     path: Names = field(compare=False)
-    top: Outermost = field(compare=False)
+    top: ParsedName = field(compare=False)
 
     def rivals(self, other: Candidate) -> bool:
         """Whether nothing tells which counts: both lie equally deep, in two folders or under names of one rank."""
@@ -93,7 +90,7 @@ class Candidate:
         return self is not other and mine == theirs and (self.path[:-1] != other.path[:-1] or self == other)
 
 
-class Chosen:
+class Selection:
     """The files of a submission that count, in temporary files until `close`.
 
     contents: by notebook. best: what is known of each.
@@ -102,8 +99,11 @@ class Chosen:
     """
 
     def __init__(self, submission: Submission, notebooks: list[str], is_one_persons: bool = True) -> None:
-        """Reads the submission. Raises NotRead where nothing of it may be collected, SeveralPeople where a plain folder
-        may be several people's and the table does not say that it `is_one_persons`."""
+        """Read the submission.
+
+        Raises ArchiveError if nothing of it may be collected, AmbiguousOwner if a plain folder may be several people's
+        and the table does not say that it `is_one_persons`.
+        """
         self.contents: dict[str, IO[bytes]] = {}
         self.best: dict[str, Candidate] = {}
         self.trouble: list[str] = []
@@ -117,7 +117,7 @@ class Chosen:
             for entry in unpacked(submission.entries, submission.budget, self._tell):
                 self._look_at(entry)
             self._settle()
-        except NotRead:
+        except ArchiveError:
             self.close()
             raise
 
@@ -147,7 +147,7 @@ class Chosen:
         content = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept until `close`
         try:
             copy(entry, content, self._submission.budget)
-        except NotRead as why:
+        except ArchiveError as why:
             content.close()
             if isinstance(why, OverBudget):
                 raise
@@ -164,7 +164,7 @@ class Chosen:
         self.best[notebook], self.contents[notebook], self._digests[notebook] = candidate, content, digest
 
     def _candidate(self, path: Names) -> tuple[str, Candidate] | None:
-        """The notebook that a file could count as. Raises SeveralPeople where a plain folder seems to be several's."""
+        """The notebook that a file could count as. Raises AmbiguousOwner where a plain folder seems to be several's."""
         top = self._submission.tops[path[0]]
         name = path[-1] if len(path) > 1 else top.own
         ending = next((ending for ending in NOTEBOOKS if name.lower().endswith(ending)), None)
@@ -172,7 +172,7 @@ class Chosen:
         if ending is None or meant is None or (ending == ".py" and not meant.by_name):
             return None
         if self._plain and (given := next(filter(by_platform, path[1:]), None)):
-            raise SeveralPeople(SEVERAL_PEOPLE.format(printable(path[0]), printable(given)))
+            raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(path[0]), printable(given)))
         form = -NOTEBOOKS.index(ending)
         found = Candidate(
             top.when or NEVER, meant.by_name, form, top.order, -len(path), meant.copies, meant.version, path, top
@@ -198,13 +198,13 @@ class Chosen:
             one.path[-1]: without_copies(one.path[-1]) for one in [best, *alike] if one.path[:-1] == best.path[:-1]
         }
         if _folder(best.path) and (len(folders) > 1 or self._submission.alone):
-            raise SeveralPeople(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(folders))))
+            raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(folders))))
         if best.by_name and len(set(names.values())) > 1:
-            raise SeveralPeople(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(names))))
+            raise AmbiguousOwner(SEVERAL_PEOPLE.format(printable(best.path[0]), printable(", ".join(names))))
 
-    def _undecided(self, one: Candidate, other: Candidate) -> NotRead:
+    def _undecided(self, one: Candidate, other: Candidate) -> ArchiveError:
         why = ALIKE.format(_shown(one.path), _shown(other.path))
-        return SeveralPeople(why) if self._plain else NotRead(why)
+        return AmbiguousOwner(why) if self._plain else ArchiveError(why)
 
 
 def _folder(path: Names) -> str:

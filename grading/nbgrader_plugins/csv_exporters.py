@@ -19,22 +19,19 @@ from typing import Any
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 from nbgrader.plugins import ExportPlugin
 
+from grading.errors import CsvExportError
 from grading.grader.verdict import ExerciseVerdict
 from grading.notebooks.cells import exercise_named
 from grading.safe_csv import write_rows
 
-from ..gradebook.accommodations import leaves
-from ..gradebook.store import Kept, kept, submissions_of
+from ..gradebook.accommodations import accommodations
+from ..gradebook.store import StoredGrade, stored_grades, submissions_of
 
 NOT_HANDED_IN = "not handed in"
 NOT_GRADED = "not graded yet"
 NEEDS_A_PERSON = "needs a person"
 NO_VERDICT = "verdict missing"
 EXCUSED = "excused"
-
-
-class ExportError(ValueError):
-    """What was asked for is not in the gradebook; the message says what is."""
 
 
 @dataclass
@@ -72,7 +69,7 @@ class _CsvExporter(ExportPlugin):
         """Write the file. Where that cannot be done, says why and ends the command with the exit status 1."""
         try:
             self._write(gradebook)
-        except (ExportError, OSError) as error:
+        except (CsvExportError, OSError) as error:
             self.log.error("Nothing was exported: %s", error)
             sys.exit(1)
 
@@ -93,15 +90,19 @@ class _CsvExporter(ExportPlugin):
             yield asdict(row)
 
     def _each(self, gradebook: Gradebook, assignments: list[Assignment], students: list[Student]) -> Iterator[Any]:
-        self.excused = {(one.student, one.lesson) for one in leaves(gradebook) if one.excused}
+        self.excused = {(one.student, one.lesson) for one in accommodations(gradebook) if one.excused}
         for assignment in assignments:
-            graded = {one.student: one for one in kept(gradebook, assignment.name)}
+            graded = {one.student: one for one in stored_grades(gradebook, assignment.name)}
             handed_in = submissions_of(gradebook, assignment.name)
             for student in students:
                 yield from self._rows(assignment, student, handed_in.get(student.id), graded)
 
     def _rows(
-        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+        self,
+        assignment: Assignment,
+        student: Student,
+        submission: SubmittedAssignment | None,
+        graded: dict[str, StoredGrade],
     ) -> Iterator[Any]:
         raise NotImplementedError
 
@@ -130,7 +131,11 @@ class GradesCsvExporter(_CsvExporter):
     destination, row = "grades.csv", GradeRow
 
     def _rows(
-        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+        self,
+        assignment: Assignment,
+        student: Student,
+        submission: SubmittedAssignment | None,
+        graded: dict[str, StoredGrade],
     ) -> Iterator[GradeRow]:
         points: tuple[float | str, float | str, float | str] = (0.0, 0.0, 0.0)
         status, when = NOT_HANDED_IN, ""
@@ -186,7 +191,11 @@ class ExercisesCsvExporter(_CsvExporter):
     destination, row = "exercises.csv", CsvRow
 
     def _rows(
-        self, assignment: Assignment, student: Student, submission: SubmittedAssignment | None, graded: dict[str, Kept]
+        self,
+        assignment: Assignment,
+        student: Student,
+        submission: SubmittedAssignment | None,
+        graded: dict[str, StoredGrade],
     ) -> Iterator[CsvRow]:
         who = (student.id, student.last_name or "", student.first_name or "", assignment.name)
         if submission is None:
@@ -226,10 +235,10 @@ def _complete(row: CsvRow, grade: Any, verdicts: Mapping[str, ExerciseVerdict] |
 
 
 def _chosen(names: Iterable[Any], known: Iterable[Any], key: str, what: str) -> list[Any]:
-    """Those of `known` that are named, or all. Raises ExportError for a name that is none of them."""
+    """Those of `known` that are named, or all. Raises CsvExportError for a name that is none of them."""
     by_name = {str(getattr(item, key)): item for item in known}
     wanted = [str(name) for name in names]
     if unknown := [name for name in wanted if name not in by_name]:
         there = ", ".join(by_name) or "none"
-        raise ExportError(f"the gradebook has no {what} {', '.join(unknown)}; it has: {there}")
+        raise CsvExportError(f"the gradebook has no {what} {', '.join(unknown)}; it has: {there}")
     return [by_name[name] for name in (wanted or by_name)]

@@ -17,16 +17,16 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict, Enum, Float, Int, Unicode, Union
 from traitlets.config import Config
 
-from grading.course_dir.seeds import course_seed, lesson_seed, name_of
+from grading.course_dir.seeds import course_seed, lesson_seed, seed_id
 from grading.gradebook.freshness import LessonFreshness
-from grading.judge.client import GRADERS, POLICY, Work
-from grading.judge.collect_results import Judging, leave_to_a_person
+from grading.judge.client import GRADERS, POLICY, Job
+from grading.judge.collect_results import SubmissionRun, mark_for_manual_grading
 from grading.notebooks.cells import RECORD
 from grading.notebooks.released import ReleasedNotebook
-from grading.sandbox.policy import Policy, describe
+from grading.sandbox.policy import Policy, to_dict
 
 PATIENCE = 10  # times that a judge's wait for its kernel and its own work may take by the clock on the wall
-diagnosed: defaultdict[str, set[str]] = defaultdict(set)
+warm_mistakes: defaultdict[str, set[str]] = defaultdict(set)
 """Folders of graders, with the exercises in which an answer was wrong: the next judges find their mistakes ready."""
 
 
@@ -54,12 +54,12 @@ class JudgedExecute(Execute):
 
     root = Unicode("", help="The course's directory, where there is no converter to ask.")
 
-    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Work:
+    def work(self, lesson: str, released: ReleasedNotebook | None = None) -> Job:
         """What a judge of one submission is to do; without `released`, what is to be made ready for many."""
-        root, policy = self._root(), Policy(**{**describe(POLICY), **self.judge_limits})
+        root, policy = self._root(), Policy(**{**to_dict(POLICY), **self.judge_limits})
         graders = str(root / GRADERS / lesson)
         seed = lesson_seed(self.secret, lesson)
-        about = {"graders": graders, "seed": seed, "device": self._device, "mistaken": sorted(diagnosed[graders])}
+        about = {"graders": graders, "seed": seed, "device": self._device, "mistaken": sorted(warm_mistakes[graders])}
         request = {
             "root": str(root),
             "lesson": lesson,
@@ -74,20 +74,20 @@ class JudgedExecute(Execute):
         }
         wall = PATIENCE * (self.notebook_seconds + policy.cpu_seconds)
         sandboxed = not self.unsandboxed
-        return Work("grading.judge.grade_notebook", root, request, about, sandboxed, sandboxed, policy, wall)
+        return Job("grading.judge.grade_notebook", root, request, about, sandboxed, sandboxed, policy, wall)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Fill in what the exporter's judge hands back. Raises NotGraded, SandboxUnavailable."""
+        """Fill in what the exporter's judge hands back. Raises SubmissionNotGraded, SandboxUnavailable."""
         record = nb.metadata.setdefault(RECORD, {})
         why = record.get("unreadable", "")
-        judging: Judging | None = getattr(self.parent, "judging", None)
+        judging: SubmissionRun | None = getattr(self.parent, "judging", None)
         if not why:
             record.update(sandboxed=not self.unsandboxed, device=self._device)
             why = "it was not judged"
             if judging is not None:
-                wrong, why = judging.fill(nb, name_of(self.secret))
-                diagnosed[str(self._root() / GRADERS / resources["nbgrader"]["notebook"])] |= wrong
-        leave_to_a_person(nb, why, sandboxed=not self.unsandboxed)
+                wrong, why = judging.write_results(nb, seed_id(self.secret))
+                warm_mistakes[str(self._root() / GRADERS / resources["nbgrader"]["notebook"])] |= wrong
+        mark_for_manual_grading(nb, why, sandboxed=not self.unsandboxed)
         return nb, resources
 
     @cached_property

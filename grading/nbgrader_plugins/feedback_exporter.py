@@ -16,12 +16,13 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook, MissingEntry
 from traitlets import Bool
 
-from grading.judge.client import Judge, NotGraded, RanOver, Work
-from grading.notebooks.submitted_file import MAX_BYTES, Unreadable, locate
+from grading.errors import JudgeFailed, SubmissionNotGraded, Unreadable
+from grading.judge.client import Job, JudgeProcess
+from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox import SandboxUnavailable, require
 
 from ..gradebook.grade_inputs import digest_of_file
-from ..gradebook.store import kept
+from ..gradebook.store import stored_grades
 from ..gradebook.view import known_to_gradebook, lesson_of
 
 
@@ -39,14 +40,14 @@ class FeedbackExporter(Exporter):
     ) -> tuple[str, dict[str, Any]]:
         """`resources["nbgrader"]` tells student, assignment, notebook and gradebook, as nbgrader's converters do.
 
-        Raises NotGraded where there is no page.
+        Raises SubmissionNotGraded where there is no page.
         """
         told = ResourcesDict() if resources is None else resources
         ids = told["nbgrader"]
         _stands(ids, filename)
         known = known_to_gradebook(ids, lesson_of(ids, getattr(self.parent, "coursedir", None)), self.lesson_text)
         request = {"ids": dict(ids), "known": asdict(known)}
-        work = Work("grading.feedback.page", self._root(), request, confined=_is_granted())
+        work = Job("grading.feedback.page", self._root(), request, confined=_is_granted())
         folder, name = os.path.split(filename)
         told["metadata"] = ResourcesDict(name=os.path.splitext(name)[0], path=folder)
         told["output_extension"] = self.file_extension
@@ -58,26 +59,26 @@ class FeedbackExporter(Exporter):
 
 
 def _stands(ids: dict[str, str], filename: str) -> None:
-    """Raise NotGraded where the notebook is not what the gradebook's grade was made with: its page would be false."""
+    """Raise SubmissionNotGraded if the gradebook's grade is of another notebook: the page would be false."""
     with Gradebook(ids["db_url"]) as gradebook:
         try:
             gradebook.find_submission_notebook(ids["notebook"], ids["assignment"], ids["student"])
         except MissingEntry:  # graded elsewhere: the notebook and its verdicts are all there is
             return
-        digests = [one.digest for one in kept(gradebook, ids["assignment"], ids["student"])]
+        digests = [one.digest for one in stored_grades(gradebook, ids["assignment"], ids["student"])]
     if digest_of_file(Path(filename)) not in digests:
-        raise NotGraded("its notebook is not what was graded: grade it again")
+        raise SubmissionNotGraded("its notebook is not what was graded: grade it again")
 
 
-def _page(work: Work, filename: str) -> str:
+def _page(work: Job, filename: str) -> str:
     try:
-        judge = Judge(work, locate(filename), MAX_BYTES)
+        judge = JudgeProcess(work, resolve(filename), MAX_BYTES)
         try:
             return str(next(message["page"] for message in judge.messages()))
         finally:
             judge.close()
-    except (RanOver, Unreadable) as error:
-        raise NotGraded(f"its page could not be made: {error}") from error
+    except (JudgeFailed, Unreadable) as error:
+        raise SubmissionNotGraded(f"its page could not be made: {error}") from error
 
 
 def _is_granted() -> bool:

@@ -25,14 +25,15 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Bool, Integer
 
+from grading.errors import CourseLocked
 from grading.judge.client import make_ready
-from grading.judge.collect_results import Judging
+from grading.judge.collect_results import SubmissionRun
 from grading.notebooks.cells import RECORD
 from grading.notebooks.submitted_file import MAX_BYTES, is_file_within, one_line
 
 from ..gradebook.freshness import LessonFreshness
 from ..gradebook.indexes import have_indexes
-from ..gradebook.lock import AtWork, alone
+from ..gradebook.lock import exclusive
 from ..gradebook.store import save
 from ..nbgrader_plugins.execute import lesson_freshness
 from .execute import JudgedExecute
@@ -53,7 +54,7 @@ class SubmissionExporter(NotebookExporter):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]  # nbconvert's has no annotations
-        self.judging: Judging | None = None
+        self.judging: SubmissionRun | None = None
         self._read: dict[str, LessonFreshness] = {}
         self._made_of: dict[str, str] = {}
         self._leave_out_strange_names()
@@ -84,7 +85,7 @@ class SubmissionExporter(NotebookExporter):
         standing = self._standing(ids["assignment"])
         released, self._made_of = standing.released, standing.made_of(ids["student"])
         work = JudgedExecute(parent=self).work(ids["notebook"], released)
-        self.judging = Judging(work, filename, self.max_bytes)
+        self.judging = SubmissionRun(work, filename, self.max_bytes)
         nb = self.judging.notebook()
         record = nb.metadata[RECORD]
         if "unreadable" in record:
@@ -120,12 +121,12 @@ class SubmissionExporter(NotebookExporter):
     def _alone(self, convert: Callable[[], None]) -> None:
         """What nbgrader does, while no other process grades this course."""
         try:
-            with alone(Path(self._coursedir.root)):
+            with exclusive(Path(self._coursedir.root)):
                 with Gradebook(self._coursedir.db_url, self._coursedir.course_id) as gradebook:
                     have_indexes(gradebook)
                 self._remove_what_does_not_stand()
                 convert()
-        except AtWork as error:
+        except CourseLocked as error:
             self.log.error("%s", error)
             raise NbGraderException(str(error)) from None
 
@@ -135,7 +136,7 @@ class SubmissionExporter(NotebookExporter):
             graded = Path(self._coursedir.format_path(self._coursedir.autograded_directory, student, lesson))
             if graded.is_dir():
                 with suppress(MissingEntry):  # the lesson is not released, as nbgrader will say
-                    if why := self._standing(lesson).why_not(student):
+                    if why := self._standing(lesson).stale_reasons(student):
                         self.log.warning("%s, %s: graded again, since %s", lesson, student, " and ".join(why))
                         shutil.rmtree(graded)
 

@@ -21,10 +21,10 @@ from traitlets import Int
 from ..lms import submitted_dir
 from ..lms.archives import Budget
 from ..lms.collection import Collecting, Lesson, Outcome, Put
-from ..lms.downloads import Lister
-from ..lms.identities import FILE, Whose
+from ..lms.downloads import DownloadReader
+from ..lms.identities import FILE, IdentityTable
 from ..lms.outcome_table import show
-from ..lms.roster import People, Student
+from ..lms.roster import Roster, Student
 
 REMEDY = "Skipped: put what counts at submitted/<student>/{lesson}/{notebook}.ipynb yourself."
 
@@ -47,10 +47,10 @@ class TolerantExtractor(ExtractorPlugin):
             submitted_dir.write(Path(extracted_path) / student, contents, "")
             self.times[student] = time if submitted_dir.time_of(time) else ""
 
-        whose = Whose(Path(course.root) / FILE)
+        whose = IdentityTable(Path(course.root) / FILE)
         lesson, people = about(course, whose, put)
         with ExitStack() as opened:
-            lister = Lister(self.budget, whose, opened)
+            lister = DownloadReader(self.budget, whose, opened)
             lister.archive_folder(Path(archive_path))
             self.outcomes: list[Outcome] = list(Collecting(lesson, people, whose).outcomes(lister.found))
         whose.save()
@@ -70,7 +70,7 @@ class DownloadCollector(FileNameCollectorPlugin):
         return told | ({"timestamp": time} if time else {})
 
 
-def about(course: CourseDirectory, whose: Whose, put: Put | None = None) -> tuple[Lesson, People]:
+def about(course: CourseDirectory, whose: IdentityTable, put: Put | None = None) -> tuple[Lesson, Roster]:
     """What the course knows of a lesson, its `assignment_id`, and of its students. put: where not into `submitted/`."""
 
     def folder(student: str) -> Path:
@@ -94,5 +94,5 @@ def about(course: CourseDirectory, whose: Whose, put: Put | None = None) -> tupl
             folder=folder,
             put=put or into_submitted,
         ),
-        People(students, whose),
+        Roster(students, whose),
     )

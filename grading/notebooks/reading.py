@@ -19,12 +19,13 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
-from course.harness.serialization import writable
+from course.harness.serialization import without_surrogates
+from grading.errors import Unreadable
 from grading.grader.cell_code import MAX_KEPT
 from grading.notebooks.cells import RECORD
 
 from .script_export import exported_cells
-from .submitted_file import AGAIN, WITHOUT_OUTPUTS, Unreadable, notebook_of, one_line, unreadable_notebook
+from .submitted_file import AGAIN, WITHOUT_OUTPUTS, make_notebook, one_line, unreadable_notebook
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
 KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, beside its tags; Colab has an id there
@@ -58,7 +59,7 @@ def read_submission(data: bytes) -> NotebookNode:
         return unreadable_notebook(str(reason))
     metadata = _as_dict(content.get("metadata"))
     kept: dict[str, Any] = {key: plain(metadata[key], text=one_line) for key in KEPT if key in metadata}
-    return notebook_of(cells, {**kept, RECORD: {"repairs": repairs}})
+    return make_notebook(cells, {**kept, RECORD: {"repairs": repairs}})
 
 
 def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
@@ -180,7 +181,7 @@ def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
 
 def _attachments(raw: Any) -> dict[str, dict[str, str]]:
     return {
-        writable(name): {writable(kind): _text(data) for kind, data in bundle.items()}
+        without_surrogates(name): {without_surrogates(kind): _text(data) for kind, data in bundle.items()}
         for name, bundle in _as_dict(raw).items()
         if isinstance(bundle, dict) and bundle
     }
@@ -190,10 +191,10 @@ def _text(value: Any) -> str:
     """A text, which a notebook may hold as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     text = "".join(line for line in lines if isinstance(line, str))
-    return writable(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return without_surrogates(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def plain(value: Any, depth: int = MAX_DEPTH, text: Callable[[str], str] = writable) -> Any:
+def plain(value: Any, depth: int = MAX_DEPTH, text: Callable[[str], str] = without_surrogates) -> Any:
     """A copy of JSON data that can be copied, compared and written again, whatever it was. text: for its texts."""
     if isinstance(value, str):
         return text(value)

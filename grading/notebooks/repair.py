@@ -55,17 +55,17 @@ def repair(nb: NotebookNode, released: ReleasedNotebook) -> None:
     record = {"repairs": [], **nb.metadata.get(RECORD, {})}
     notes, cells = Notes(), nb.cells
     if "unreadable" in record:
-        nb.cells = [*cells, *_Repair([], released, Notes()).cells]
+        nb.cells = [*cells, *_NotebookRepair([], released, Notes()).cells]
     else:
         try:
-            made = _Repair(cells, released, notes)
+            made = _NotebookRepair(cells, released, notes)
             nb.cells = made.cells
             if not made.found:
                 notes, record["unreadable"] = Notes(), NOTHING_FOUND
         except Exception as error:  # a submission must never stop the batch: it goes to a person
             LOG.exception("The repair itself failed")
             record["unreadable"] = FAILED.format(type(error).__name__)
-            nb.cells = _Repair([], released, Notes()).cells
+            nb.cells = _NotebookRepair([], released, Notes()).cells
     _ask_for_python(nb, notes)
     record["repairs"] = [*record["repairs"], *notes.sentences()]
     nb.metadata = from_dict({"kernelspec": released.kernelspec, "language_info": {"name": LANGUAGE}, RECORD: record})
@@ -91,7 +91,7 @@ class Notes:
         return [SENTENCES[kind].format(", ".join(found)) for kind, found in self._found.items()]
 
 
-class _Repair:
+class _NotebookRepair:
     """One pass over one notebook. `cells` is the result; `found`, whether any exercise of the lesson was in it."""
 
     def __init__(self, cells: Iterable[NotebookNode], released: ReleasedNotebook, notes: Notes) -> None:
@@ -336,9 +336,9 @@ class _Repair:
 
 def _answers(source: str, name: str) -> bool:
     """Whether the code defines `name`, or would, could it be read; not where it only imports it."""
-    from grading.grader.source_analysis import Source  # it brings torch, which the coordinator leaves to judges
+    from grading.grader.source_analysis import NotebookSource  # it brings torch, which the coordinator leaves to judges
 
-    return defines(source, name) and (parse(source) is None or name in Source([source]).definitions)
+    return defines(source, name) and (parse(source) is None or name in NotebookSource([source]).definitions)
 
 
 def _is(cell: NotebookNode, plain: PlainCell) -> bool:

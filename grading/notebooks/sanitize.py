@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from grading.notebooks.cells import RECORD
-from grading.notebooks.verdict_cell import has_verdict, is_judged
+from grading.notebooks.verdict_cell import has_verdict, is_autograded
 
 from . import sanitize_html, sanitize_markdown
 from .submitted_file import one_line
@@ -60,9 +60,9 @@ MAX_OUTPUTS = 8_000_000  # of one notebook's outputs and pictures
 MAX_COUNT = 1_000_000  # of executions
 
 
-def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: Rooms | None = None) -> None:
+def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: OutputBudget | None = None) -> None:
     """Make a notebook of format 4.5 harmless, in place. trusted: the lesson's own Markdown."""
-    rooms = rooms or Rooms()
+    rooms = rooms or OutputBudget()
     for cell in nb.cells:
         cell.metadata = _metadata_of_cell(cell.metadata)
         if cell.cell_type == "code":
@@ -73,7 +73,7 @@ def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: Rooms | None = 
     nb.metadata = _metadata_of_notebook(nb.metadata)
 
 
-class Rooms:
+class OutputBudget:
     """What is left of a notebook's sizes."""
 
     def __init__(self) -> None:
@@ -99,10 +99,10 @@ class _Room:
         return fits
 
 
-def clean_run(cell: NotebookNode, rooms: Rooms) -> None:
+def clean_run(cell: NotebookNode, rooms: OutputBudget) -> None:
     """Make what a code cell gave harmless, in place."""
     cell.execution_count = _count(cell.get("execution_count"))
-    if is_judged(cell) and has_verdict(cell):
+    if is_autograded(cell) and has_verdict(cell):
         cell.outputs = [_report(output) for output in cell.outputs]
     else:
         made = (_output(output, rooms.outputs, rooms.prose) for output in cell.outputs)

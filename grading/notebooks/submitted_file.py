@@ -14,6 +14,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from grading.errors import Unreadable
 from grading.notebooks.cells import RECORD
 
 UNREADABLE = "unreadable"  # the id of the cell that says so
@@ -22,11 +23,7 @@ AGAIN = "Open it in Jupyter or Colab, run it, save it, and hand in the saved fil
 WITHOUT_OUTPUTS = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save, and hand it in again."
 
 
-class Unreadable(Exception):
-    """The file is no notebook that can be read; `args[0]` says why and what to do, in sentences."""
-
-
-def locate(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:
+def resolve(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:
     """The real place of the file that was handed in under this name. Raises Unreadable where it is not to be opened."""
     path = os.fspath(path)
     try:
@@ -38,7 +35,7 @@ def locate(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:
             )
         about = os.stat(path)
     except OSError as error:
-        raise unopened(error) from error
+        raise open_error(error) from error
     if not stat.S_ISREG(about.st_mode):
         raise Unreadable(f"What was handed in is no ordinary file. {AGAIN}")
     if about.st_size > max_bytes:
@@ -46,7 +43,7 @@ def locate(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Path:
     return Path(os.path.realpath(path))
 
 
-def unopened(error: OSError) -> Unreadable:
+def open_error(error: OSError) -> Unreadable:
     """What is said of a file that the system does not open."""
     return Unreadable(f"The file could not be opened ({error.strerror}). {AGAIN}")
 
@@ -57,7 +54,7 @@ def is_file_within(path: str, folder: str) -> bool:
     return real.startswith(home + os.sep) and os.path.isfile(real)
 
 
-def notebook_of(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> NotebookNode:
+def make_notebook(cells: list[dict[str, Any]], metadata: dict[str, Any]) -> NotebookNode:
     """A notebook of format 4.5."""
     version = {"nbformat": 4, "nbformat_minor": 5}
     made: NotebookNode = nbformat.from_dict({**version, "metadata": metadata, "cells": cells})
@@ -71,7 +68,7 @@ def unreadable_notebook(reason: str) -> NotebookNode:
         f"{reason}\n\nA person will look at it. Until then its points are open: neither given nor lost."
     )
     cell = {"cell_type": "markdown", "id": UNREADABLE, "metadata": {}, "source": text}
-    return notebook_of([cell], {RECORD: {"repairs": [], "unreadable": reason}})
+    return make_notebook([cell], {RECORD: {"repairs": [], "unreadable": reason}})
 
 
 def one_line(text: str) -> str:

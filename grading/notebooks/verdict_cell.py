@@ -14,23 +14,23 @@ from nbformat.v4 import new_output
 from grading.notebooks.cells import grade_id
 
 from ..grader.verdict import MIME, ExerciseVerdict
-from ..grader.verdict_report import present
+from ..grader.verdict_report import to_report
 
 
-def marks_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+def nbgrader_metadata(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     """nbgrader's metadata of a cell; empty where it has none."""
     marks = cell["metadata"].get("nbgrader")
     return marks if isinstance(marks, Mapping) else {}
 
 
-def is_judged(cell: NotebookNode) -> bool:
+def is_autograded(cell: NotebookNode) -> bool:
     """Whether nbgrader takes this code cell's grade from its output."""
-    marks = marks_of(cell)
+    marks = nbgrader_metadata(cell)
     return cell.cell_type == "code" and bool(marks.get("grade")) and not marks.get("solution")
 
 
 def points_of(cell: NotebookNode) -> float:
-    return float(marks_of(cell)["points"])
+    return float(nbgrader_metadata(cell)["points"])
 
 
 def has_verdict(cell: NotebookNode) -> bool:
@@ -47,7 +47,7 @@ def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
 
 def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
     """Replace a grade cell's outputs by the report and one plain float."""
-    shown = present(verdict)
+    shown = to_report(verdict)
     data: dict[str, Any] = {"text/html": shown.to_html(), "text/plain": shown.to_text(), MIME: verdict.to_json()}
     score = repr(round(float(verdict.earned), 4))
     cell.execution_count = 1

@@ -1,4 +1,4 @@
-"""Proofs that the graders are strong and fair: `grading check` and `grading strength`."""
+"""Proofs that the graders are strong and fair: `grading prove` and `grading sync --measure`."""
 
 from .prover import SEEDS, Problem, Proof, Prover, namespace
 

@@ -21,16 +21,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ..errors import EquivalentsFileError
+
 FILE = "equivalent.toml"
 UNKNOWN = ""  # the reason of a survivor that nobody has looked at
 
 
-class MisshapenError(ValueError):
-    """The list cannot be read; the message names the file and what is wrong with it."""
-
-
 def read_equivalents(folder: Path) -> dict[str, str]:
-    """Mutant -> why it is right, of one exercise; empty where there is no list. Raises MisshapenError."""
+    """Mutant -> why it is right, of one exercise; empty where there is no list. Raises EquivalentsFileError."""
     path = folder / FILE
     if not path.exists():
         return {}
@@ -38,10 +36,10 @@ def read_equivalents(folder: Path) -> dict[str, str]:
         groups = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"]
         reasons = [(group["why"].strip(), group["mutants"]) for group in groups]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise MisshapenError(f"{path} is no list of groups with `why` and `mutants`: {error}") from None
+        raise EquivalentsFileError(f"{path} is no list of groups with `why` and `mutants`: {error}") from None
     count = Counter(mutant for _, mutants in reasons for mutant in mutants)
     if twice := [mutant for mutant, times in count.items() if times > 1]:
-        raise MisshapenError(f"{path} names a mutant twice: {twice[0]}")
+        raise EquivalentsFileError(f"{path} names a mutant twice: {twice[0]}")
     return {mutant: why for why, mutants in reasons for mutant in mutants}
 
 

@@ -21,7 +21,7 @@ from course.harness.runner import observe
 
 from ..exercises.exercise import Exercise
 from ..grader.grade_exercise import known_verdict
-from ..grader.references import Prepared, judge_case, misses, mistaken, prepare
+from ..grader.references import PreparedCase, judge_case, mistake_findings, mistake_outcomes, prepare
 
 FRESH = range(1000, 1100)  # seeds that no author has looked at
 NAMED = 3  # of them with which names are given, which takes longest
@@ -66,14 +66,14 @@ def measure(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], seeds: I
             findings = list(map(judge_case, prepared, seen))
             _count(points, name, _points(exercise, prepared, findings))
             _note_right(found, name, [(p, s) for p, s, f in zip(prepared, seen, findings) if not f])
-        for name, seen in mistaken(exercise, seed).items():
-            findings = misses(exercise, seed)[name]
+        for name, seen in mistake_outcomes(exercise, seed).items():
+            findings = mistake_findings(exercise, seed)[name]
             _count(points, f"mistake {name}", _points(exercise, prepared, findings))
             _note_wrong(found, exercise, name, prepared, seen, findings)
             if turn < NAMED:
                 _count(found.named, name, known_verdict(exercise, name, seed).named or "nothing")
         found.seeds += 1
-        for kept in (prepare, mistaken, misses):  # of so many seeds they would fill the memory
+        for kept in (prepare, mistake_outcomes, mistake_findings):  # of so many seeds they would fill the memory
             kept.cache_clear()
     found.changing = {name: counts for name, counts in points.items() if len(counts) > 1}
     return found
@@ -84,7 +84,7 @@ def _affordable(exercise: Exercise, seeds: list[int]) -> list[int]:
     return seeds[: max(1, len(seeds) // 10)] if dear else seeds
 
 
-def _points(exercise: Exercise, prepared: list[Prepared], findings: list[Finding | None]) -> str:
+def _points(exercise: Exercise, prepared: list[PreparedCase], findings: list[Finding | None]) -> str:
     lost = {p.criterion for p, finding in zip(prepared, findings) if finding}
     return f"{sum(c.points for i, c in enumerate(exercise.criteria) if i not in lost):g}"
 
@@ -93,7 +93,7 @@ def _count(counts: dict[str, dict[str, int]], name: str, what: str) -> None:
     counts.setdefault(name, {})[what] = counts.get(name, {}).get(what, 0) + 1
 
 
-def _note_right(found: Exactness, name: str, right: list[tuple[Prepared, Observation]]) -> None:
+def _note_right(found: Exactness, name: str, right: list[tuple[PreparedCase, Observation]]) -> None:
     for p, seen in right:
         dtype = _compared(p)
         if dtype is None:
@@ -108,7 +108,7 @@ def _note_wrong(
     found: Exactness,
     exercise: Exercise,
     name: str,
-    prepared: list[Prepared],
+    prepared: list[PreparedCase],
     seen: list[Observation],
     findings: list[Finding | None],
 ) -> None:
@@ -122,7 +122,9 @@ def _note_wrong(
                 _note_least(found.wrong, str(dtype), f"{name}: {criterion.name}", those)
 
 
-def _note_least(wrong: dict[str, Extreme], dtype: str, whose: str, lost: list[tuple[Prepared, Observation]]) -> None:
+def _note_least(
+    wrong: dict[str, Extreme], dtype: str, whose: str, lost: list[tuple[PreparedCase, Observation]]
+) -> None:
     def unseen(factor: float) -> bool:
         return all(_passes(p, s, factor) for p, s in lost)
 
@@ -131,7 +133,7 @@ def _note_least(wrong: dict[str, Extreme], dtype: str, whose: str, lost: list[tu
         wrong[dtype] = (multiple, whose)
 
 
-def _compared(p: Prepared) -> str | None:
+def _compared(p: PreparedCase) -> str | None:
     """The dtype of the numbers that a case compares; None where it compares none."""
     if p.case.compare_device_only:  # no numbers are compared there
         return None
@@ -154,7 +156,7 @@ def _multiple(passes: Callable[[float], bool]) -> float:
     return 1 / low
 
 
-def _passes(p: Prepared, seen: Observation, factor: float) -> bool:
+def _passes(p: PreparedCase, seen: Observation, factor: float) -> bool:
     """Whether the observation would be right, were its errors so many times what they are."""
     exact = p.reference.exact
     if seen.raised is not None:

@@ -17,7 +17,7 @@ from typing import Any
 from course.harness.runner import observe
 
 from ..exercises.exercise import Exercise
-from ..grader.references import Prepared, judge_case, prepare
+from ..grader.references import PreparedCase, judge_case, prepare
 from .mutants import Mutant
 
 
@@ -89,7 +89,7 @@ def lost(
             yield criterion.name
 
 
-def _right(prepared: Prepared, forbidden: tuple[str, ...], names: Mapping[str, Any], device: str) -> bool:
+def _right(prepared: PreparedCase, forbidden: tuple[str, ...], names: Mapping[str, Any], device: str) -> bool:
     program = prepared.program(forbidden, device)
     try:
         with _seconds(prepared.case.seconds):

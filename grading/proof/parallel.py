@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
 import torch
+
+from ..processors import cpu_count
 
 MEMORY = 6 << 30  # bytes of a process's own data: a mutant may ask for any amount
 Done = TypeVar("Done")
@@ -22,7 +23,7 @@ def side_by_side(
 
     task  a function of a module: what goes in and comes out is pickled
     """
-    workers = min(_cores(), len(wanted))
+    workers = min(cpu_count(), len(wanted))
     if workers < 2:
         yield from ((one, _called(task, one)) for one in wanted)
         return
@@ -38,10 +39,6 @@ def _called(task: Callable[..., Done], arguments: tuple[Any, ...]) -> Done | Exc
         return task(*arguments)
     except Exception as error:
         return error
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _limited() -> None:

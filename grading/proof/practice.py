@@ -4,7 +4,7 @@ What `check` calls passed the grade confirms, and what the grade refuses `check`
 mistakes and right answers. Answers are not watched for what is not allowed, as mistakes may be written with it; what
 mistakes give is what was seen of them as the exercise's practice was made.
 
-Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.notebook.checking`).
+Does not cover: how the grade judges them (`prover.py`), how a report looks (`course.notebook.check`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course.check_data import Asked, Case, Practice, case_of, practice_of
+from course.check_data import Case, CaseResults, Practice, case_of, practice_of
 from course.harness.program import Observation
 from course.harness.serialization import pack, unpack
 
@@ -62,18 +62,18 @@ class Notebook:
 
     def says(self, names: Mapping[str, Any]) -> str:
         """ "passes", "fails" or "fails: name", of the answer among these names."""
-        return self._says(Asked(), names)
+        return self._says(CaseResults(), names)
 
     def says_of(self, seen: Iterable[Observation]) -> str:
         """The same of an answer that has been run already, and gave this."""
         given = iter(seen)
-        return self._says(Asked(lambda case, names: next(given)), {})
+        return self._says(CaseResults(lambda case, names: next(given)), {})
 
-    def _says(self, asked: Asked, names: Mapping[str, Any]) -> str:
-        asked.ask(self.cases, names)
+    def _says(self, asked: CaseResults, names: Mapping[str, Any]) -> str:
+        asked.run_cases(self.cases, names)
         if asked.right:
             return "passes"
-        return _failed(" + ".join(asked.diagnosed(len(self.examples), self.practice).names))
+        return _failed(" + ".join(asked.diagnose(len(self.examples), self.practice).names))
 
 
 def replay(exercise: Exercise, right: Mapping[str, Mapping[str, Any]], graded: Mapping[str, ExerciseVerdict]) -> Replay:

@@ -23,21 +23,22 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course.harness.program import Program
-from course.harness.runner import reply
+from course.harness.runner import encode_reply
 
-from ..authoring.build import read_lesson
+from ..authoring.lesson_text import read_lesson
+from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
 from ..exercises.case import Case, Draw
 from ..exercises.exercise import Cases, Exercise, Mistake
 from ..exercises.lesson import load_lesson
 from ..grader.codec import Answers
-from ..grader.grade_exercise import examine, known_verdict
-from ..grader.local import examine_here, over_the_wire
-from ..grader.references import mistaken
+from ..grader.grade_exercise import grade_exercise, known_verdict
+from ..grader.local import grade_in_process, over_the_wire
+from ..grader.references import mistake_outcomes
 from ..grader.verdict import ExerciseVerdict
-from ..grader.verdict_report import present
+from ..grader.verdict_report import to_report
 from ..notebooks.cells import grade_id
-from .equivalents import FILE, MisshapenError, read_equivalents
+from .equivalents import FILE, read_equivalents
 from .mutants import Mutant, mutants, sampled
 from .mutation_runs import Trials, try_mutants
 from .practice import Replay, replay
@@ -207,8 +208,8 @@ class Prover:
     def _mutate(self, proof: Proof) -> None:
         try:
             listed = read_equivalents(self.root / proof.folder)
-        except MisshapenError as error:
-            proof.problem(FILE, str(error), "Write it as `grading check --survivors` does.")
+        except EquivalentsFileError as error:
+            proof.problem(FILE, str(error), "Write it as `grading prove --survivors` does.")
             listed = {}
         made = self.mutants(proof.exercise)
         proof.trials = self.tried(proof.exercise, made, proof.alone)
@@ -246,7 +247,7 @@ class Prover:
         found = [self._judged(rules, answer, seed, source, lenient) for seed in self.seeds]
         proof.verdicts[what] = found
         if poor := next((v for v in found if v.earned != rules.points), None):
-            shown = present(poor).to_text()
+            shown = to_report(poor).to_text()
             fault = f"the {what} earns {poor.earned:g} of {rules.points} (seed {poor.seed}):\n{shown}"
             proof.problem(
                 "contract.py", fault, "Mend the case that refuses it; or the answer, if it breaks the contract."
@@ -271,7 +272,7 @@ class Prover:
         self, exercise: Exercise, answer: Any, seed: int, source: list[str] | None = None, lenient: bool = False
     ) -> ExerciseVerdict:
         names = {**self.solved, exercise.name: answer}
-        return examine_here(exercise, names, seed=seed, cells=source, lesson=self.lesson, lenient=lenient)
+        return grade_in_process(exercise, names, seed=seed, cells=source, lesson=self.lesson, lenient=lenient)
 
     def _handed_in(self, answer: Answer) -> tuple[Any, list[str]]:
         """An answer as a student hands it in: made in the notebook's names, and read."""
@@ -282,9 +283,9 @@ def _received(exercise: Exercise, mistake: Answer, seed: int) -> ExerciseVerdict
     """The judge has run every known mistake already: here what it gives goes over the wire, as a learner's does."""
 
     def ask(_: list[tuple[Program, float]]) -> Answers:
-        return over_the_wire(reply, mistaken(exercise, seed)[mistake.name])
+        return over_the_wire(encode_reply, mistake_outcomes(exercise, seed)[mistake.name])
 
-    return examine(exercise, ask, seed=seed, lenient=True)
+    return grade_exercise(exercise, ask, seed=seed, ignore_forbidden=True)
 
 
 def own_code(root: Path, name: str) -> list[NotebookNode]:

@@ -24,9 +24,9 @@ from .policy import SandboxUnavailable
 
 WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
 TEMPORARY, SHARED = "/tmp", "/dev/shm"
-KEPT = "/sandbox/kept"
+SHADOWED = "/sandbox/kept"
 """Where what lies below a place that is mounted over, such as an environment in /tmp, stays at hand."""
-_kept: list[str] = []  # the paths of it, for what is forked later
+_shadowed: list[str] = []  # the paths of it, for what is forked later
 WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
 _SYSTEM = (
@@ -138,14 +138,14 @@ def build(arranged: dict[str, Any], root: str) -> None:
     if arranged["course"]:
         _show(arranged["course"], f"{root}{LIBRARY}/course")
     gpu = nvidia_devices()
-    remember(arranged)
-    for path in _kept:
-        _show(root + os.path.realpath(path), root + KEPT + path)  # with what is hidden below it
+    remember_shadowed_mounts(arranged)
+    for path in _shadowed:
+        _show(root + os.path.realpath(path), root + SHADOWED + path)  # with what is hidden below it
     for path in (*DEVICES, *arranged.get("as_it_is", ())):
         _show(path, root + path, device=True)
     for path in (*DEVICES, *gpu) if gpu else ():
         _show(path, root + WITH_GPU + path.removeprefix("/dev"), device=True)
-    for path in (WORK, TEMPORARY, BOX, KEPT, "/proc"):
+    for path in (WORK, TEMPORARY, BOX, SHADOWED, "/proc"):
         os.makedirs(root + path, exist_ok=True)
     for devices in ("/dev", WITH_GPU) if gpu else ("/dev",):
         for path in (SHARED, TERMINALS):
@@ -154,20 +154,20 @@ def build(arranged: dict[str, Any], root: str) -> None:
     linux.mount("proc", root + "/proc", "proc", linux.NOSUID | linux.NODEV | linux.NOEXEC)
     linux.change_root(root)
     linux.mount("server", TEMPORARY, "tmpfs", linux.NOSUID | linux.NODEV, "mode=755,size=64m")
-    show_kept()
+    restore_shadowed_mounts()
     linux.restrict_mount("/", recursive=False)
 
 
-def remember(arranged: dict[str, Any]) -> None:
+def remember_shadowed_mounts(arranged: dict[str, Any]) -> None:
     """Know what `build` keeps at hand, for `show_kept` of this process and of what is forked from it."""
-    _kept[:] = [path for path in arranged["shown"] if any(_below(path, place) for place in (TEMPORARY, SHARED))]
+    _shadowed[:] = [path for path in arranged["shown"] if any(_below(path, place) for place in (TEMPORARY, SHARED))]
 
 
-def show_kept() -> None:
+def restore_shadowed_mounts() -> None:
     """Show again what a mount over one of the kernel's own places has covered."""
-    for path in _kept:
-        _place(KEPT + path, path)
-        linux.bind(KEPT + path, path)
+    for path in _shadowed:
+        _place(SHADOWED + path, path)
+        linux.bind(SHADOWED + path, path)
 
 
 def _place(source: str, target: str) -> None:

@@ -138,10 +138,10 @@ def _prepare_to_draw() -> None:
 def _read_examples(lesson: str) -> None:
     """The examples of a lesson, kept for all its kernels: to read them takes a tenth of a second. They are the course's
     own, whoever asks; and whoever needs them and finds them missing says so."""
-    checking = importlib.import_module("course.notebook.checking")
+    catalog = importlib.import_module("course.notebook.catalog")
     with suppress(Exception):
-        if lesson in checking.lessons():
-            checking.exercises_of(lesson)
+        if lesson in catalog.lessons():
+            catalog.exercises_of(lesson)
             gc.freeze()
 
 

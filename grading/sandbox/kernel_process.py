@@ -75,8 +75,8 @@ def confine(policy: Policy, directories: list[int], keep: list[int], group: Grou
     if user is not None:
         for place in (filesystem.WORK, filesystem.TEMPORARY, filesystem.SHARED):
             _give(place, user)
-    filesystem.show_kept()
-    linux.mount("hidden", filesystem.KEPT, "tmpfs", _QUIET, _EMPTY)
+    filesystem.restore_shadowed_mounts()
+    linux.mount("hidden", filesystem.SHADOWED, "tmpfs", _QUIET, _EMPTY)
     close_all_but(keep)
     with open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("1000")  # where the machine runs out of memory, this goes before the grader

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from . import filesystem, server_process
 from .host_check import trust
-from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, describe
+from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, to_dict
 
 #: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
@@ -127,7 +127,7 @@ class ForkServer:
                 self.count += 1
                 directory = os.path.join(self.directory, str(self.count))
             os.mkdir(directory, 0o700)
-        request = {"policy": describe(policy), "signature_scheme": scheme, "lesson": lesson, "draws": draws}
+        request = {"policy": to_dict(policy), "signature_scheme": scheme, "lesson": lesson, "draws": draws}
         line, theirs = _pair()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # what comes says who sent it
         with ExitStack() as stack:

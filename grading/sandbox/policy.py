@@ -99,6 +99,6 @@ def exit_reason(code: int, decided: str | None) -> str:
 _CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault", 11: "segmentation fault"}
 
 
-def describe(policy: Policy) -> dict[str, Any]:
+def to_dict(policy: Policy) -> dict[str, Any]:
     """The policy as plain data, for the wire and for reports."""
     return {limit.name: getattr(policy, limit.name) for limit in fields(policy)}

@@ -19,12 +19,15 @@ import nbformat
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..course_dir.paths import CourseError, lessons
+from ..course_dir.paths import list_lessons
+from ..errors import SiteError
+from ..proof import mistakes_page
+from ..proof.report_data import REPORTS
 from .executed import executed
 from .pages import Page, about, page
 
-OWN = Path("docs") / "site"  # pages of the course's own: index.md, glossary.md and what else there is
-ROAD = Path("docs") / "course.md"  # and what to take in which order, which is read beside the site, too
+OWN = Path("docs") / "site"  # pages of the course's own: index.md and what else there is
+SHARED = (Path("docs") / "course.md", Path("docs") / "glossary.md")  # pages that are read beside the site, too
 STYLE = Path(__file__).with_name("site.css")
 KEPT = ".site"
 RUN = ["-m", "sphinx", "--builder", "html", "--quiet", "--no-color", "--keep-going"]
@@ -53,10 +56,6 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class SiteError(CourseError):
-    """The site cannot be made; the message says what is wrong."""
-
-
 def build_site(root: Path, out: Path, console: Console, *, workers: int, named: Iterable[str] = ()) -> Path:
     """Make the site of a course's released lessons, or of those named, in `out`, which is replaced; its first page.
 
@@ -65,7 +64,7 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
     """
     if out.exists() and any(out.iterdir()) and not (out / "objects.inv").is_file():
         raise SiteError(f"{out} holds something that is no site; name an empty directory, or one that is not there yet")
-    names = lessons(root, named)
+    names = list_lessons(root, named)
     with _progress(console) as progress:
         row = progress.add_task("lessons executed", total=len(names))
         ran = executed(root, names, root / KEPT, workers=workers, done=lambda name: progress.update(row, advance=1))
@@ -76,17 +75,32 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
         shutil.copy(STYLE, text / "_static")
         for name, notebook in ran.items():
             nbformat.write(page(notebook), text / f"{name}.ipynb")
-        own = [file for file in (root / ROAD, *sorted((root / OWN).glob("*.md"))) if file.is_file()]
+        own = [
+            file for file in (*(root / page for page in SHARED), *sorted((root / OWN).glob("*.md"))) if file.is_file()
+        ]
         for file in own:
             shutil.copy(file, text)
         first = root / OWN / "index.md"
         heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {root.resolve().name}\n"
-        others = [file.stem for file in own if file.stem != "index"]
+        others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
         (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
         _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())
         _replace(out, made)
     console.print(f"{out / 'index.html'}: written, {len(names)} lessons")
     return out / "index.html"
+
+
+def _write_reports(root: Path, text: Path) -> list[str]:
+    """Write the pages that are made of grader_tests, and the picture in one; their names."""
+    names = []
+    if (root / "grader_tests").is_dir():
+        (text / "mistakes.md").write_text(mistakes_page.page(root), encoding="utf-8")
+        names.append("mistakes")
+    if (root / REPORTS / "strength.md").is_file():  # measured here
+        for file in ("strength.md", "tolerances.png"):
+            shutil.copy(root / REPORTS / file, text)
+        names.append("strength")
+    return names
 
 
 def _contents(listed: list[Page], others: list[str]) -> str:

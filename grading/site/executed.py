@@ -19,9 +19,9 @@ import nbformat
 from nbformat import NotebookNode
 
 import course
-from course.widgets.static_sliders import ON_A_PAGE
+from course.widgets.static_sliders import STATIC_PAGE_ENV
 
-from ..course_dir.paths import CourseError
+from ..errors import CourseError
 
 # Each in a process of its own, as nbconvert does it; a cell has ten minutes
 RUN = [
@@ -82,7 +82,7 @@ def _run(root: Path, name: str, place: Path) -> None:
         ran = subprocess.run(
             [sys.executable, *RUN, f"{name}.ipynb"],
             cwd=folder,
-            env=os.environ | {ON_A_PAGE: "1", "ATTENTION_MEMORY": "off"},
+            env=os.environ | {STATIC_PAGE_ENV: "1", "ATTENTION_MEMORY": "off"},
             capture_output=True,
             text=True,
         )

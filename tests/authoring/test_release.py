@@ -16,10 +16,12 @@ import nbformat
 import pytest
 import torch
 
-from course.check_data import parts
+from course.check_data import split_packed
 from course.harness.serialization import Node, pack
-from grading.authoring.build import BuildError, build_examples, build_lesson, read_lesson
+from grading.authoring.build import build_examples, build_lesson
 from grading.authoring.check_data import same_examples
+from grading.authoring.lesson_text import read_lesson
+from grading.errors import BuildError
 from grading.exercises.lesson import load_lesson
 
 from ..conftest import LESSONS, ROOT
@@ -147,7 +149,7 @@ def test_no_line_of_the_grader_is_shipped_but_what_a_lesson_shows_on_purpose(shi
 def test_no_line_of_the_grader_is_in_the_examples_that_check_reads(lesson):
     folder = ROOT / "course" / "examples"
     files = [(folder / f"{lesson}.examples").read_bytes()]
-    files += [part for path in (folder / lesson).iterdir() for part in parts(path.read_bytes())]
+    files += [part for path in (folder / lesson).iterdir() for part in split_packed(path.read_bytes())]
     secret = {json.dumps(line)[1:-1].encode() for line in (*_grader_lines(lesson), *_solution_lines(lesson))}
     assert not [line for line in secret if any(line in file for file in files)]
 

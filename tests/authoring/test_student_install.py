@@ -12,8 +12,16 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grading.authoring.student_install import SET_UP, Delivery, Origin, deliver, delivery, first_cell, origin
-from grading.course_dir.paths import CourseError
+from grading.authoring.student_install import (
+    SET_UP,
+    Delivery,
+    PackageSource,
+    delivery,
+    first_cell,
+    insert_setup_cell,
+    origin,
+)
+from grading.errors import CourseError
 
 from ..conftest import ROOT
 
@@ -37,7 +45,7 @@ def lesson(*code: str) -> NotebookNode:
     ],
 )
 def test_one_setting_says_where_the_package_comes_from(package, asked):
-    assert origin(Delivery(package=package)) == Origin(NOW, asked)
+    assert origin(Delivery(package=package)) == PackageSource(NOW, asked)
 
 
 @pytest.mark.parametrize(
@@ -66,24 +74,24 @@ def test_the_setting_is_read_from_the_courses_own_file(tmp_path):
 
 
 def test_the_cell_comes_before_the_first_use_once_and_the_badge_under_the_title():
-    made, where = lesson("1 + 1", "from course import begin"), Origin(NOW, WHEEL, "you/attention")
+    made, where = lesson("1 + 1", "from course import begin"), PackageSource(NOW, WHEEL, "you/attention")
     for _ in range(2):
-        deliver(made, "09_x.ipynb", where)
+        insert_setup_cell(made, "09_x.ipynb", where)
         assert [cell["id"] == SET_UP for cell in made.cells] == [False, False, True, False]
         link = "https://colab.research.google.com/github/you/attention/blob/main/09_x.ipynb"
         assert made.cells[0].source.count(link) == made.cells[0].source.count("![") == 1
         assert made.cells[0].source.startswith("# A title\n\n[![")
         assert made.cells[0].source.endswith("\n\nWords.")
     assert made.metadata.colab == {"provenance": [], "toc_visible": True}
-    deliver(made, "09_x.ipynb", Origin(NOW, "attention-course==0"))
+    insert_setup_cell(made, "09_x.ipynb", PackageSource(NOW, "attention-course==0"))
     assert [cell.source for cell in made.cells if cell["id"] == SET_UP] == [
-        first_cell(Origin(NOW, "attention-course==0"))
+        first_cell(PackageSource(NOW, "attention-course==0"))
     ]
 
 
 def test_a_lesson_that_does_not_use_the_package_is_left_as_it_is():
     made = lesson("1 + 1", "# of course")
-    deliver(made, "09_x.ipynb", Origin(NOW, WHEEL, "you/attention"))
+    insert_setup_cell(made, "09_x.ipynb", PackageSource(NOW, WHEEL, "you/attention"))
     assert made == lesson("1 + 1", "# of course") or [c.source for c in made.cells[1:]] == ["1 + 1", "# of course"]
 
 
@@ -95,12 +103,12 @@ def run_first(python: Path | str, where: Path, cell: str, before: str = "") -> t
 
 
 def test_where_the_package_is_there_nothing_is_installed_and_nothing_is_left_behind(tmp_path):
-    cell = first_cell(Origin(NOW, "https://127.0.0.1:9/nowhere.whl"))
+    cell = first_cell(PackageSource(NOW, "https://127.0.0.1:9/nowhere.whl"))
     assert run_first(sys.executable, tmp_path, cell) == (0, "True False")
 
 
 def test_a_package_of_another_version_that_is_at_work_is_told_and_not_replaced(tmp_path):
-    cell = first_cell(Origin("99.0", "https://127.0.0.1:9/nowhere.whl"))
+    cell = first_cell(PackageSource("99.0", "https://127.0.0.1:9/nowhere.whl"))
     done = subprocess.run(
         [sys.executable, "-c", f"import course\n{cell}"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
@@ -111,7 +119,7 @@ def test_a_package_of_another_version_that_is_at_work_is_told_and_not_replaced(t
 
 def test_something_else_called_course_is_named(tmp_path):
     (tmp_path / "course.py").write_text("")
-    status, told = run_first(sys.executable, tmp_path, first_cell(Origin(NOW, WHEEL)))
+    status, told = run_first(sys.executable, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
     assert f"`course` is not the course's package here, but {tmp_path / 'course.py'}. Give that another name" in told
 
@@ -126,7 +134,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_without_pytorch_it_says_where_to_get_it_and_fetches_no_gigabytes(bare, tmp_path):
-    status, told = run_first(bare, tmp_path, first_cell(Origin(NOW, WHEEL)))
+    status, told = run_first(bare, tmp_path, first_cell(PackageSource(NOW, WHEEL)))
     assert status == 1
     assert told.endswith("(CPU is enough), then run this cell again.")
     assert "PyTorch is not installed here." in told
@@ -145,7 +153,7 @@ def test_what_cannot_be_had_is_told_in_two_sentences(bare, tmp_path, package, to
     site.mkdir(parents=True)
     (site / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0\n")
     before = f"import os, sys; sys.path.append({str(site.parent)!r}); os.environ['PIP_RETRIES'] = '0'"
-    status, said = run_first(bare, tmp_path, first_cell(Origin(NOW, package)), before)
+    status, said = run_first(bare, tmp_path, first_cell(PackageSource(NOW, package)), before)
     assert status == 1
     assert told in said
     assert "Traceback" not in said

@@ -13,7 +13,7 @@ import pytest
 
 from grading.authoring.student_install import SET_UP, Delivery, origin
 from grading.authoring.student_repo import make_wheel, publish, released
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 
 from ..conftest import LESSONS, ROOT
 

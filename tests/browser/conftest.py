@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from grading.authoring.student_install import Origin, wheel_of
+from grading.authoring.student_install import PackageSource, wheel_of
 from grading.authoring.student_repo import publish
 
 from .serving import TOKEN, serving
@@ -46,7 +46,7 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def a_students_lab(home: Path) -> Iterator[str]:
     """As `lab`, with its files in `home`."""
     course, number = home / "course", version("attention-course")
-    publish(ROOT, course, Origin(number, wheel_of(number)))
+    publish(ROOT, course, PackageSource(number, wheel_of(number)))
     (home / ASKED).parent.mkdir(parents=True)
     (home / ASKED).write_text(ANSWERED)
     with serving(course, home) as address:

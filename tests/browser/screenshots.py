@@ -23,11 +23,11 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from rich.console import Console
 
 from grading.class_report.html_page import class_page
-from grading.class_report.mistake_texts import Graders
+from grading.class_report.mistake_texts import MistakeTexts
 from grading.class_report.model import Answer, Course, Submission
 from grading.course_dir.paths import CONFIG
 from grading.exercises.lesson import load_lesson
-from grading.grader.local import examine_here
+from grading.grader.local import grade_in_process
 from grading.site.build import build_site
 
 from .conftest import CHROMIUM, ROOT, a_students_lab
@@ -60,7 +60,7 @@ def pictures(browser: Browser, place: Path) -> Iterator[tuple[str, bytes]]:
     page.wait_for_load_state("networkidle")
     yield "site", page.screenshot()
     page = patient(browser, viewport={"width": 1280, "height": 860}).new_page()
-    page.set_content(class_page(_class(), "A sample class", Graders(ROOT)))
+    page.set_content(class_page(_class(), "A sample class", MistakeTexts(ROOT)))
     yield "class", page.screenshot()
 
 
@@ -120,7 +120,7 @@ def _class() -> Course:
         student, own = f"student-{number:02}", list[Answer]()
         for exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.values():
             given = drawn.choice([drawn.choice(exercise.alternatives), drawn.choice(exercise.mistakes[:4])])
-            verdict = examine_here(exercise, {exercise.name: given.load()})
+            verdict = grade_in_process(exercise, {exercise.name: given.load()})
             own.append(Answer(student, LESSON, verdict.earned, verdict))
         answers += own
         points, most = sum(one.verdict.earned for one in own), sum(one.verdict.points for one in own)

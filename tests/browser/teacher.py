@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 from .serving import TOKEN, foreign_requests, patient, serving
 
@@ -104,15 +104,10 @@ class Opened:
             return None
 
 
-def of_the_blank_font(message: ConsoleMessage) -> bool:
-    """MathJax holds a place with a font at "about:blank", which Chromium refuses, where its own come late."""
-    return message.location["url"] == "about:blank" or message.text.startswith("Access to font at 'about:blank'")
-
-
 def open_page(teacher: Teacher, address: str) -> Opened:
     page = teacher.context.new_page()
     told = foreign_requests(page)
-    page.on("console", lambda message: None if of_the_blank_font(message) else told.append(message.text))
+    page.on("console", lambda message: told.append(message.text))
     page.on("pageerror", lambda error: told.append(str(error)))
     page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
     response = page.goto(address)

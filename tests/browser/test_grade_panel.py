@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from grading.coordinator.nbgrader_api import scores
-from grading.gradebook.lock import alone
+from grading.gradebook.lock import exclusive
 
 from ..support import kill_graders
 from .serving import TOKEN, patient, serving
@@ -75,7 +75,7 @@ def test_what_is_stopped_goes_on_and_who_is_at_work_is_told(course, page):
     page.goto("manage_assignments")
     panel = page.locator("#grade-new")
     start, stop = (panel.get_by_role("button", name=name) for name in ("Grade all that is new", "Stop"))
-    with alone(course):
+    with exclusive(course):
         start.click()
         expect(panel.locator("pre")).to_contain_text("is being graded already")
     start.click()

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from course.report import MARKS, Report, Row
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, feedback
 from grading.exercises.lesson import load_lesson
 
@@ -54,7 +54,7 @@ def returned(classroom, browser: Browser) -> Path:
         config.write("c.FeedbackExporter.lesson_text = True\n")
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
     exercises = load_lesson(ROOT / "grader_tests" / LESSON)
-    hand_in(root, LESSON, student, write_answers(release, {**right(exercises, 0), **ANSWERS}))
+    hand_in(root, LESSON, student, write_answers(release, {**correct_answers(exercises, 0), **ANSWERS}))
     autograde(root, LESSON, student)
     feedback(root, LESSON, student)
     return root / "feedback" / student / LESSON / f"{LESSON}.html"

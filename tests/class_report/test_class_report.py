@@ -20,7 +20,7 @@ from grading.class_report.console import shortened, show_class
 from grading.class_report.csv_tables import write
 from grading.class_report.html_page import class_page
 from grading.class_report.item_analysis import items
-from grading.class_report.mistake_texts import Graders
+from grading.class_report.mistake_texts import MistakeTexts
 from grading.class_report.mistakes import by_family, named, unnamed
 from grading.class_report.model import Answer, Course, Submission
 from grading.class_report.similarity import pairs
@@ -44,8 +44,8 @@ def answer_{n}(queries, keys):
 
 
 @pytest.fixture
-def graders(tmp_path: Path) -> Graders:
-    return Graders(make_course(tmp_path / "course"))
+def graders(tmp_path: Path) -> MistakeTexts:
+    return MistakeTexts(make_course(tmp_path / "course"))
 
 
 def verdict(earned: float = 5, status: str = "", exercise: str = "double", **more: Any) -> ExerciseVerdict:
@@ -70,7 +70,7 @@ def course(*answers: Answer, ungraded: Any = ()) -> Course:
     return Course(answers, submissions, ungraded)
 
 
-def in_terminal(of: Course, graders: Graders, *, width: int = 80, students: bool = False) -> str:
+def in_terminal(of: Course, graders: MistakeTexts, *, width: int = 80, students: bool = False) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
     show_class(of, graders, console, students=students)
     return console.file.getvalue()

@@ -10,8 +10,9 @@ import nbformat
 import pytest
 from rich.console import Console
 
-from grading.coordinator.classroom import grade_class, release_lessons
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
+from grading.coordinator.grade_class import grade_class
+from grading.coordinator.release import release_lessons
 from grading.exercises.lesson import load_lesson
 
 from ..support.tiny_course import LESSONS, make_course
@@ -43,7 +44,7 @@ def class_of_three(released: Path, once: Callable[..., Path]) -> Path:
     def graded(root: Path) -> None:
         shutil.copytree(released, root, dirs_exist_ok=True)
         release = nbformat.read(root / "release" / ONE / f"{ONE}.ipynb", as_version=4)
-        answers = right(load_lesson(root / "grader_tests" / ONE), 0)
+        answers = correct_answers(load_lesson(root / "grader_tests" / ONE), 0)
         for student, answer in ANSWERS.items():
             hand_in(root, ONE, student, write_answers(release, answers | ({"double": answer} if answer else {})))
         assert not grade_class(root, [ONE], Console(quiet=True)).failed

@@ -16,12 +16,13 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grading.coordinator import cluster_bundle
-from grading.coordinator.classroom import grade_class, release_lessons
 from grading.coordinator.cluster import is_private
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.executors import ClusterLost
-from grading.coordinator.nbgrader_api import scores, waiting
-from grading.gradebook.store import kept
+from grading.coordinator.grade_class import grade_class
+from grading.coordinator.nbgrader_api import needs_manual_grading, scores
+from grading.coordinator.release import release_lessons
+from grading.errors import ClusterLost
+from grading.gradebook.store import stored_grades
 
 from ..support.class_helpers import SLOW, Heard, everything, solved, start, url_of, with_deadline
 from ..support.dask_cluster import Running, certificates
@@ -77,7 +78,7 @@ def slow_class(root: Path, number: int) -> None:
 
 def graded_at(root: Path) -> dict[str, Any]:
     with Gradebook(url_of(root), "attention") as gradebook:
-        return {one.student: one.graded_at for one in kept(gradebook)}
+        return {one.student: one.graded_at for one in stored_grades(gradebook)}
 
 
 @pytest.mark.long
@@ -123,9 +124,9 @@ def test_a_cluster_and_this_machine_make_the_same_grades_and_files(running, cour
     assert scores(course)["right", TWO] == (5, 5)
     assert "what lies beside the release" in (course / "autograded" / "reads" / ONE / f"{ONE}.ipynb").read_text()
     assert "found []" in (course / "autograded" / "peeks" / ONE / f"{ONE}.ipynb").read_text()
-    assert {student for student, _, _ in waiting(course)} == {"cut", "folder", "link", "large", "lost"}
+    assert {student for student, _, _ in needs_manual_grading(course)} == {"cut", "folder", "link", "large", "lost"}
     again = grade_class(other, [], Heard(), scheduler=running.address)
-    assert not again.graded and len(again.stands) == 12
+    assert not again.graded and len(again.up_to_date) == 12
 
 
 @pytest.mark.long
@@ -208,7 +209,7 @@ def test_grading_that_is_stopped_leaves_the_cluster_as_it_was(running, course):
     before = graded_at(course)
     assert 0 < len(before) < 6
     outcome = grade_class(course, [ONE], Heard(), scheduler=running.address)
-    assert (len(outcome.stands), len(outcome.graded)) == (len(before), 6 - len(before))
+    assert (len(outcome.up_to_date), len(outcome.graded)) == (len(before), 6 - len(before))
     assert before.items() <= graded_at(course).items()
 
 
@@ -272,5 +273,5 @@ def test_a_cluster_of_certificates_takes_those_who_have_one_and_its_end_is_told(
     assert "Traceback" not in said
     assert len(before) == len(list((course / "autograded").glob("*/*/*.ipynb")))
     outcome = grade_class(course, [ONE], Heard())
-    assert (len(outcome.stands), len(outcome.graded)) == (len(before), 6 - len(before))
+    assert (len(outcome.up_to_date), len(outcome.graded)) == (len(before), 6 - len(before))
     assert before.items() <= graded_at(course).items()

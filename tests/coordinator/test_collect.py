@@ -16,11 +16,11 @@ from nbconvert import PythonExporter
 from rich.console import Console
 
 from grading.cli import main
-from grading.coordinator.classroom import grade_class
-from grading.coordinator.demo_class import right, write_answers
+from grading.coordinator.demo_class import correct_answers, write_answers
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.exercises.lesson import load_lesson
-from grading.gradebook.lock import alone
+from grading.gradebook.lock import exclusive
 
 from ..lms.conftest import moodle, notebook, zipped
 from ..support.tiny_course import LESSONS, ROOT
@@ -121,7 +121,7 @@ def test_wrong_arguments_are_told(collect: Collect, course: Path, tmp_path: Path
 @pytest.mark.long
 def test_an_exported_python_file_is_collected_and_graded(collect: Collect, course: Path, tmp_path: Path) -> None:
     release = nbformat.read(course / "release" / ONE / f"{ONE}.ipynb", as_version=4)
-    solved = write_answers(release, right(load_lesson(course / "grader_tests" / ONE), 0))
+    solved = write_answers(release, correct_answers(load_lesson(course / "grader_tests" / ONE), 0))
     text = PythonExporter().from_notebook_node(solved)[0]
     status, said, _ = collect(download(tmp_path, {moodle("Jane", 1, f"{ONE}.py"): text.encode()}))
     assert status == 0 and "1 repaired" in said
@@ -133,7 +133,7 @@ def test_nothing_is_collected_while_the_course_is_graded(course: Path, tmp_path:
     archive = download(tmp_path, {f"jane_7_600_{ONE}.ipynb": notebook("jane")})
     command = [sys.executable, "-m", "grading", "collect", str(archive)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with alone(course):
+    with exclusive(course):
         done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
     assert done.returncode == 1 and "is being graded already" in done.stderr
     assert submitted(course) == {}

@@ -10,11 +10,14 @@ import nbformat
 import pytest
 
 from grading.cli import main
-from grading.coordinator.classroom import demonstrate, grade_class, release_lessons, write_feedback
+from grading.coordinator.demo import demonstrate
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import autograde, grades, scores, waiting, why_not
-from grading.course_dir.paths import CourseError
-from grading.course_dir.seeds import name_of
+from grading.coordinator.grade_class import grade_class
+from grading.coordinator.nbgrader_api import autograde, grades, needs_manual_grading, scores, stale_reasons
+from grading.coordinator.release import release_lessons
+from grading.coordinator.write_feedback import write_feedback
+from grading.course_dir.seeds import seed_id
+from grading.errors import CourseError
 
 from ..support.class_helpers import Heard, everything, files_of, solved, start, with_deadline
 from ..support.tiny_course import LESSONS, make_course
@@ -116,7 +119,7 @@ def test_what_a_grade_is_made_of_decides_whether_it_is_made_again_and_no_time_do
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text() + "\nc.JudgedExecute.seed = 7\n")
     assert not grade_class(course, [ONE], Heard()).failed
-    assert {found.verdict.seed for found in grades(course)} == {name_of("7")}
+    assert {found.verdict.seed for found in grades(course)} == {seed_id("7")}
     assert not set(of_files(course).items()) & set(before.items())
 
 
@@ -126,7 +129,7 @@ def test_a_changed_grader_is_noticed(course):
     assert not grade_class(course, [ONE], Heard()).failed
     contract = course / "grader_tests" / ONE / "double" / "contract.py"
     contract.write_text(contract.read_text().replace("return (2 * x)", "return x * x"))
-    assert why_not(course, ONE, "ada") == ["the graders changed"]
+    assert stale_reasons(course, ONE, "ada") == ["the graders changed"]
     assert not grade_class(course, [ONE], Heard()).failed
     assert scores(course)["ada", ONE][0] < 5
 
@@ -180,7 +183,7 @@ def test_a_broken_submission_is_told_in_one_line_and_does_not_stop_the_rest(cour
     ]
     assert scores(course)["ada", ONE] == scores(course)["zoe", ONE] == (5, 5)
     assert {g.verdict.status for g in grades(course) if g.student == "eve"} == {"needs a person"}
-    assert waiting(course) == {("eve", ONE, "double")}
+    assert needs_manual_grading(course) == {("eve", ONE, "double")}
 
 
 @pytest.mark.long
@@ -208,7 +211,7 @@ def test_workers_and_nbgraders_own_command_make_the_same_grades_and_files(course
         assert autograde(other, ONE, student)
     assert everything(course) == everything(other)
     assert scores(course)["right", ONE] == (0, 5)  # late
-    assert not why_not(other, ONE, "right")
+    assert not stale_reasons(other, ONE, "right")
 
 
 @pytest.mark.long
@@ -255,7 +258,7 @@ def test_a_dry_run_says_what_would_be_graded_and_why_and_does_nothing(course):
     assert set(scores(course)) == {("ada", ONE)}
     hand_in(course, ONE, "ada", solved(course, ONE, double="def double(x):\n    return x"))
     console, before, told = Heard(), everything(course), []
-    grade_class(course, [ONE], console, dry=True, tell=told.append)
+    grade_class(course, [ONE], console, dry=True, report=told.append)
     assert [(one["student"], one["outcome"]) for one in told] == [("ada", "to be graded"), ("bob", "to be graded")]
     assert told[1]["why"] == "it was not graded yet"
     assert console.text.strip().splitlines() == [
@@ -291,7 +294,7 @@ def test_a_lesson_that_was_not_released_is_told_once_and_the_others_are_graded(t
         hand_in(root, ONE, student, solved(root, TWO))
     console = Heard()
     told = []
-    assert len(grade_class(root, [], console, tell=told.append).failed) == 1
+    assert len(grade_class(root, [], console, report=told.append).failed) == 1
     assert console.text.count("run `grading release`") == 1
     outcomes = [(one["lesson"], one["student"], one["outcome"]) for one in told]
     assert outcomes[0] == (ONE, "", "not graded")

@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from grading.coordinator.classroom import grade_class
 from grading.coordinator.demo_class import hand_in
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import autograde
 
 from ..support.class_helpers import Heard, solved

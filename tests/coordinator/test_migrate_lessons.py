@@ -53,7 +53,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     rows = [" ".join(line.split()) for line in told.splitlines()]
     assert any(row.startswith(f"{ONE} ada 5 6 +1 double: 5 of 5, right before, 6 of 6, right now") for row in rows)
     assert "3 grades do not stand as things are now: 1 gain, 0 lose, 2 keep their points." in rows
-    assert "Nothing is done yet" in told
+    assert "Nothing is changed yet" in told
     assert everything(course) == before
     assert scores(course)["ada", ONE] == (5, 5)
     assert not list(course.glob(".migrating-*"))
@@ -61,7 +61,7 @@ def test_what_a_new_version_does_to_grades_is_told_then_done_on_a_word(course_of
     assert main.main(["migrate", str(new_version), "--yes"]) == 0
     told = capsys.readouterr().out
     assert "3 grades written" in told
-    assert "`grading release 03_halve` gives out what is new" in told
+    assert "`grading release 03_halve` releases the new lessons." in told
     assert {student: earned for (student, _), earned in scores(course).items()} == {
         "ada": (6, 6),
         "bob": (0, 6),

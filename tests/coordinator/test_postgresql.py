@@ -16,12 +16,13 @@ import pytest
 from nbgrader.api import Grade, Gradebook
 from sqlalchemy import create_engine, inspect, text
 
-from grading.coordinator.classroom import grade_class, release_lessons
 from grading.coordinator.demo_class import hand_in
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores, ungraded
+from grading.coordinator.release import release_lessons
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.indexes import have_indexes
-from grading.gradebook.store import kept
+from grading.gradebook.store import stored_grades
 
 from ..support.class_helpers import SLOW, Heard, everything, solved, start, url_of
 from ..support.postgres_server import Server, server
@@ -192,7 +193,7 @@ def test_two_graders_on_two_machines_leave_one_whole_grade_for_each(course, tmp_
     said = [process.communicate()[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     with Gradebook(url_of(course), "attention") as gradebook:
-        found = {one.student: one for one in kept(gradebook, ONE)}
+        found = {one.student: one for one in stored_grades(gradebook, ONE)}
         assert gradebook.db.query(Grade).count() == len(students)
         points = {student: gradebook.find_grade(CHECK, ONE, ONE, student).auto_score for student in students}
     assert found.keys() == set(students)
@@ -212,7 +213,7 @@ def test_a_course_moves_to_a_new_version_and_nothing_is_written_before_it_is_agr
     assert not grade_class(course, [ONE], Heard()).failed
     told = command(course, "grading", "migrate", str(new))
     assert "2 grades do not stand as things are now: 1 gain, 0 lose, 1 keep their points." in told
-    assert "Nothing is done yet" in told
+    assert "Nothing is changed yet" in told
     assert scores(course) == {("ada", ONE): (5, 5), ("bob", ONE): (3, 5)}
     assert "2 grades written" in command(course, "grading", "migrate", str(new), "--yes")
     assert scores(course) == {("ada", ONE): (6, 6), ("bob", ONE): (3, 6)}
@@ -235,7 +236,7 @@ def test_where_the_server_ends_that_is_said_and_the_next_run_goes_on(course, dat
     before = len(scores(course))
     assert 0 < before < 6
     outcome = grade_class(course, [ONE], Heard())
-    assert (len(outcome.stands), len(outcome.graded)) == (before, 6 - before)
+    assert (len(outcome.up_to_date), len(outcome.graded)) == (before, 6 - before)
     process = start(with_database(course, "postgresql+psycopg://teacher@/nothing?host=/nowhere"), "grade")
     said, _ = process.communicate()
     assert process.returncode == 1 and "Traceback" not in said

@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from grading.cli import main
-from grading.coordinator.classroom import grade_class
+from grading.coordinator.grade_class import grade_class
 from grading.coordinator.nbgrader_api import scores
 from grading.course_dir.seeds import FILE
 
@@ -45,7 +45,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
     now_squares(course)
     by_hand(course, "cem", 4.0)
     before = points(course)
-    assert main.main(["regrade", ONE, "--now"]) == 0
+    assert main.main(["regrade", ONE]) == 0
     told = capsys.readouterr().out
     assert row_of(told, "ada").startswith(f"{ONE} ada 5 0 -5 double: 5 of 5, right before, 0 of 5, wrong")
     assert row_of(told, "bob").startswith(f"{ONE} bob 0 5 +5")
@@ -53,7 +53,7 @@ def test_who_gains_and_loses_is_shown_first_and_written_on_a_word(course_of_thre
     assert "by hand, and as it was: double" in told
     assert "since the graders changed" in told
     assert "3 grades do not stand as things are now: 1 gain, 1 lose, 1 keep their points." in told
-    assert "Nothing is done yet" in told
+    assert "Nothing is changed yet" in told
     assert points(course) == before
 
     assert main.main(["regrade", ONE, "--yes"]) == 0
@@ -79,7 +79,7 @@ def test_another_seed_changes_no_points_and_leaves_no_history(course_of_three, c
     course = course_of_three
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
-    assert main.main(["regrade", "--now", "--yes"]) == 0
+    assert main.main(["regrade", "--yes"]) == 0
     told = capsys.readouterr().out
     assert "3 grades do not stand as things are now: 0 gain, 0 lose, 3 keep their points." in told
     assert points(course) == {"ada": 5, "bob": 0, "cem": 3}
@@ -98,7 +98,7 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
         config.write('c.LatePolicy.policy = "20% a day"\n')
     assert main.main(["extend", ONE, "cem", "--days", "2", "--why", "ill"]) == 0
     assert f"cem, {ONE}: 2 days more, until 2026-11-22 23:59 UTC" in capsys.readouterr().out
-    assert main.main(["regrade", "--now"]) == 0
+    assert main.main(["regrade"]) == 0
     told = capsys.readouterr().out
     assert row_of(told, "ada").startswith(f"{ONE} ada 5 4 -1 taken off for being late: 0 before, 1 now")
     assert "cem" not in told
@@ -113,7 +113,6 @@ def test_a_rule_for_lateness_is_told_before_it_costs_anything(course_of_three, c
         (["extend", ONE, "ada", "--days", "1"], f"{ONE} has no due date"),
         (["extend", ONE, "nobody", "--days", "1"], "the gradebook has no student nobody"),
         (["excuse", "09_none", "ada"], "the gradebook has no lesson 09_none"),
-        (["regrade", "--now", "--seed", "00000000"], "leave out --seed"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_the_remedy(course_of_three, capsys, arguments, why):

@@ -70,11 +70,11 @@ def test_nothing_is_sent_to_canvas_before_the_table_is_agreed_to(course, there, 
         ["eve", "Excused,", "Eve", "(505)", "–", "excused"],
     ]
     assert "without points, so left as they are: New, Zoe" in told
-    assert "Nothing is done yet" in told
+    assert "Nothing is changed yet" in told
     assert there.posted == []
 
     assert push(there, "--yes") == 0
-    assert "3 sent, and read back as they were sent" in capsys.readouterr().out
+    assert "3 grades sent; Canvas shows them as sent" in capsys.readouterr().out
     assert there.posted == [
         {"grade_data[501][posted_grade]": "5", "grade_data[503][posted_grade]": "3", "grade_data[505][excuse]": "true"}
     ]
@@ -88,7 +88,7 @@ def test_what_canvas_makes_of_it_is_read_back(course, there, capsys):
     there.takes_off = 1.0
     assert push(there, "--yes") == 1
     told = capsys.readouterr().out
-    assert "ada: sent 5, and Canvas has 4: its own late policy may take points off" in told
+    assert "ada: sent 5, but Canvas shows 4. Its own late policy may take points off." in told
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_feedback_goes_back_under_the_names_that_canvas_gave(course, tmp_path, c
         f"stranger_777_9004_{ONE}.ipynb",
     )
     out = tmp_path / "back.zip"
-    assert main.main(["handback", ONE, str(came), "--out", str(out)]) == 0
+    assert main.main(["feedback-zip", ONE, str(came), "--out", str(out)]) == 0
     told = capsys.readouterr().out
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == [f"bob_LATE_502_9007_{ONE}.html", f"lovelaceada_501_9001_{ONE}.html"]
         assert b"0 of 5" in archive.read(f"bob_LATE_502_9007_{ONE}.html").replace(b"</b>", b"")
     assert "left out: dan has no feedback: it is not graded" in told
-    assert f"nobody is known by stranger_777_9004_{ONE}.ipynb" in told
+    assert f"no student matches stranger_777_9004_{ONE}.ipynb" in told
     assert "not in the download: cem" in told
     assert not (course / "whose.csv").exists()
 
@@ -159,14 +159,14 @@ def test_feedback_goes_back_under_the_names_that_moodle_gave(course, tmp_path, c
     own = {"folder": f"_/{ONE}.ipynb", "folder without its last line": f"_/x/{ONE}.ipynb", "flat": f"_{ONE}.ipynb"}
     came = download(tmp_path / "moodle.zip", f"Ada Lovelace_88231_assignsubmission_file{own[shape]}")
     out = tmp_path / "back.zip"
-    assert main.main(["handback", ONE, str(came), "--out", str(out)]) == 0
+    assert main.main(["feedback-zip", ONE, str(came), "--out", str(out)]) == 0
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == [f"Ada Lovelace_88231_assignsubmission_file_{ONE}.html"]
 
 
 def test_a_download_that_no_platform_takes_back_is_told(course, tmp_path, capsys):
     came = download(tmp_path / "folders.zip", f"ada/{ONE}.ipynb")
-    assert main.main(["handback", ONE, str(came)]) == 1
+    assert main.main(["feedback-zip", ONE, str(came)]) == 1
     assert "nothing in it is named as Canvas or Moodle" in capsys.readouterr().err
 
 
@@ -189,7 +189,7 @@ def test_who_is_excused_is_excused_in_the_file_of_the_lms_and_in_no_mean_of_the_
     assert main.main(["excuse", ONE, "bob"]) == 0  # who is graded
     export = course / "canvas.csv"
     export.write_text('Student,ID,01 Double (1)\n    Points Possible,,5\n"A, Ada",501,\n"B",502,0\n"E, Eve",505,\n')
-    assert main.main(["fill", str(export), ONE]) == 0
+    assert main.main(["fill-gradebook", str(export), ONE]) == 0
     filled = ['"A, Ada",501,5', "B,502,EX", '"E, Eve",505,EX']
     assert (course / "canvas-filled.csv").read_text().splitlines()[-3:] == filled
 

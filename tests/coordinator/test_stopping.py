@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from grading.coordinator.classroom import CannotWrite, grade_class
 from grading.coordinator.demo_class import hand_in
-from grading.coordinator.nbgrader_api import autograde, scores, why_not
-from grading.gradebook.lock import alone
+from grading.coordinator.grade_class import grade_class
+from grading.coordinator.nbgrader_api import autograde, scores, stale_reasons
+from grading.errors import CannotWrite
+from grading.gradebook.lock import exclusive
 
 from ..support.class_helpers import SLOW, Heard, solved, start
 from ..support.tiny_course import LESSONS
@@ -31,7 +32,7 @@ ONE, _ = LESSONS
 @pytest.mark.parametrize("command", [["grade"], ["nbgrader", "autograde", ONE]])
 def test_only_one_grades_a_course_at_a_time(course, command):
     hand_in(course, ONE, "ada", solved(course, ONE))
-    with alone(course):
+    with exclusive(course):
         second = start(course, *command)
         said, _ = second.communicate()
     assert second.returncode == 1
@@ -60,7 +61,7 @@ def test_grading_that_is_stopped_says_so_and_goes_on_where_it_was(course, by):
     assert 0 < kept < 6
     assert kept == len(list((course / "autograded").glob("*/*/*.ipynb")))
     outcome = grade_class(course, [ONE], Heard())
-    assert (len(outcome.stands), len(outcome.graded)) == (kept, 6 - kept)
+    assert (len(outcome.up_to_date), len(outcome.graded)) == (kept, 6 - kept)
 
 
 @pytest.mark.long
@@ -100,7 +101,7 @@ def test_a_full_gradebook_is_said_in_one_sentence_and_what_was_written_is_kept(c
     assert 0 < kept < 12
     assert f"{kept} are written and kept" in str(told.value)
     outcome = grade_class(course, [ONE], Heard())
-    assert len(outcome.stands) == kept and len(outcome.graded) == 12 - kept
+    assert len(outcome.up_to_date) == kept and len(outcome.graded) == 12 - kept
     assert set(scores(course).values()) == {(5, 5)}
 
 
@@ -134,4 +135,4 @@ def test_a_stop_that_comes_while_a_grade_is_written_waits_for_it_and_its_noteboo
         sqlalchemy.event.remove(sqlalchemy.Engine, "after_cursor_execute", stop)
         signal.signal(signal.SIGINT, before)
     assert scores(course) == {("ada", ONE): (5, 5)}
-    assert not why_not(course, ONE, "ada")
+    assert not stale_reasons(course, ONE, "ada")

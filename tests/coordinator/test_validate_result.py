@@ -17,13 +17,13 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from grading.coordinator import validate_result
-from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.gradebook_writer import Writer
 from grading.coordinator.nbgrader_api import configuration, grades, scores
-from grading.coordinator.submission import Graded, Task, not_read
-from grading.course_dir.seeds import name_of
-from grading.judge.client import NotGraded
+from grading.coordinator.release import release_lessons
+from grading.coordinator.submission import GradedNotebook, GradingTask, not_read
+from grading.course_dir.seeds import seed_id
+from grading.errors import SubmissionNotGraded
 from grading.nbgrader_plugins.execute import lesson_freshness
 from grading.notebooks.submitted_file import MAX_BYTES
 from grading.notebooks.verdict_cell import verdict_of, write_verdict
@@ -46,8 +46,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     config = configuration(root)
     standing = lesson_freshness(CourseDirectory(config=config), config, LESSON)
     file = root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
-    seed = name_of(standing.execute.secret)
-    task = Task("ada", str(file), standing.work(), MAX_BYTES, seed, config, standing.made_of("ada"))
+    seed = seed_id(standing.execute.secret)
+    task = GradingTask("ada", str(file), standing.job(), MAX_BYTES, seed, config, standing.made_of("ada"))
     made = nbformat.reads(not_read(task, "It could not be read.").text, as_version=4)
     made.metadata.attention_course.pop("unreadable")
     cell = named(made, CHECK)
@@ -62,18 +62,18 @@ def named(nb: Notebook, name: str) -> Notebook:
     return cell
 
 
-def graded(nb: Notebook) -> Graded:
-    return Graded("ada", nbformat.writes(nb), frozenset({"double"}))
+def graded(nb: Notebook) -> GradedNotebook:
+    return GradedNotebook("ada", nbformat.writes(nb), frozenset({"double"}))
 
 
 def test_an_honest_result_is_taken_as_it_is(course):
     honest = graded(course.notebook)
-    assert validate_result.from_elsewhere(honest, course.task) == honest
+    assert validate_result.validate_remote(honest, course.task) == honest
     assert (
-        validate_result.from_elsewhere(replace(honest, diagnosed=frozenset({"double", "<b>"})), course.task) == honest
+        validate_result.validate_remote(replace(honest, diagnosed=frozenset({"double", "<b>"})), course.task) == honest
     )
     unread = not_read(course.task, "It could not be read.")
-    assert validate_result.from_elsewhere(unread, course.task) == unread
+    assert validate_result.validate_remote(unread, course.task) == unread
 
 
 def with_verdict(**changed: Any) -> Callable[[Notebook], None]:
@@ -152,26 +152,26 @@ FORGED = [
 def test_a_result_that_is_not_this_lesson_graded_within_its_points_is_refused(course, forge):
     nb = copy.deepcopy(course.notebook)
     forge(nb)
-    with pytest.raises(NotGraded, match="handed back"):
-        validate_result.from_elsewhere(graded(nb), course.task)
+    with pytest.raises(SubmissionNotGraded, match="handed back"):
+        validate_result.validate_remote(graded(nb), course.task)
 
 
 @pytest.mark.parametrize(
     "text", ["", "{}", "[" * 100_000, '{"cells": 1, "metadata": {}}', '{"cells": [1], "metadata": {}}', "\x00", 5, None]
 )
 def test_what_is_no_notebook_is_refused(course, text):
-    with pytest.raises(NotGraded, match="handed back"):
-        validate_result.from_elsewhere(Graded("ada", text, frozenset()), course.task)
+    with pytest.raises(SubmissionNotGraded, match="handed back"):
+        validate_result.validate_remote(GradedNotebook("ada", text, frozenset()), course.task)
 
 
 def test_what_is_somebody_elses_or_too_large_or_no_grade_at_all_is_refused(course, monkeypatch):
     honest = graded(course.notebook)
     for other in (replace(honest, student="bob"), honest.text, None, replace(honest, diagnosed=5)):
-        with pytest.raises(NotGraded, match="handed back"):
-            validate_result.from_elsewhere(other, course.task)
+        with pytest.raises(SubmissionNotGraded, match="handed back"):
+            validate_result.validate_remote(other, course.task)
     large = replace(honest, text=honest.text + " " * validate_result.MAX_TEXT)
-    with pytest.raises(NotGraded, match="too large: 50 MB"):
-        validate_result.from_elsewhere(large, course.task)
+    with pytest.raises(SubmissionNotGraded, match="too large: 50 MB"):
+        validate_result.validate_remote(large, course.task)
 
 
 def test_a_judge_of_this_machine_decides_neither_which_cells_count_nor_for_how_much(course):
@@ -179,7 +179,7 @@ def test_a_judge_of_this_machine_decides_neither_which_cells_count_nor_for_how_m
         for forge in (worth_more, without_the_check, with_another_cell):
             nb = copy.deepcopy(course.notebook)
             forge(nb)
-            with pytest.raises(NotGraded, match="marked cells"):
+            with pytest.raises(SubmissionNotGraded, match="marked cells"):
                 writer.write(graded(nb), course.task.made_of)
             assert not scores(course.root)
         writer.write(graded(course.notebook), course.task.made_of)

@@ -9,7 +9,7 @@ import pytest
 from grading.cli import main
 from grading.coordinator.demo_class import hand_in
 from grading.coordinator.nbgrader_api import grades
-from grading.coordinator.verify_grades import regrade
+from grading.coordinator.verify_grades import verify_grades
 from grading.course_dir.seeds import FILE
 
 from ..support.class_helpers import solved
@@ -32,7 +32,7 @@ def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, capsys
         return {path: path.read_bytes() for path in course.rglob("*") if path.is_file() and path.suffix == ".ipynb"}
 
     before, kept = written(), grades(course)
-    assert main.main(["regrade", ONE]) == 0
+    assert main.main(["verify-grades", ONE]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [f"{ONE}, {student}: the same, to the last criterion" for student in ("ada", "bob", "cem")]
     assert written() == before
@@ -43,7 +43,7 @@ def test_a_grade_is_computed_again_exactly_and_nothing_is_written(course, capsys
 def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(course):
     (course / FILE).rename(course / f"{FILE}-spring")
     (course / FILE).write_text("0" * 32)
-    found = list(regrade(course, [ONE], students=["bob"]))
+    found = list(verify_grades(course, [ONE], students=["bob"]))
     assert [(one.student, one.differs, one.failed) for one in found] == [("bob", [], "")]
 
 
@@ -51,7 +51,7 @@ def test_the_seed_of_another_term_is_found_by_its_name_beside_the_courses_own(co
 def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, capsys):
     name = str(grades(course)[0].verdict.seed)
     (course / FILE).write_text("0" * 32)
-    assert main.main(["regrade", ONE, "--students", "ada"]) == 1
+    assert main.main(["verify-grades", ONE, "--students", "ada"]) == 1
     said = capsys.readouterr().out
     assert f"{ONE}, ada: not computed, the seed named {name} is not here" in said
     assert f"{FILE}-{name}" in said
@@ -59,7 +59,7 @@ def test_a_seed_that_is_gone_is_told_with_what_to_put_back(course, capsys):
 
 def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(course):
     hand_in(course, ONE, "ada", solved(course, ONE, double=WRONG))
-    (found,) = regrade(course, [ONE], students=["ada"])
+    (found,) = verify_grades(course, [ONE], students=["ada"])
     assert found.differs == ["double: 5 of 5, right before, 0 of 5, wrong, squares now (values, gradients)"]
     assert "what was handed in changed" in found.changed
     assert grades(course)[0].verdict.earned == 5
@@ -67,5 +67,5 @@ def test_what_is_found_otherwise_now_is_told_by_exercise_with_what_changed(cours
 
 @pytest.mark.long
 def test_another_seed_is_tried_where_it_is_asked_for(course):
-    with_another = list(regrade(course, [ONE], students=["ada"], seed="00000000"))
+    with_another = list(verify_grades(course, [ONE], students=["ada"], seed="00000000"))
     assert "the seed named 00000000 is not here" in with_another[0].failed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from matplotlib import pyplot as plt
 
-from course.notebook import checking
+from course.notebook import session
 
 from ..support.learner import BEGIN, Learner
 from ..support.learner_kernel import Kernel, a_running_kernel
@@ -23,7 +23,7 @@ def no_figure_left_open() -> Iterator[None]:
 @pytest.fixture
 def learner(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Learner:
     """Nothing has begun."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(session, "current", session.Session())
     made = Learner(capsys)
     made.run("from course import begin, check, hint, progress, use\nimport torch")
     return made
@@ -46,6 +46,6 @@ def kernel(a_kernel: Kernel) -> Kernel:
     """The kernel at the start of lesson 02, with nothing written."""
     names = "softmax log_softmax softmax_with_temperature entropy"
     a_kernel.run(f"for name in '{names}'.split(): globals().pop(name, None)")
-    a_kernel.run("import course.notebook.checking as c; c.notebook = c.Notebook(); del c")
+    a_kernel.run("import course.notebook.session as s; s.current = s.Session(); del s")
     a_kernel.run(BEGIN)
     return a_kernel

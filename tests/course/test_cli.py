@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from course.cli import main
-from course.notebook import checking
+from course.notebook import session
 
 RIGHT = """
 def softmax(x, dim=-1):
@@ -24,7 +24,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def attention(monkeypatch, capsys, tmp_path) -> Run:
     """attention(verb, ...) in a folder of its own: exit status, what it printed, and to stderr."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(session, "current", session.Session())
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> tuple[int, str, str]:

@@ -12,14 +12,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.authoring.build import FOLDED, read_lesson
+from grading.authoring.lesson_text import FOLDED, read_lesson
 from grading.cli import main
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores
-from grading.course_dir.paths import CourseError
-from grading.course_dir.scaffold import begin_course, new_lesson
+from grading.course_dir.scaffold import init_course, new_lesson
 from grading.course_dir.seeds import FILE
-from grading.exercises.lesson import GraderError, load_lesson
+from grading.errors import CourseError, ExerciseError
+from grading.exercises.lesson import load_lesson
 
 from ..support.html_pages import Elements
 from ..support.tiny_course import LESSONS, ROOT, make_course
@@ -44,7 +44,7 @@ print("all:", float(course.check(mean)))
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course that has nothing but a new lesson, proved and released."""
     root = tmp_path_factory.mktemp("term") / "autumn"
-    begin_course(root)
+    init_course(root)
     new_lesson(root, MINE)
     assert main.main(["release", "--course", str(root)]) == 0
     return root
@@ -53,7 +53,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_course_begins_with_settings_a_secret_and_nothing_to_share_by_mistake(tmp_path):
     exchange = tmp_path / "exchange"
     exchange.mkdir()
-    told = begin_course(tmp_path / "autumn 2026", exchange=str(exchange))
+    told = init_course(tmp_path / "autumn 2026", exchange=str(exchange))
     root = tmp_path / "autumn 2026"
     settings = (root / "nbgrader_config.py").read_text()
     assert settings.startswith((ROOT / "nbgrader_config.py").read_text())
@@ -69,7 +69,7 @@ def test_lessons_are_taken_from_a_course_or_a_zip_of_one(tmp_path):
     zipped = shutil.make_archive(str(tmp_path / "v1.0"), "zip", tmp_path, "attention-1.0")
     for number, place in enumerate((other, Path(zipped))):
         root = tmp_path / f"term-{number}"
-        assert "2 lessons taken" in " ".join(begin_course(root, place))
+        assert "2 lessons taken" in " ".join(init_course(root, place))
         assert sorted(path.stem for path in (root / "source").glob("*.py")) == LESSONS
         assert load_lesson(root / "grader_tests" / LESSONS[0]).exercises["double"].points == 5
 
@@ -78,15 +78,15 @@ def test_nothing_is_overwritten_and_what_is_no_course_is_told(tmp_path):
     root = make_course(tmp_path / "course")
     before = (root / "nbgrader_config.py").read_bytes()
     with pytest.raises(CourseError, match="is a course already"):
-        begin_course(root)
+        init_course(root)
     assert (root / "nbgrader_config.py").read_bytes() == before
     with pytest.raises(CourseError, match="nothing was made"):
-        begin_course(tmp_path / "term", exchange=str(tmp_path / "nowhere"))
+        init_course(tmp_path / "term", exchange=str(tmp_path / "nowhere"))
     empty = tmp_path / "empty.zip"
     zipfile.ZipFile(empty, "w").close()
     for nothing in (tmp_path, empty):
         with pytest.raises(CourseError, match="has no lessons"):
-            begin_course(tmp_path / "term", nothing)
+            init_course(tmp_path / "term", nothing)
     assert not (tmp_path / "term").exists()
     with pytest.raises(CourseError, match="is there already"):
         new_lesson(root, LESSONS[0])
@@ -130,7 +130,9 @@ def test_a_new_lesson_tells_a_learner_what_the_others_tell(course):
 @pytest.mark.long
 def test_a_new_lesson_is_graded_with_its_examples_at_hand(course):
     release = nbformat.read(course / "release" / MINE / f"{MINE}.ipynb", as_version=4)
-    hand_in(course, MINE, "ada", write_answers(release, right(load_lesson(course / "grader_tests" / MINE), 0)))
+    hand_in(
+        course, MINE, "ada", write_answers(release, correct_answers(load_lesson(course / "grader_tests" / MINE), 0))
+    )
     assert main.main(["grade", "--course", str(course)]) == 0
     assert scores(course) == {("ada", MINE): (20.0, 20.0)}
     graded = nbformat.read(course / "autograded" / "ada" / MINE / f"{MINE}.ipynb", as_version=4)
@@ -150,9 +152,9 @@ def test_its_examples_are_published_beside_the_notebook_and_in_the_wheel(course,
     source = course / "source" / f"{MINE}.py"
     source.write_text(source.read_text().replace("One idea", "Another idea"))
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    assert main.main(["check", "--course", str(course)]) == 0  # proved, and not released
+    assert main.main(["prove", "--course", str(course)]) == 0  # proved, and not released
     assert main.main(["publish", "--course", str(course), str(tmp_path / "students")]) == 1
-    assert capsys.readouterr().err.count("09_means changed since it was proved and released") == 2
+    assert capsys.readouterr().err.count("09_means changed since the last proof and release") == 2
 
 
 @pytest.mark.long
@@ -167,7 +169,7 @@ def test_a_web_site_of_what_is_released_is_published_once_it_is_asked_for_and_th
         (students / "docs" / "10_gone.html").touch()
         assert main.main(publish) == 0
         told = capsys.readouterr().out
-        assert told.count("1 lessons") == 2 and "left as they are" not in told
+        assert told.count("1 lessons") == 2 and "left unchanged" not in told
     finally:
         for written in ((course / "source" / "10_not_released.py"), course / "grader_tests" / "10_not_released"):
             shutil.rmtree(written) if written.is_dir() else written.unlink()
@@ -204,5 +206,5 @@ def test_what_an_author_must_mend_is_one_line_with_file_and_line(tmp_path, capsy
     assert said.startswith(f"grading: grader_tests/{LESSONS[0]}/double/")
     assert told in said
     assert len(said.splitlines()) == 1
-    with pytest.raises(GraderError):
+    with pytest.raises(ExerciseError):
         load_lesson(root / "grader_tests" / LESSONS[0])

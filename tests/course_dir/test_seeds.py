@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from grading.course_dir.seeds import FILE, course_seed, lesson_seed, name_of, seed_of
+from grading.course_dir.seeds import FILE, course_seed, lesson_seed, seed_id, seed_of
+from grading.errors import CourseError, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import NoAnswer, request
-from grading.grader.grade_exercise import examine
-from grading.grader.source_analysis import Source
+from grading.grader.codec import request
+from grading.grader.grade_exercise import grade_exercise
+from grading.grader.source_analysis import NotebookSource
 
 from ..support.corpus import ROOT
 
@@ -35,7 +36,7 @@ def test_two_courses_draw_different_secrets(tmp_path: Path):
 @pytest.mark.parametrize("held", ["", "7", "x" * 32])
 def test_what_is_no_secret_is_told_and_not_replaced(tmp_path: Path, held: str):
     (tmp_path / FILE).write_text(held)
-    with pytest.raises(ValueError, match="holds no seed"):
+    with pytest.raises(CourseError, match="holds no seed"):
         course_seed(tmp_path)
     assert (tmp_path / FILE).read_text() == held
 
@@ -45,7 +46,7 @@ def test_an_exercises_seed_tells_nothing_of_another_and_stays_what_it_is():
     seeds = [seed_of(lesson, name) for lesson in lessons for name in ("softmax", "entropy")]
     assert len(set(seeds)) == 8
     assert seed_of(lesson_seed("0", "02_softmax"), "softmax") == seeds[0] < 2**63
-    assert name_of("0") != name_of("1")
+    assert seed_id("0") != seed_id("1")
 
 
 def test_a_repository_does_not_hold_it():
@@ -68,9 +69,9 @@ def test_what_a_kernel_is_asked_holds_neither_the_secret_nor_an_oracles_text():
 
     secret = "7e" * 16
     drawn = lesson_seed(secret, lesson.name)
-    source = Source(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"], lesson.exercises)
-    wrong = examine(softmax, ask, seed=seed_of(drawn, softmax.name))
+    source = NotebookSource(["def softmax(x): return x\ndef log_softmax(x): return softmax(x).log()"], lesson.exercises)
+    wrong = grade_exercise(softmax, ask, seed=seed_of(drawn, softmax.name))
     seed = seed_of(drawn, log_softmax.name)
-    examine(log_softmax, ask, seed=seed, source=source, earlier=[(softmax, wrong)])
+    grade_exercise(log_softmax, ask, seed=seed, source=source, earlier=[(softmax, wrong)])
     assert softmax.sealed in asked
     assert not any(secret in text or drawn in text or str(seed) in text or softmax.stand_in in text for text in asked)

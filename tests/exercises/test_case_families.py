@@ -11,7 +11,7 @@ import torch
 
 from grading.exercises.exercise import Draw, Exercise, call, exercise
 from grading.exercises.lesson import package_of
-from grading.grader.local import examine_here
+from grading.grader.local import grade_in_process
 
 cases: Any = importlib.import_module(f"{package_of(Path(__file__).parents[2] / 'grader_tests')}.shared.families.cases")
 
@@ -40,7 +40,7 @@ def first() -> Exercise:
 
 
 def earned(made: Exercise, function: Any) -> list[float]:
-    return [c.earned for c in examine_here(made, {"first": function}, seed=1).criteria]
+    return [c.earned for c in grade_in_process(made, {"first": function}, seed=1).criteria]
 
 
 def test_a_right_answer_earns_all_of_it(first):

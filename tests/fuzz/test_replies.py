@@ -1,4 +1,4 @@
-"""Whatever a kernel sends: an observation or Malformed, a message or the end of the connection, an output or none."""
+"""Whatever a kernel sends: an observation or MalformedReply, a message or the connection's end, an output or none."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from safetensors.torch import save
 
 from course.harness.program import Observation
 from course.harness.serialization import Node, PackingError, pack, unpack
+from grading.errors import ConnectionBroken, MalformedReply, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import Malformed, NoAnswer, read
-from grading.grader.grade_exercise import examine
+from grading.grader.codec import decode_reply
+from grading.grader.grade_exercise import grade_exercise
 from grading.judge.kernel.outputs import CellRun, Collector, parsed
-from grading.judge.kernel.zmtp import GREETING, NULL, Broken, Incoming
+from grading.judge.kernel.zmtp import GREETING, NULL, Incoming
 
 from ..support.corpus import ROOT
 from ..support.fuzz_bounds import TIMES, bounded, tries
@@ -81,8 +82,8 @@ def test_any_bytes_are_a_packed_value_or_none(blob):
 @tries(50)
 @given(texts("'", '"', "A", "=", "(", "[", "{", "\\x41", base64.b64encode(pack([SEEN.to_plain()])).decode()))
 def test_any_text_is_a_reply_or_malformed(text):
-    with bounded(len(text)), contextlib.suppress(Malformed):
-        read(text, 1)
+    with bounded(len(text)), contextlib.suppress(MalformedReply):
+        decode_reply(text, 1)
 
 
 def _packs(value):
@@ -107,11 +108,11 @@ def test_any_observation_gets_a_verdict(exercise, observation):
     def ask(programs):
         for _ in programs:
             try:
-                yield from read(text, 1)
-            except Malformed:
+                yield from decode_reply(text, 1)
+            except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
-    verdict = examine(exercise, ask)
+    verdict = grade_exercise(exercise, ask)
     assert verdict.earned < exercise.points
     assert len(str(verdict.to_json())) < 100_000
 
@@ -125,7 +126,7 @@ def test_any_observation_gets_a_verdict(exercise, observation):
 def test_any_bytes_are_messages_or_the_end_of_the_connection(parts, times, greeted):
     framed = b"".join(p if isinstance(p, bytes) else bytes([p[0], len(p[1])]) + p[1] for p in parts) * times
     incoming, most = Incoming(1000), 0
-    with bounded(len(framed)), contextlib.suppress(Broken):
+    with bounded(len(framed)), contextlib.suppress(ConnectionBroken):
         for piece in (HELLO if greeted else b"", framed):
             incoming.feed(piece)
             for message in incoming.messages():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grading.exercises.answer_text import Answer, EditError, edited, filled, patched, read_cells
+from grading.errors import EditError
+from grading.exercises.answer_text import Answer, edited, filled, patched, read_cells
 from grading.exercises.exercise import exercise
 
 CODE = """def f(x, y):

@@ -10,8 +10,9 @@ import torch
 
 from course.harness.program import Observation
 from course.harness.serialization import MAX_BYTES, Node, pack, unpack
+from grading.errors import MalformedReply
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import Malformed, expression, read, request
+from grading.grader.codec import decode_reply, expression, request
 from grading.grader.references import programs
 
 from ..conftest import ROOT
@@ -23,7 +24,7 @@ def sent(**fields):
 
 def test_an_observation_arrives():
     error = {"type": "ValueError", "bases": ["ValueError", "Exception"], "message": "no", "line": ""}
-    (seen,) = read(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error), 1)
+    (seen,) = decode_reply(sent(values={"out": torch.ones(2)}, devices=["cpu"], gradients={"x": None}, raised=error), 1)
     assert torch.equal(seen.values["out"], torch.ones(2))
     assert seen.raised == error
 
@@ -57,8 +58,8 @@ def test_what_every_answer_is_asked_is_packed_once():
     ],
 )
 def test_what_is_no_observation_is_malformed(text):
-    with pytest.raises(Malformed):
-        read(text, 1)
+    with pytest.raises(MalformedReply):
+        decode_reply(text, 1)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +85,14 @@ def test_what_is_no_observation_is_malformed(text):
     ],
 )
 def test_a_field_of_another_form_is_malformed(fields):
-    with pytest.raises(Malformed):
-        read(sent(**fields), 1)
+    with pytest.raises(MalformedReply):
+        decode_reply(sent(**fields), 1)
 
 
 def test_fewer_or_more_observations_than_questions_are_malformed():
     for count in (0, 2):
-        with pytest.raises(Malformed):
-            read(sent(), count)
+        with pytest.raises(MalformedReply):
+            decode_reply(sent(), count)
 
 
 def test_a_reply_is_matched_before_it_is_read():
@@ -99,8 +100,8 @@ def test_a_reply_is_matched_before_it_is_read():
     tracemalloc.start()
     try:
         for text in ("[" * 2**20, "0," * 2**20, "'" + "\\x41" * 2**18 + "'", "'" + "=" * 2**20 + "'"):
-            with pytest.raises(Malformed):
-                read(text, 1)
+            with pytest.raises(MalformedReply):
+                decode_reply(text, 1)
         assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
     finally:
         tracemalloc.stop()
@@ -110,4 +111,4 @@ def test_the_question_holds_no_name_that_a_learner_could_have_bound():
     from course.harness.program import Program
 
     names = compile(expression([Program({}, [], [])]), "", "eval").co_names
-    assert set(names) <= {"__import__", "answer"}
+    assert set(names) <= {"__import__", "handle_request"}

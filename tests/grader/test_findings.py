@@ -6,7 +6,7 @@ import pytest
 
 from grading.exercises.case import describe
 from grading.exercises.lesson import load_lesson
-from grading.grader.references import misses, prepare
+from grading.grader.references import mistake_findings, prepare
 
 from ..conftest import ROOT
 
@@ -23,7 +23,7 @@ from ..conftest import ROOT
 def test_a_wrong_detector_reads_what_it_said_and_of_what(lesson, name):
     exercise = load_lesson(ROOT / "grader_tests" / lesson).exercises[name]
     told = set()
-    for findings in misses(exercise, 0).values():
+    for findings in mistake_findings(exercise, 0).values():
         for prepared, finding in zip(prepare(exercise, 0), findings, strict=True):
             if finding:
                 told.add(finding.text)

@@ -7,13 +7,13 @@ import textwrap
 import pytest
 
 from course.harness.runner import observe
+from grading.errors import ExerciseError, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import NoAnswer
-from grading.grader.grade_exercise import examine
-from grading.grader.local import examine_here
-from grading.grader.source_analysis import Source
+from grading.grader.grade_exercise import grade_exercise
+from grading.grader.local import grade_in_process
+from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
-from grading.grader.verdict_report import present
+from grading.grader.verdict_report import to_report
 
 from ..support.tiny_course import write_lesson
 
@@ -80,7 +80,7 @@ def lesson(tmp_path_factory):
 def judged(lesson, name, code, **options):
     names = {}
     exec(code, names)
-    return examine_here(lesson.exercises[name], names, cells=[code], lesson=lesson, **options)
+    return grade_in_process(lesson.exercises[name], names, cells=[code], lesson=lesson, **options)
 
 
 def test_a_right_answer_earns_all(lesson):
@@ -131,7 +131,7 @@ def double(x):
     verdict = judged(lesson, "double", "def double(x): return x + 3 if x.shape != (3,) else 2 * x")
     assert (verdict.mistake, verdict.sure, verdict.named) == ("adds_three", False, "adds_three?")
     assert verdict.explanation == "One thing may be this: You add 3."
-    shown = present(verdict)
+    shown = to_report(verdict)
     assert "One thing may be this: You add 3." in shown.to_text()
     assert "One thing may be this: You add 3." in shown.to_html()
 
@@ -240,8 +240,8 @@ def test_a_later_exercise_is_never_put_right_for_an_earlier_one(lesson, code):
 
 def test_what_a_later_exercise_uses_counts_as_used():
     code = "import torch\ndef quadruple(x): return torch.mul(x, 4)\ndef double(x): return quadruple(x) / 2"
-    assert Source([code], ["double", "quadruple"]).not_allowed("double", ("mul",)) == ["torch.mul"]
-    assert Source([code], ["quadruple", "double"]).not_allowed("double", ("mul",)) == []
+    assert NotebookSource([code], ["double", "quadruple"]).not_allowed("double", ("mul",)) == ["torch.mul"]
+    assert NotebookSource([code], ["quadruple", "double"]).not_allowed("double", ("mul",)) == []
 
 
 def test_follow_through_does_not_mend_an_answer_that_is_wrong_itself(lesson):
@@ -257,7 +257,7 @@ def test_one_call_without_an_answer_costs_its_criterion_only(lesson):
         for program, _ in programs:
             yield NoAnswer("took longer than 5 seconds") if program.inputs["x"].ndim == 3 else observe(program, names)
 
-    verdict = examine(lesson.exercises["double"], ask)
+    verdict = grade_exercise(lesson.exercises["double"], ask)
     assert verdict.earned == 1
     assert "longer than 5 seconds" in verdict.criteria[0].finding
 
@@ -270,7 +270,7 @@ def test_after_too_many_calls_without_an_answer_the_rest_is_not_run(lesson):
             asked.append(program)
             yield NoAnswer("died")
 
-    verdict = examine(lesson.exercises["double"], ask)
+    verdict = grade_exercise(lesson.exercises["double"], ask)
     assert verdict.earned == 0
     assert len(asked) == 3
 
@@ -283,7 +283,7 @@ def test_the_seed_changes_the_cases_and_the_same_seed_gives_the_same(lesson):
             seen.extend(program.inputs["x"].tolist() for program, _ in programs)
             return (observe(program, {}) for program, _ in programs)
 
-        examine(lesson.exercises["double"], ask, seed=seed)
+        grade_exercise(lesson.exercises["double"], ask, seed=seed)
         return seen
 
     assert inputs(1) == inputs(1) != inputs(2)
@@ -301,7 +301,7 @@ def test_no_report_tells_a_hidden_value(lesson):
         seen.extend(program for program, _ in programs)
         return (observe(program, {"double": lambda x: x * 0}) for program, _ in programs)
 
-    verdict = examine(lesson.exercises["double"], ask)
+    verdict = grade_exercise(lesson.exercises["double"], ask)
     numbers = {f"{abs(2 * v):.4f}" for p in seen for v in p.inputs["x"].flatten().tolist()}
     assert not any(number in str(verdict.to_json()) for number in numbers)
 
@@ -320,7 +320,7 @@ def test_no_report_tells_a_hidden_value(lesson):
     ],
 )
 def test_what_an_author_must_mend_is_told(tmp_path, change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ExerciseError, match=message):
         load_lesson(written(tmp_path, **change))
 
 

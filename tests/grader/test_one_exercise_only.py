@@ -17,8 +17,8 @@ import pytest
 
 from course.harness.runner import observe
 from grading.exercises.lesson import load_lesson
-from grading.grader.grade_exercise import earns_all, examine
-from grading.grader.source_analysis import Source
+from grading.grader.grade_exercise import earns_all, grade_exercise
+from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.proof import namespace
 
@@ -95,7 +95,7 @@ class Notebook:
         for code in CALLING.get(lesson, {}).values():
             exec(code, self.names)
         self.cells = cells | CALLING.get(lesson, {})
-        self.source = Source(self.cells.values(), self.cells)
+        self.source = NotebookSource(self.cells.values(), self.cells)
 
     @contextmanager
     def answered(self, name: str, answer: object) -> Iterator[None]:
@@ -112,7 +112,7 @@ class Notebook:
         def ask(programs):
             return (observe(program, self.names) for program, _ in programs)
 
-        return examine(exercise, ask, source=self.source, earlier=earlier)
+        return grade_exercise(exercise, ask, source=self.source, earlier=earlier)
 
 
 @cache

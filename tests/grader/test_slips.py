@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grading.exercises.lesson import load_lesson
-from grading.grader.local import examine_here
+from grading.grader.local import grade_in_process
 
 from ..conftest import ROOT
 
@@ -71,7 +71,7 @@ def lost(lesson, name, answer):
     exercise = rules(lesson, name)
     known = load_lesson(ROOT / "grader_tests" / lesson)
     names = {n: e.answer for n, e in known.exercises.items()} | {name: answer}
-    verdict = examine_here(exercise, names, lesson=known, lenient=True)
+    verdict = grade_in_process(exercise, names, lesson=known, lenient=True)
     return [c.name for c in verdict.criteria if c.status != "right"], exercise.points - verdict.earned
 
 

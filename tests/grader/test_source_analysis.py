@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from grading.grader import cell_code, source_analysis
-from grading.grader.source_analysis import Source
-from grading.judge.kernel.dependencies import Cell, cells_needed, names_needed
+from grading.grader.source_analysis import NotebookSource
+from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed
 
 FORBIDDEN = ("log_?softmax", "softmax", "matmul", "distributions")
 
 
 def used(*cells, name="f", exercises=("g", "f", "later")):
-    return Source(cells, exercises).not_allowed(name, FORBIDDEN)
+    return NotebookSource(cells, exercises).not_allowed(name, FORBIDDEN)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,12 @@ def test_what_is_allowed_is_left_alone(code):
 
 
 def test_what_comes_before_an_exercise_is_told_by_the_lesson_and_not_by_the_notebook():
-    source = Source(["def later(x): return x", "def f(x): return x", "def g(x): return x"], ("g", "f", "later"))
-    assert (source.before("g"), source.before("f"), source.before("later")) == (set(), {"g"}, {"g", "f"})
+    source = NotebookSource(["def later(x): return x", "def f(x): return x", "def g(x): return x"], ("g", "f", "later"))
+    assert (source.earlier_exercises("g"), source.earlier_exercises("f"), source.earlier_exercises("later")) == (
+        set(),
+        {"g"},
+        {"g", "f"},
+    )
 
 
 def test_the_last_definition_is_the_one_that_counts():
@@ -87,13 +91,18 @@ def test_the_last_definition_is_the_one_that_counts():
 
 
 def test_reachable_follows_calls_through_helpers():
-    source = Source(["def a(x): return x", "def b(x): return a(x)", "def f(x): return b(x)", "def other(x): return 1"])
+    source = NotebookSource(
+        ["def a(x): return x", "def b(x): return a(x)", "def f(x): return b(x)", "def other(x): return 1"]
+    )
     assert source.reachable("f") == {"a", "b", "f"}
 
 
 @pytest.mark.parametrize("line", ["a?", "?a", "files = !ls", "!ls", "%pip list", "took = %time a(1)", ",print a b"])
 def test_reachable_is_told_in_a_cell_with_a_line_of_ipythons_own(line):
-    assert Source([f"def a(x): return x\n{line}", f"{line}\ndef f(x): return a(x)"]).reachable("f") == {"a", "f"}
+    assert NotebookSource([f"def a(x): return x\n{line}", f"{line}\ndef f(x): return a(x)"]).reachable("f") == {
+        "a",
+        "f",
+    }
 
 
 def test_of_a_cell_with_a_syntax_error_nothing_ran_and_nothing_counts():
@@ -105,7 +114,7 @@ def test_of_a_cell_with_a_syntax_error_nothing_ran_and_nothing_counts():
 
 def test_a_strangers_code_is_read_within_bounds():
     nested = "if x:\n    f = 1\n" + "elif x:\n    f = f.exp()\n" * 800
-    Source([nested]).not_allowed("f", FORBIDDEN)
+    NotebookSource([nested]).not_allowed("f", FORBIDDEN)
     long = "def f(x): return torch.softmax(x, 0)  " + "#" * 150_000
     assert used("import torch", *[long + str(n) for n in range(9)])
     assert not used("#" * 3_000_000 + "\n" + long)
@@ -120,9 +129,9 @@ def test_a_notebooks_code_is_taken_apart_once_however_many_exercises_it_has(monk
     )
     monkeypatch.setattr(cell_code.ast, "parse", lambda *given: asked.append("parse") or parses(*given))
     code = "".join(f"def f{i}(x):\n    return f{i + 1}(x)\n" for i in range(100)) + "def f100(x): return x"
-    written = [Cell(code), Cell("import torch"), Cell("y = f3(1)")]
+    written = [ExecutedCell(code), ExecutedCell("import torch"), ExecutedCell("y = f3(1)")]
     for exercise in ("f0", "f1", "f2", "f3"):
-        source = Source([cell.code for cell in written], ["f0", "f1", "f2", "f3"])
+        source = NotebookSource([cell.code for cell in written], ["f0", "f1", "f2", "f3"])
         source.not_allowed(exercise, FORBIDDEN)
         names_needed(source, exercise)
         for bare in (False, True):

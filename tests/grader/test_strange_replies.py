@@ -10,10 +10,11 @@ import torch
 
 from course.harness.runner import observe
 from course.harness.serialization import Node, pack
+from grading.errors import MalformedReply, NoAnswer
 from grading.exercises.lesson import load_lesson
-from grading.grader.codec import Malformed, NoAnswer, read
-from grading.grader.grade_exercise import examine
-from grading.grader.local import examine_here
+from grading.grader.codec import decode_reply
+from grading.grader.grade_exercise import grade_exercise
+from grading.grader.local import grade_in_process
 
 from ..support.tiny_course import write_lesson
 
@@ -82,11 +83,11 @@ def test_whatever_a_reply_holds_is_the_answers_own_fault(tmp_path, value, field)
             setattr(seen, field, {"result": value, "x": value})
             text = repr(base64.b64encode(pack([seen.to_plain()])).decode())
             try:
-                yield from read(text, 1)
-            except Malformed:
+                yield from decode_reply(text, 1)
+            except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
-    verdict = examine(length, ask)
+    verdict = grade_exercise(length, ask)
     assert verdict.status in ("wrong", "partly right") or field == "gradients"
     assert len(str(verdict.to_json())) < 5000
 
@@ -94,4 +95,4 @@ def test_whatever_a_reply_holds_is_the_answers_own_fault(tmp_path, value, field)
 def test_a_fault_of_the_judges_own_is_not_the_answers(tmp_path):
     length = of_length(tmp_path, judge="lambda seen, exact: seen.values['results']")
     with pytest.raises(KeyError):
-        examine_here(length, {"length": lambda x: x.norm()})
+        grade_in_process(length, {"length": lambda x: x.norm()})

@@ -12,7 +12,7 @@ from course.harness.program import Program
 from course.harness.runner import observe
 from course.harness.serialization import Node
 from grading.exercises.lesson import load_lesson
-from grading.grader.local import examine_here
+from grading.grader.local import grade_in_process
 
 from ..conftest import LESSONS, ROOT
 
@@ -63,7 +63,7 @@ def test_an_answer_that_does_nothing_earns_nothing(lesson, name):
     earned = {}
     for what, make in TRIVIAL.items():
         answer = make(list(inspect.signature(exercise.answer).parameters))
-        verdict = examine_here(exercise, {name: answer}, lesson=known)
+        verdict = grade_in_process(exercise, {name: answer}, lesson=known)
         if verdict.earned:
             earned[what] = [criterion.name for criterion in verdict.criteria if criterion.earned]
         assert exercise.answer.__name__ not in str(verdict.to_json()), what

@@ -10,7 +10,7 @@ import torch
 
 from grading.exercises.answer_text import Answer
 from grading.exercises.lesson import load_lesson
-from grading.grader.local import examine_here
+from grading.grader.local import grade_in_process
 
 from ..conftest import LESSONS, ROOT
 
@@ -48,6 +48,6 @@ def with_a_slip(right: Any) -> Any:
 @pytest.mark.parametrize("exercise", FORMED, ids=lambda exercise: exercise.name)
 def test_a_slip_of_form_costs_what_judges_form_and_nothing_else(exercise):
     right = Answer(exercise.name, "right", exercise.alternatives[0].code).load()
-    verdict = examine_here(exercise, {exercise.name: with_a_slip(right)}, lenient=True)
+    verdict = grade_in_process(exercise, {exercise.name: with_a_slip(right)}, lenient=True)
     lost = [seen.name for seen in verdict.criteria if seen.status != "right"]
     assert lost == [criterion.name for criterion in exercise.criteria if criterion.check_types]

@@ -31,10 +31,11 @@ from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from grading.coordinator.nbgrader_api import grades
+from grading.errors import JudgeFailed
 from grading.gradebook.grade_inputs import digest_of_file
 from grading.gradebook.view import load_released
 from grading.grader.verdict import ExerciseVerdict
-from grading.judge.client import Judge, RanOver
+from grading.judge.client import JudgeProcess
 from grading.nbgrader_plugins.execute import JudgedExecute
 
 from ..support.tiny_course import write_lesson
@@ -289,8 +290,8 @@ def test_a_judge_that_waits_for_ever_is_ended(course: Any, solved: Any) -> None:
     step = JudgedExecute(parent=converter.exporter_class(parent=converter, config=config))
     released = load_released(f"sqlite:///{course.root}/gradebook.db", LESSON, LESSON)
     work = dataclasses.replace(step.work(LESSON, released), wall=10.0)
-    judge = Judge(work, file, 2**20)
-    with pytest.raises(RanOver, match="took longer than 10 seconds"):
+    judge = JudgeProcess(work, file, 2**20)
+    with pytest.raises(JudgeFailed, match="took longer than 10 seconds"):
         list(judge.messages())
     judge.close()
 
@@ -351,7 +352,7 @@ def test_a_submission_whose_judges_are_all_lost_is_not_graded_and_the_next_is(co
     done = autograde(course.root, "--student", "ben")
     assert done.status != 0
     assert done.said.count("begun again") == 2
-    assert "NotGraded: its judge was killed from outside" in done.said
+    assert "SubmissionNotGraded: its judge was killed from outside" in done.said
     assert not (course.root / "autograded" / "ben" / LESSON).exists()
     assert {score for score, _ in saved(course.root, "ben").values()} == {None}
     assert found(course.root, "ben") == {}

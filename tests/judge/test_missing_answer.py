@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grading.grader.verdict import CriterionVerdict, ExerciseVerdict
-from grading.grader.verdict_report import present
-from grading.judge.missing_answer import cannot_be_read, unread, written_otherwise
+from grading.grader.verdict_report import to_report
+from grading.judge.missing_answer import explain_syntax_error, find_misnamed_answer, unreadable_verdict
 
 RIGHT = "def softmax(x):\n    return x"
 
@@ -24,15 +24,15 @@ RIGHT = "def softmax(x):\n    return x"
     ],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_told_with_its_line(cell: str, said: str) -> None:
-    why = cannot_be_read([RIGHT, cell, "print(1)"], "softmax")
+    why = explain_syntax_error([RIGHT, cell, "print(1)"], "softmax")
     assert why.startswith("Python cannot read the cell with `softmax`, so nothing in it ran.") and said in why
     assert why.count("`") % 2 == 0 and why.isprintable()
-    assert not cannot_be_read([cell.replace("softmax", "softmin")], "softmax")
+    assert not explain_syntax_error([cell.replace("softmax", "softmin")], "softmax")
 
 
 def test_what_can_be_read_is_not_told() -> None:
-    assert cannot_be_read(["def softmax(x", RIGHT], "softmax") == ""
-    assert cannot_be_read([], "softmax") == ""
+    assert explain_syntax_error(["def softmax(x", RIGHT], "softmax") == ""
+    assert explain_syntax_error([], "softmax") == ""
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_what_can_be_read_is_not_told() -> None:
     ],
 )
 def test_another_name_is_found_where_it_is_certain(cell: str, other: str) -> None:
-    assert written_otherwise([cell, RIGHT], "softmax", ["softmax", "entropy"]) == other
+    assert find_misnamed_answer([cell, RIGHT], "softmax", ["softmax", "entropy"]) == other
 
 
 def test_the_name_of_another_exercise_is_no_other_name() -> None:
-    assert written_otherwise(["class ScaledAttention: ..."], "scaled_attention", ["ScaledAttention"]) == ""
+    assert find_misnamed_answer(["class ScaledAttention: ..."], "scaled_attention", ["ScaledAttention"]) == ""
 
 
 def test_the_report_of_what_cannot_be_read_says_why_and_nothing_else() -> None:
     criterion = CriterionVerdict("values", 2, 0, "wrong", "softmax(x)", "raised", "it raises NotImplementedError")
-    verdict = unread(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
-    said = present(verdict).to_text()
+    verdict = unreadable_verdict(ExerciseVerdict("softmax", 2, 0, "not started", [criterion]), "Line 3 is it.")
+    said = to_report(verdict).to_text()
     assert verdict.status == "wrong" and "Line 3 is it." in said and "NotImplemented" not in said

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grading.lms.archives import FOLDER, Budget, Entry, NotRead, in_folder, in_tar, named
+from grading.errors import ArchiveError
+from grading.lms.archives import FOLDER, Budget, Entry, in_folder, in_tar, named
 from grading.lms.file_names import SHOWN, printable
-from grading.lms.platforms import Outermost, Owner, by_platform, outermost
-from grading.lms.selection import Chosen, Submission
+from grading.lms.platforms import ParsedName, Submitter, by_platform, outermost
+from grading.lms.selection import Selection, Submission
 
 from ..support.fuzz_bounds import tries
 from .conftest import tarred, zipped
@@ -69,9 +70,9 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     return bytes(changed[:cut])
 
 
-def handed_in(name: str, content: bytes, top: str, owner: Owner) -> Submission:
+def handed_in(name: str, content: bytes, top: str, owner: Submitter) -> Submission:
     submission = Submission(owner, "class.zip", Budget(**BUDGET))
-    submission.add(Entry((top, name), size=len(content), open=lambda: io.BytesIO(content)), Outermost(owner))
+    submission.add(Entry((top, name), size=len(content), open=lambda: io.BytesIO(content)), ParsedName(owner))
     return submission
 
 
@@ -81,11 +82,11 @@ def check_bounds(submission: Submission) -> None:
     try:
         with_contents = {}
         try:
-            chosen = Chosen(submission, NOTEBOOKS)
+            chosen = Selection(submission, NOTEBOOKS)
             with_contents = {name: content.seek(0, 2) for name, content in chosen.contents.items()}
             chosen.close()
             said = chosen.trouble + chosen.passed_over + chosen.older
-        except NotRead as why:
+        except ArchiveError as why:
             said = [str(why)]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -103,8 +104,8 @@ def check_bounds(submission: Submission) -> None:
 @given(archives(), st.sampled_from(["moodle", "folder"]))
 def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes], kind: str) -> None:
     owner, top = {
-        "moodle": (Owner("moodle", "Eve", "9"), "Eve_9_assignsubmission_file_"),
-        "folder": (Owner("folder", "eve"), "eve"),
+        "moodle": (Submitter("moodle", "Eve", "9"), "Eve_9_assignsubmission_file_"),
+        "folder": (Submitter("folder", "eve"), "eve"),
     }[kind]
     check_bounds(handed_in(*made, top, owner))
 
@@ -112,7 +113,7 @@ def test_any_archive_is_read_within_its_budget_or_refused(made: tuple[str, bytes
 @tries(100)
 @given(st.sampled_from(["a.zip", "a.tar", "a.tgz"]), st.binary(max_size=2_000))
 def test_any_bytes_are_read_within_the_budget_or_refused(name: str, content: bytes) -> None:
-    check_bounds(handed_in(name, content, "eve", Owner("folder", "eve")))
+    check_bounds(handed_in(name, content, "eve", Submitter("folder", "eve")))
 
 
 @tries(200)
@@ -157,51 +158,51 @@ def test_folders_and_their_files_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_a_long_header_is_not_read(made: bytes) -> None:
-    with pytest.raises(NotRead, match="a header that is too long"):
+    with pytest.raises(ArchiveError, match="a header that is too long"):
         list(in_tar(io.BytesIO(made), (), Budget()))
 
 
 def test_the_longest_list_of_names_fits_into_memory() -> None:
     """The most that a nested zip may list, and an extended header in which a slow parser loses itself."""
-    check_bounds(handed_in("a.zip", zipped({f"{n}": b"" for n in range(20_000)}), "eve", Owner("folder", "eve")))
+    check_bounds(handed_in("a.zip", zipped({f"{n}": b"" for n in range(20_000)}), "eve", Submitter("folder", "eve")))
     slow = b"3 a" * 20_000
     header = bytearray(tarred({"a": slow}, gzipped=False))
     header[156:157] = b"x"
     header[148:156] = b"%06o\0 " % (sum(header[:512]) - sum(header[148:156]) + 8 * 32)
-    check_bounds(handed_in("a.tar", bytes(header), "eve", Owner("folder", "eve")))
+    check_bounds(handed_in("a.tar", bytes(header), "eve", Submitter("folder", "eve")))
 
 
 @st.composite
-def names_as_canvas_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+def names_as_canvas_gives_them(draw: st.DrawFn) -> tuple[str, Submitter]:
     """A person's own choice of a name and of a file's name, as Canvas's lib/content_zipper.rb puts them together."""
     number, order = (draw(st.sampled_from(["7", "12345", "678"])) for _ in range(2))
     person = re.sub(r"_(\d+)_", r"\1", "".join(draw(CHOSEN))).lower()
     late = draw(st.sampled_from(["", "LATE"]))
     start = re.sub(r"[^\w]", "", "_".join(part for part in (person, late, number) if part))
     file = re.sub(r'[\x00/\\:*?"<>|]+', "_", "".join(draw(CHOSEN)))
-    return f"{start}_{order}_{file}", Owner("canvas", "", number)
+    return f"{start}_{order}_{file}", Submitter("canvas", "", number)
 
 
 @st.composite
-def names_as_moodle_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+def names_as_moodle_gives_them(draw: st.DrawFn) -> tuple[str, Submitter]:
     person, number = "".join(draw(CHOSEN)).replace("_", " ").replace("/", ""), draw(st.sampled_from(["7", "12345"]))
-    return f"{person}_{number}_assignsubmission_file_{''.join(draw(CHOSEN)).replace('/', '')}", Owner(
+    return f"{person}_{number}_assignsubmission_file_{''.join(draw(CHOSEN)).replace('/', '')}", Submitter(
         "moodle", person, number
     )
 
 
 @st.composite
-def names_as_brightspace_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+def names_as_brightspace_gives_them(draw: st.DrawFn) -> tuple[str, Submitter]:
     person, number = "".join(draw(CHOSEN)).replace("/", ""), draw(st.sampled_from(["7", "12345"]))
     file = draw(st.sampled_from(["", f" - {''.join(draw(CHOSEN))}".replace("/", "")]))
-    return f"{number}-9 - {person} - Sep 24, 2026 926 PM{file}", Owner("brightspace", person, number)
+    return f"{number}-9 - {person} - Sep 24, 2026 926 PM{file}", Submitter("brightspace", person, number)
 
 
 @st.composite
-def names_as_blackboard_gives_them(draw: st.DrawFn) -> tuple[str, Owner]:
+def names_as_blackboard_gives_them(draw: st.DrawFn) -> tuple[str, Submitter]:
     user, title = draw(st.sampled_from(["eve", "e_v", "7"])), draw(st.sampled_from(["02 Halves", "02_halves", "HW_1"]))
     file = "".join(draw(CHOSEN)).replace("/", "")
-    return f"{title}_{user}_attempt_2026-11-20-23-59-00_{file}", Owner("blackboard", f"{title}_{user}")
+    return f"{title}_{user}_attempt_2026-11-20-23-59-00_{file}", Submitter("blackboard", f"{title}_{user}")
 
 
 PIECES = ["jane", "Jane Smith", "_", "_", "-", " ", "12345", "600", "7", "anon", "LATE", "x", "_assignsubmission_file_"]
@@ -223,7 +224,9 @@ CHOSEN = st.lists(st.sampled_from([*PIECES, "1-9 - Jane"]), min_size=1, max_size
     | names_as_brightspace_gives_them()
     | names_as_blackboard_gives_them()
 )
-def test_whatever_people_call_themselves_and_their_files_they_are_not_taken_for_others(made: tuple[str, Owner]) -> None:
+def test_whatever_people_call_themselves_and_their_files_they_are_not_taken_for_others(
+    made: tuple[str, Submitter],
+) -> None:
     name, owner = made
     told = by_platform(name)
     if told is not None and told.owner != owner:

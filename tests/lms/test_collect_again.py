@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.lms.identities import Whose, WhoseError
-from grading.lms.platforms import Owner
+from grading.errors import IdentityTableError
+from grading.lms.identities import IdentityTable
+from grading.lms.platforms import Submitter
 
 from ..support.two_exercise_course import LESSON
 from .conftest import moodle, notebook, zipped
@@ -117,8 +118,8 @@ def test_the_table_is_safe_to_open_in_a_spreadsheet(collect: Any, course: Any) -
     with open(course.root / "whose.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["name"] for row in rows} == {"'=1+1", "'@x", "a\\x1b[2J", "'+a,b;c"}
-    again = Whose(course.root / "whose.csv")
-    assert all(again.row(Owner("moodle", name, str(n))) for n, name in enumerate(names))
+    again = IdentityTable(course.root / "whose.csv")
+    assert all(again.row(Submitter("moodle", name, str(n))) for n, name in enumerate(names))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_a_table_that_cannot_be_read_is_told_and_nothing_is_collected(
     collect: Any, course: Any, text: str, why: str
 ) -> None:
     (course.root / "whose.csv").write_bytes(text.encode())
-    with pytest.raises(WhoseError, match=why):
+    with pytest.raises(IdentityTableError, match=why):
         collect({moodle("Jane", 1): notebook("jane")})
     assert (course.root / "whose.csv").read_bytes() == text.encode()
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from grading.lms.gradebook_csv import ExportError, Filled, fill, lines, person
+from grading.errors import GradebookCsvError
+from grading.lms.gradebook_csv import FillResult, fill_column, person, summary_lines
 
 LESSON = "02_softmax"
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,01 Dot products (811),02 Softmax (812),Final Score
@@ -41,8 +42,8 @@ PEOPLE = [
 ]
 
 
-def filled(text: str, points: dict[str, float], most: float = 20, **more: Any) -> Filled:
-    return fill(text.encode(), LESSON, PEOPLE, points, most, **more)
+def filled(text: str, points: dict[str, float], most: float = 20, **more: Any) -> FillResult:
+    return fill_column(text.encode(), LESSON, PEOPLE, points, most, **more)
 
 
 def cells(text: str) -> list[list[str]]:
@@ -61,7 +62,7 @@ def test_canvas_gets_points_by_id_and_people_of_one_name_are_kept_apart():
     assert changes(CANVAS, done.text) == {(2, 6): ("", "17.5"), (3, 6): ("3", "4")}
     assert (done.column, done.by, done.same) == ("02 Softmax (812)", "SIS Login ID", 1)
     assert done.unmatched == ["dan"]
-    assert "graded, and not in the file: dan" in list(lines(done))
+    assert "graded, and not in the file: dan" in list(summary_lines(done))
     assert filled(done.text, {"ada": 17.5, "ada_l": 4, "cem": 20}).changed == {}
 
 
@@ -83,7 +84,7 @@ def test_moodles_worksheet_is_filled_by_e_mail_in_whatever_capitals():
 def test_a_file_comes_back_as_it_was_but_for_the_column(encoding, delimiter, ending):
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=delimiter, lineterminator=ending).writerows(cells(CANVAS))
-    done = fill(out.getvalue().encode(encoding), LESSON, PEOPLE, {"cem": 20}, 20)
+    done = fill_column(out.getvalue().encode(encoding), LESSON, PEOPLE, {"cem": 20}, 20)
     assert done.text == out.getvalue()
 
 
@@ -103,13 +104,13 @@ def test_a_file_comes_back_as_it_was_but_for_the_column(encoding, delimiter, end
     ],
 )
 def test_what_cannot_be_filled_is_told_with_the_remedy(text, more, said):
-    with pytest.raises(ExportError, match=said):
+    with pytest.raises(GradebookCsvError, match=said):
         filled(text, {"ada": 5}, **more)
 
 
 def test_an_id_that_two_people_have_is_nobodys():
-    with pytest.raises(ExportError, match="belongs to two in the gradebook, ada and eve"):
-        fill(CANVAS.encode(), LESSON, [person("ada", "U-7"), person("eve", "U-7")], {"ada": 5}, 20)
+    with pytest.raises(GradebookCsvError, match="belongs to two in the gradebook, ada and eve"):
+        fill_column(CANVAS.encode(), LESSON, [person("ada", "U-7"), person("eve", "U-7")], {"ada": 5}, 20)
 
 
 def test_who_is_excused_is_so_in_canvas_and_stays_as_they_are_in_moodle():
@@ -122,7 +123,7 @@ def test_who_is_excused_is_so_in_canvas_and_stays_as_they_are_in_moodle():
     done = filled(REPORT, {"4711": 17.5}, excused=["4712"])
     assert changes(REPORT, done.text) == {(1, 5): ("-", "17,5")}
     assert "4712" not in done.left
-    assert "left as they are, since they are excused, which such a file cannot say: 4712" in list(lines(done))
+    assert "left as they are, since they are excused, which such a file cannot say: 4712" in list(summary_lines(done))
 
 
 def test_another_column_may_be_named():

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.lms.platforms import Owner, outermost
+from grading.lms.platforms import Submitter, outermost
 
 from ..support.two_exercise_course import LESSON
 from .conftest import moodle, notebook, zipped
@@ -47,25 +47,25 @@ def local(*when: int) -> str:
 @pytest.mark.parametrize(
     ("name", "owner", "own"),
     [
-        ("Jane Smith_1234_assignsubmission_file_", Owner("moodle", "Jane Smith", "1234"), ""),
-        ("Jane Smith_1234_assignsubmission_file", Owner("moodle", "Jane Smith", "1234"), ""),
-        ("Jane Smith_1234_assignsubmission_onlinetext_", Owner("moodle", "Jane Smith", "1234"), ""),
-        ("Ana María_9_assignsubmission_file_a.ipynb", Owner("moodle", "Ana María", "9"), "a.ipynb"),
-        ("Eve_1_assignsubmission_file_Jane_2_assignsubmission_file_a", Owner("moodle", "Eve", "1"), None),
-        ("smithjane_12345_678_02_softmax.ipynb", Owner("canvas", "smithjane", "12345"), "02_softmax.ipynb"),
-        ("smithjane_late_12345_678_a-1.ipynb", Owner("canvas", "smithjane", "12345"), "a-1.ipynb"),
-        ("smithjane_LATE_12345_678_a (1).ipynb", Owner("canvas", "smithjane", "12345"), "a (1).ipynb"),
-        ("jane_doe_12345_678_02_a.ipynb", Owner("canvas", "jane_doe", "12345"), "02_a.ipynb"),
-        ("_12345_678_02_a.ipynb", Owner("canvas", "", "12345"), "02_a.ipynb"),
-        ("anon_x7Kd2_678_02_a.ipynb", Owner("anonymous", "anon", "x7Kd2"), "02_a.ipynb"),
-        ("LATE_anon_x7Kd2_678_02_a.ipynb", Owner("anonymous", "anon", "x7Kd2"), "02_a.ipynb"),
-        ("7-9 - Jane - Smith - Sep 24, 2026 926 PM", Owner("brightspace", "Jane - Smith", "7"), ""),
-        ("7-9 - Mary-Ann - 24 September 2026 2126 - a.ipynb", Owner("brightspace", "Mary-Ann", "7"), "a.ipynb"),
-        ("02_a_j_s_attempt_2026-11-20-23-59-00_b.ipynb", Owner("blackboard", "02_a_j_s"), "b.ipynb"),
-        ("02_j_attempt_2026-11-20-23-59-00_02_k_attempt_2026-11-20-23-59-00_b", Owner("blackboard", "02_j"), None),
-        ("jane", Owner("folder", "jane"), ""),
+        ("Jane Smith_1234_assignsubmission_file_", Submitter("moodle", "Jane Smith", "1234"), ""),
+        ("Jane Smith_1234_assignsubmission_file", Submitter("moodle", "Jane Smith", "1234"), ""),
+        ("Jane Smith_1234_assignsubmission_onlinetext_", Submitter("moodle", "Jane Smith", "1234"), ""),
+        ("Ana María_9_assignsubmission_file_a.ipynb", Submitter("moodle", "Ana María", "9"), "a.ipynb"),
+        ("Eve_1_assignsubmission_file_Jane_2_assignsubmission_file_a", Submitter("moodle", "Eve", "1"), None),
+        ("smithjane_12345_678_02_softmax.ipynb", Submitter("canvas", "smithjane", "12345"), "02_softmax.ipynb"),
+        ("smithjane_late_12345_678_a-1.ipynb", Submitter("canvas", "smithjane", "12345"), "a-1.ipynb"),
+        ("smithjane_LATE_12345_678_a (1).ipynb", Submitter("canvas", "smithjane", "12345"), "a (1).ipynb"),
+        ("jane_doe_12345_678_02_a.ipynb", Submitter("canvas", "jane_doe", "12345"), "02_a.ipynb"),
+        ("_12345_678_02_a.ipynb", Submitter("canvas", "", "12345"), "02_a.ipynb"),
+        ("anon_x7Kd2_678_02_a.ipynb", Submitter("anonymous", "anon", "x7Kd2"), "02_a.ipynb"),
+        ("LATE_anon_x7Kd2_678_02_a.ipynb", Submitter("anonymous", "anon", "x7Kd2"), "02_a.ipynb"),
+        ("7-9 - Jane - Smith - Sep 24, 2026 926 PM", Submitter("brightspace", "Jane - Smith", "7"), ""),
+        ("7-9 - Mary-Ann - 24 September 2026 2126 - a.ipynb", Submitter("brightspace", "Mary-Ann", "7"), "a.ipynb"),
+        ("02_a_j_s_attempt_2026-11-20-23-59-00_b.ipynb", Submitter("blackboard", "02_a_j_s"), "b.ipynb"),
+        ("02_j_attempt_2026-11-20-23-59-00_02_k_attempt_2026-11-20-23-59-00_b", Submitter("blackboard", "02_j"), None),
+        ("jane", Submitter("folder", "jane"), ""),
         *(
-            (name, Owner("folder", name), "")
+            (name, Submitter("folder", name), "")
             for name in [
                 "eve_1_2_smithjane_12345_678_a",
                 "eve_1_2_02_jane_attempt_2026-11-20-23-59-00_b",
@@ -76,7 +76,7 @@ def local(*when: int) -> str:
         ),
     ],
 )
-def test_names_of_platforms_are_understood(name: str, owner: Owner, own: str | None) -> None:
+def test_names_of_platforms_are_understood(name: str, owner: Submitter, own: str | None) -> None:
     told = outermost(name, folder=True)
     assert told is not None and told.owner == owner
     assert told.own == own or own is None

@@ -12,7 +12,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
 
-from grading.course_dir.seeds import name_of
+from grading.course_dir.seeds import seed_id
 
 from ..conftest import SECRET
 from ..support.two_exercise_course import CLASS, LESSON, course_config
@@ -59,7 +59,7 @@ def test_rows_say_what_was_found(export: Any) -> None:
     right, wrong = rows["ada", "double"], rows["bob", "double"]
     assert (right["points"], right["max_points"], right["status"], right["mistake"]) == ("3", "3", "right", "")
     assert right["criteria"] == "values: 2/2; gradients: 1/1"
-    assert (right["seed"], right["needs_a_person"]) == (name_of(SECRET), "no")
+    assert (right["seed"], right["needs_a_person"]) == (seed_id(SECRET), "no")
     assert right["sandboxed"] in ("yes", "no")
     assert (wrong["points"], wrong["status"], wrong["mistake"]) == ("0", "wrong", "squares")
     assert rows["dan", "halve"]["status"] == "not started"

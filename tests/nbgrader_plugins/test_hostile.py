@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import grades, scores
 from grading.exercises.lesson import load_lesson
 
@@ -38,7 +38,7 @@ def batch(request, classroom):
     """After the hostile submissions were graded: the course, the command, what was heard, what was left running."""
     root = classroom(LESSON)
     release = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    honest = right(load_lesson(ROOT / "grader_tests" / LESSON), 1)
+    honest = correct_answers(load_lesson(ROOT / "grader_tests" / LESSON), 1)
     with Canaries() as canaries:
         handed_in = asked(request) or cases(*KINDS)
         for case in handed_in:

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
-from grading.gradebook.accommodations import Leave, grant, leaves
+from grading.gradebook.accommodations import Accommodation, accommodations, grant
 from grading.gradebook.late_rules import in_words
 from grading.nbgrader_plugins.late_policy import LatePolicy
 
@@ -68,7 +68,7 @@ def graded_late(course: Any) -> Callable[..., str]:
 
     def run(policy: str, more: timedelta | None = None) -> str:
         with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
-            grant(gradebook, Leave(LESSON, "ada", more))
+            grant(gradebook, Accommodation(LESSON, "ada", more))
         config = course_config(course.root)
         config.LatePolicy.policy = policy
         for step in (Autograde, GenerateFeedback):
@@ -97,4 +97,4 @@ def test_an_extension_given_before_handing_in_counts_and_can_be_taken_back(grade
     assert "taken off" not in graded_late("10% a day", timedelta(days=2))
     assert "1.6 points were taken off" in graded_late("10% a day")
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "attention") as gradebook:
-        assert list(leaves(gradebook)) == []
+        assert list(accommodations(gradebook)) == []

@@ -13,9 +13,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grading.errors import Unreadable
 from grading.notebooks.cells import RECORD, grade_id
 from grading.notebooks.reading import read_submission
-from grading.notebooks.submitted_file import Unreadable, locate
+from grading.notebooks.submitted_file import resolve
 
 from ..support.two_exercise_course import CLASS, DOUBLE, HALVE, LESSON, answered
 
@@ -99,7 +100,7 @@ def test_archive_and_large_file_are_named(sanitize: Any, solved: Any, tmp_path: 
     large = tmp_path / "large.ipynb"
     large.write_bytes(json.dumps(solved).encode() + b" " * 2_000_000)
     with pytest.raises(Unreadable, match="very large: 2 MB"):
-        locate(large, max_bytes=1_000_000)
+        resolve(large, max_bytes=1_000_000)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])

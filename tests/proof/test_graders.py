@@ -1,7 +1,7 @@
 """Every grader is proved: the solution and every alternative are right, every known mistake loses and is named.
 
 Here with one of the seeds and a few of the mutants, and a third of the exercises replayed through `check`, drawn for
-each run of the tests; `grading check` takes all.
+each run of the tests; `grading prove` takes all.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from functools import cache
 import nbformat
 import pytest
 
-from grading.coordinator.demo_class import hand_in, right, write_answers
+from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 from grading.proof import SEEDS, Prover
 from grading.proof.equivalents import read_equivalents
+from grading.proof.verdict_records import compact, recorded
 
 from ..conftest import LESSONS, ROOT
-from ..support.verdicts import compact, recorded
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
     proof = found.prove(found.lesson.all_exercises[name], mutate=False, replay=random.random() < 1 / 3)
     assert not proof.problems, str(proof)
     assert proof.named == len(proof.exercise.mistakes)
-    assert compact(proof) == recorded(lesson, seed)[name]
+    assert compact(proof) == recorded(ROOT, lesson, seed)[name]
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
@@ -55,7 +55,7 @@ def test_every_equivalent_is_a_mutant_and_has_a_reason(lesson, name):
     found = prover(lesson, SEEDS[0])
     listed = read_equivalents(ROOT / "grader_tests" / lesson / name)
     gone = listed.keys() - set(map(str, found.mutants(found.lesson.all_exercises[name])))
-    assert not gone, "`grading check --survivors` writes the list anew"
+    assert not gone, "`grading prove --survivors` writes the list anew"
     assert all(len(why.split()) >= 4 for why in listed.values())
 
 
@@ -65,7 +65,7 @@ def test_right_answers_in_any_style_earn_all_points_in_the_sandbox(lesson, class
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
     known = load_lesson(ROOT / "grader_tests" / lesson)
     for style in range(3):
-        hand_in(root, lesson, f"style-{style}", write_answers(release, right(known, style)))
+        hand_in(root, lesson, f"style-{style}", write_answers(release, correct_answers(known, style)))
         autograde(root, lesson, f"style-{style}")
         assert scores(root)[f"style-{style}", lesson] == (20, 20)
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from grading.authoring.check_data import PRACTICE_SEED, ExportError, practice_cases
+from grading.authoring.check_data import PRACTICE_SEED, practice_cases
 from grading.course_dir import seeds
+from grading.errors import CheckDataError
 from grading.exercises.case import Case, Draw
 from grading.exercises.exercise import Exercise, call, exercise
 from grading.grader.grade_exercise import known_verdict
@@ -68,7 +69,7 @@ def test_a_judge_that_is_code_cannot_be_practised():
     def _(draw: Draw) -> Iterator[Case]:
         yield call(draw.normal(3)).check_with(lambda seen, exact: None)
 
-    with pytest.raises(ExportError, match=r"double, 'values': .* checked by code.*graded_only"):
+    with pytest.raises(CheckDataError, match=r"double, 'values': .* checked by code.*graded_only"):
         replay(of, {}, {})
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from grading.cli import main
-from grading.coordinator.nbgrader_api import knows
-from grading.proof.equivalents import MisshapenError, read_equivalents, written
+from grading.coordinator.nbgrader_api import is_registered
+from grading.errors import EquivalentsFileError
+from grading.proof.equivalents import read_equivalents, written
 from grading.proof.runner import check, unproved
 
 from ..support.tiny_course import LESSONS, make_course
@@ -46,7 +47,7 @@ def faults(course: Path) -> list[str]:
 
 def test_a_survivor_blocks_and_file_fault_and_remedy_are_told(course, monkeypatch, capsys):
     monkeypatch.chdir(course)
-    assert main.main(["check", ONE]) == 1
+    assert main.main(["prove", ONE]) == 1
     told = capsys.readouterr()
     for mutant in SURVIVORS:
         assert f"✗ {HERE}/equivalent.toml: a mutant loses nothing: {mutant}\n" in told.out
@@ -82,7 +83,7 @@ def test_a_listed_mutant_without_a_reason_blocks_like_one_that_is_not_listed(cou
 def test_survivors_are_printed_as_the_list_has_them_with_the_reasons_that_are_known(course, monkeypatch, capsys):
     listing(course, sorted(SURVIVORS)[:1])
     monkeypatch.chdir(course)
-    assert main.main(["check", ONE, "--survivors"]) == 0
+    assert main.main(["prove", ONE, "--survivors"]) == 0
     told = capsys.readouterr().out
     assert told.startswith(f"# {HERE}/equivalent.toml\n")
     (course / HERE / "equivalent.toml").write_text(told)
@@ -98,7 +99,7 @@ def test_a_reason_is_offered_again_where_another_line_of_the_base_changed():
 @pytest.mark.parametrize("text", ["[[equivalent]]\nwhy = 3\nmutants = ['a']", "[[equivalent]]\nmutants = []", "why"])
 def test_a_list_of_another_shape_is_refused(tmp_path, text):
     (tmp_path / "equivalent.toml").write_text(text)
-    with pytest.raises(MisshapenError, match="is no list of groups"):
+    with pytest.raises(EquivalentsFileError, match="is no list of groups"):
         read_equivalents(tmp_path)
 
 
@@ -126,11 +127,11 @@ def test_what_is_proved_is_released_and_needs_no_new_proof_until_it_changes(cour
     monkeypatch.chdir(course)
     assert main.main(["release", ONE]) == 1
     assert "nothing was released" in capsys.readouterr().err
-    assert not knows(course, ONE)
+    assert not is_registered(course, ONE)
     listing(course, SURVIVORS)
     assert main.main(["release", ONE]) == 0
-    assert "Not proved as they are now: 01_double" in capsys.readouterr().out
-    assert knows(course, ONE)
+    assert "Not proved in their present form: 01_double" in capsys.readouterr().out
+    assert is_registered(course, ONE)
     assert main.main(["release", ONE]) == 0
     assert "Not proved" not in capsys.readouterr().out
     assert unproved(course, LESSONS) == [LESSONS[1]]
@@ -152,17 +153,17 @@ def test_what_changed_or_failed_is_proved_again_and_the_rest_where_that_is_asked
     )
     monkeypatch.chdir(course)
     listing(course, SURVIVORS)
-    assert main.main(["check", ONE]) == 0
+    assert main.main(["prove", ONE]) == 0
     assert one in capsys.readouterr().out
-    assert main.main(["check", ONE]) == 0
+    assert main.main(["prove", ONE]) == 0
     assert capsys.readouterr().out == kept
     for _ in range(2):  # a mutant of the other's survives
-        assert main.main(["check", *LESSONS]) == 1
+        assert main.main(["prove", *LESSONS]) == 1
         told = capsys.readouterr().out
         assert told.startswith(kept) and other in told and one not in told
     rewrite(course / HERE / "mistakes.py", "return x * x", "return x ** 2")
-    assert main.main(["check", ONE]) == 0
+    assert main.main(["prove", ONE]) == 0
     assert one in capsys.readouterr().out
     for asked in (["--again"], ["--exercise", "double"], ["--verbose"]):
-        assert main.main(["check", ONE, *asked]) == 0
+        assert main.main(["prove", ONE, *asked]) == 0
         assert one in capsys.readouterr().out

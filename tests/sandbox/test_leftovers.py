@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grading.judge.kernel.session import KernelDied
+from grading.errors import KernelDied
 from grading.sandbox import Policy
 from grading.sandbox.launch import ForkServer, server
 from grading.sandbox.policy import SandboxLost

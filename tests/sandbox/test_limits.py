@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grading.judge.kernel.session import KernelDied
+from grading.errors import KernelDied
 from grading.sandbox.launch import server
 from grading.sandbox.policy import Policy, exit_reason
 

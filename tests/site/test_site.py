@@ -16,8 +16,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
-from grading.course_dir.paths import CONFIG, CourseError
-from grading.site.build import SiteError, build_site
+from grading.course_dir.paths import CONFIG
+from grading.errors import CourseError, SiteError
+from grading.site.build import build_site
+
+from ..conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +59,15 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = root / "docs" / "site"
     own.mkdir(parents=True)
     (own / "index.md").write_text("# Two lessons\n\nRead them.\n")
-    (own / "glossary.md").write_text("# Glossary\n\nVector\n: A list of numbers.\n")
+    shutil.copy(ROOT / "docs" / "glossary.md", root / "docs")
     (root / "docs" / "course.md").write_text("# The road through\n\nOne, then the other.\n")
     (root / CONFIG).write_text("c = get_config()\n")
+    (root / "grader_tests" / "01_alike").mkdir(parents=True)
+    (root / "grader_tests" / "01_alike" / "__init__.py").write_text("EXERCISES = ()\n")
+    reports = root / "build" / "reports"
+    reports.mkdir(parents=True)
+    (reports / "strength.md").write_text("# How strong\n\n![a picture](tolerances.png)\n")
+    shutil.copy(ROOT / "docs" / "images" / "tolerances.png", reports)
     build_site(root, root / "site", Console(quiet=True), workers=2)
     return root
 
@@ -84,8 +93,11 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     for told in ("Two lessons", "How alike?", "Is one vector like another?", "about 5 minutes", "What comes next"):
         assert told in words
     assert not re.search(r"\d\. How alike", words)  # lessons have their own numbers, from 0
-    assert (course / "site" / "glossary.html").is_file()
+    glossary = parsed(course / "site" / "glossary.html")
+    assert {"for-learners", "for-maintainers"} <= {element.get("id") for element in glossary.iter()}
     assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
+    assert "All mistakes that the graders know" in (course / "site" / "mistakes.html").read_text(encoding="utf-8")
+    assert 'alt="a picture"' in (course / "site" / "strength.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.long

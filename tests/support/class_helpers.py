@@ -17,10 +17,10 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
-from grading.coordinator.demo_class import right, write_answers
+from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.coordinator.nbgrader_api import configuration
 from grading.exercises.lesson import load_lesson
-from grading.gradebook.store import kept
+from grading.gradebook.store import stored_grades
 
 
 class Heard(Console):
@@ -37,7 +37,7 @@ class Heard(Console):
 def solved(root: Path, lesson: str, **answers: str) -> nbformat.NotebookNode:
     """The release with right answers, but for those given."""
     release = nbformat.read(root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
-    known = right(load_lesson(root / "grader_tests" / lesson), 0)
+    known = correct_answers(load_lesson(root / "grader_tests" / lesson), 0)
     return write_answers(release, known | answers)
 
 
@@ -79,7 +79,9 @@ def everything(root: Path) -> dict[str, Any]:
             for a in gradebook.assignments
             for s in gradebook.assignment_submissions(a.name)
         }
-        found = {one.student: (one.digest, one.made_of["submission"], dict(one.verdicts)) for one in kept(gradebook)}
+        found = {
+            one.student: (one.digest, one.made_of["submission"], dict(one.verdicts)) for one in stored_grades(gradebook)
+        }
     return {"files": files, "rows": rows, "kept": found}
 
 

@@ -28,7 +28,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from grading.coordinator.demo_class import right, write_answers
+from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import grade_id
 
@@ -103,7 +103,7 @@ class Submission:
     def notebook(self, release: NotebookNode) -> NotebookNode:
         """The released notebook with this case's answers, cells and edits."""
         lesson = load_lesson(ROOT / "grader_tests" / self.lesson)
-        answers = right(lesson, 0) if self.others == "right" else {}
+        answers = correct_answers(lesson, 0) if self.others == "right" else {}
         extra: list[tuple[str, str, str]] = []
         for title, code in _cells(self.path / "answers.py"):
             place, _, name = title.rpartition(" ")

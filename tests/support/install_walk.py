@@ -38,10 +38,10 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from packaging.requirements import Requirement
 
-from grading.authoring.student_install import Origin
+from grading.authoring.student_install import PackageSource
 from grading.authoring.student_repo import make_wheel, publish
-from grading.coordinator.demo_class import right, write_answers
-from grading.course_dir.paths import lessons
+from grading.coordinator.demo_class import correct_answers, write_answers
+from grading.course_dir.paths import list_lessons
 from grading.exercises.lesson import load_lesson
 
 ROOT = Path(__file__).parents[2]
@@ -200,7 +200,7 @@ def published(root: Path) -> Iterator[tuple[Path, Counter[str]]]:
     with ExitStack() as stack:
         wheels, folder = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
         at = stack.enter_context(served(wheels, fetched))
-        publish(root, folder, Origin(version("attention-course"), f"{at}/{make_wheel(wheels, {}).name}"))
+        publish(root, folder, PackageSource(version("attention-course"), f"{at}/{make_wheel(wheels, {}).name}"))
         yield folder, fetched
 
 
@@ -209,7 +209,7 @@ def road(python: Path, names: list[str], root: Path = ROOT) -> Iterator[Walked]:
     with published(root) as (folder, fetched):
         for name in names:
             notebook = nbformat.read(folder / f"{name}.ipynb", as_version=4)
-            solved = write_answers(notebook, right(load_lesson(root / "grader_tests" / name), 0))
+            solved = write_answers(notebook, correct_answers(load_lesson(root / "grader_tests" / name), 0))
             for state, one in (("untouched", notebook), ("solved", solved)):
                 yield walk(python, one, name, state, fetched)
 
@@ -241,7 +241,7 @@ def main(arguments: list[str]) -> int:
     python = environment(asked.folder, wanted)
     print(f"{asked.shape}: {versions(python)}", flush=True)
     failed = course_tests(python) if asked.shape == "lowest" else 0
-    for one in road(python, lessons(ROOT, asked.lessons)):
+    for one in road(python, list_lessons(ROOT, asked.lessons)):
         print(one, flush=True)
         failed = failed or int(bool(one.error))
     return failed

@@ -30,10 +30,10 @@ import psutil
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from grading.coordinator.classroom import release_lessons
 from grading.coordinator.demo_class import hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores, ungraded
-from grading.gradebook.store import kept
+from grading.coordinator.release import release_lessons
+from grading.gradebook.store import stored_grades
 
 from .dask_cluster import Running
 from .tiny_course import LESSONS, make_course
@@ -101,7 +101,7 @@ def one_round(root: Path, chance: random.Random, longest: float, cluster: Runnin
 def true_grades(root: Path, where: str) -> dict[str, str]:
     """Who is graded, and when; asserts that every place that shows grades shows these, and they are right."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "attention") as gradebook:
-        found = {one.student: one.graded_at.isoformat() for one in kept(gradebook, LESSON)}
+        found = {one.student: one.graded_at.isoformat() for one in stored_grades(gradebook, LESSON)}
     points = {student: score for (student, _), (score, _) in scores(root).items()}
     assert points == {student: CLASS[student][1] for student in found}, where
     assert {student for student, _ in ungraded(root)} == CLASS.keys() - found.keys(), where

@@ -12,14 +12,14 @@ from types import FrameType, TracebackType
 import torch
 
 from ...harness.errors import is_theirs
-from ...report import Aside
+from ...report import CodeNote
 from .advice import help_with
 
 WHERE = "Where it was raised:"
 LINES = 6  # of the learner's that are shown, the last ones
 
 
-def explained(error: BaseException) -> Aside | None:
+def explained(error: BaseException) -> CodeNote | None:
     """The learner's own lines through which an exception passed, what stood in the last one, and a word of help;
     None for an exception that the learner's code raises on purpose, or that passed through none of it."""
     passed = [(frame, number) for frame, number in _frames(error.__traceback__) if is_theirs(frame.f_code.co_filename)]
@@ -31,7 +31,7 @@ def explained(error: BaseException) -> Aside | None:
     cut = ["…", *lines[-LINES:]] if len(lines) > LINES else lines
     found = [f"    {name} is {what}" for name, what in _standing_in(*passed[-1])]
     helping = help_with(str(error))
-    return Aside(helping or WHERE, "\n".join([*cut, *found]))
+    return CodeNote(helping or WHERE, "\n".join([*cut, *found]))
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from ..ipython_history import last_cells
+from ..ipython_history import recent_cells
 
 NEAR = 0.75  # of 1, how alike two names must be
 
 
-def mistaken(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[str]) -> tuple[str, str]:
+def explain_misuse(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[str]) -> tuple[str, str]:
     """The exercise that was meant (or `name`) and what is wrong with `f`, in words; no words: nothing is.
 
     `name` is the exercise that `f` is bound to, or its own name; `names` are the learner's.
@@ -25,7 +25,7 @@ def mistaken(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[st
             f"`{name}` is {kind} now, and no function: a cell has given its name to something else. Take another name "
             f"there, and run the cell with your `{name}` again."
         )
-    called = re.search(r"\bcheck\(\s*(\w+)\s*\(", next(iter(last_cells()), ""))
+    called = re.search(r"\bcheck\(\s*(\w+)\s*\(", next(iter(recent_cells()), ""))
     if not callable(f) and called and called[1] in exercises:
         meant = called[1]
         return meant, f"This is what `{meant}` returned, {kind}. `check` calls it by itself: write `check({meant})`."
@@ -34,7 +34,7 @@ def mistaken(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[st
             name,
             f"`check` takes the function itself, as in `check({next(iter(exercises), 'softmax')})`, and got {kind}.",
         )
-    near = nearest(name, exercises)
+    near = closest_name(name, exercises)
     if near:
         return (
             near,
@@ -43,18 +43,18 @@ def mistaken(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[st
     return name, ""
 
 
-def nearest(name: str, exercises: Iterable[str]) -> str:
+def closest_name(name: str, exercises: Iterable[str]) -> str:
     """The exercise that is called nearly so; empty where none is."""
     lower = {one.lower(): one for one in exercises}
     return lower[found[0]] if (found := get_close_matches(name.lower(), lower, 1, NEAR)) else ""
 
 
-def misnamed(exercise: str, names: Mapping[str, Any], exercises: Iterable[str]) -> str:
+def suggest_rename(exercise: str, names: Mapping[str, Any], exercises: Iterable[str]) -> str:
     """What to say of a function of the learner's whose name is nearly that of `exercise`; empty: there is none."""
     known = set(exercises)
     for name, value in names.items():
         theirs = callable(value) and getattr(value, "__module__", "") == names.get("__name__")
-        if theirs and name not in known and nearest(name, [exercise]):
+        if theirs and name not in known and closest_name(name, [exercise]):
             return (
                 f"There is a `{name}`: is it meant to be `{exercise}`? Then change its name, and run both cells again."
             )

@@ -13,7 +13,7 @@ from ...harness.program import Observation
 from ...harness.serialization import Node
 
 
-def slip(name: str, seen: Sequence[Observation]) -> str:
+def common_error_hint(name: str, seen: Sequence[Observation]) -> str:
     """What outcomes of the answer `name` tell, the most frequent of it, as a sentence for the learner; "": nothing that
     is known here."""
     said = [_said(name, one) for one in seen]

@@ -11,25 +11,26 @@ import warnings
 from typing import Any
 
 from ...report import shell
-from ..ipython_history import last_cells
+from ..ipython_history import recent_cells
 
 
-def notice(name: str, f: Any) -> str:
+def stale_cell_warning(name: str, f: Any) -> str:
     """What to know before one reads a report on `f`, which answers the exercise `name`; empty: nothing."""
-    written = next((cell for cell in last_cells() if _defines(cell, name)), None)
+    written = next((cell for cell in recent_cells() if _defines(cell, name)), None)
     if written is None:
         return ""
     readable = shell().transform_cell(written)
     if wrong := _unreadable(readable, len(written) - len(written.lstrip("\n"))):
-        return f"The cell with `{name}` did not run: {wrong}. Mend it and run it again; {_judged(f)}."
+        return f"The cell with `{name}` did not run: {wrong}. Mend it and run it again; {_what_was_checked(f)}."
     if _is_placeholder(f) or _source(f, name) not in ("", readable.strip()):
         return (
-            f"The last cell with `{name}` failed before it came to it. Run it again and read its error; {_judged(f)}."
+            f"The last cell with `{name}` failed before it came to it. Run it again and read its error; "
+            f"{_what_was_checked(f)}."
         )
     return ""
 
 
-def _judged(f: Any) -> str:
+def _what_was_checked(f: Any) -> str:
     return "nothing was there to be judged" if _is_placeholder(f) else "what is judged here is what was there before"
 
 

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grading.grader.cell_code import parse
-from grading.grader.source_analysis import Source, free_names
+from grading.grader.source_analysis import NotebookSource, free_names
 
 
 @dataclass
-class Cell:
+class ExecutedCell:
     """A cell that was to be run. given: the lesson's own, as it was released; finished: it came to its end."""
 
     code: str
-    given: bool = False
-    finished: bool = True
+    from_lesson: bool = False
+    completed: bool = True
 
 
-def names_needed(source: Source, name: str) -> list[str]:
+def names_needed(source: NotebookSource, name: str) -> list[str]:
     """The notebook's names that the answer `name` uses, directly or through others, and its own.
 
     Definitions and imports; but not what is imported from the course, which is there to look at answers.
@@ -30,7 +30,9 @@ def names_needed(source: Source, name: str) -> list[str]:
     return sorted(reached | (used & imported))
 
 
-def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -> Iterator[str]:
+def cells_needed(
+    cells: Iterable[ExecutedCell], source: NotebookSource, name: str, definitions_only: bool
+) -> Iterator[str]:
     """Code of the cells in which the answer `name` can be judged apart from the rest of its notebook.
 
     These are the lesson's own cells, the answer's, and those that define what the answer reaches; of all others the
@@ -40,7 +42,7 @@ def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -
     for cell in cells:
         tree = parse(cell.code)
         defined = _defined(tree)
-        if name in defined or (cell.given and cell.finished) or (defined & reached and not bare):
+        if name in defined or (cell.from_lesson and cell.completed) or (defined & reached and not definitions_only):
             yield cell.code
         else:
             kept = [s for s in (tree.body if tree else ()) if _imports(s) or _defined(s) & reached]
@@ -49,8 +51,8 @@ def cells_needed(cells: Iterable[Cell], source: Source, name: str, bare: bool) -
 
 
 def _defined(tree: ast.AST | None) -> set[str]:
-    source = Source([])
-    source.note(tree)
+    source = NotebookSource([])
+    source.add(tree)
     return set(source.definitions)
 
 

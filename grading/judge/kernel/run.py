@@ -16,15 +16,15 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from course.harness.program import Observation, Program
+from grading.errors import KernelDied, NoAnswer
 from grading.exercises.exercise import Exercise
-from grading.grader.codec import NoAnswer
-from grading.grader.grade_exercise import examine
-from grading.grader.source_analysis import Source
+from grading.grader.grade_exercise import grade_exercise
+from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 
-from .dependencies import Cell, cells_needed, names_needed
+from .dependencies import ExecutedCell, cells_needed, names_needed
 from .outputs import CellRun
-from .session import KernelDied, Session
+from .session import Session
 
 MAX_RESTARTS = 8  # for one exercise
 NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError
@@ -33,7 +33,7 @@ STATE_SECONDS = 5.0
 # an answer), torch's settings and a product, where modules are found, whether the standard descriptors are open, and
 # what of torch and of the course was replaced by the notebook's own
 STATE = """(lambda names, torch, os, sys, builtins: str((
-    [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.checking"],
+    [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.session"],
     torch.get_default_dtype(), torch.ones(2, 3) @ torch.ones(3, 1), torch.ones(1).device,
     torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled(),
     sys.path, sys.meta_path, len(sys.path_hooks), sys.getrecursionlimit(), os.getcwd(),
@@ -52,7 +52,7 @@ class NotebookRun:
 
     def __init__(self, session: Session, seconds: float, given: Container[str] = ()) -> None:
         self.session, self.given = session, given
-        self.cells: list[Cell] = []
+        self.cells: list[ExecutedCell] = []
         self._until = session.spent + seconds
         self._whole = True  # whether all cells so far have run in the present kernel, but for those without an end
         self._restarts = 0
@@ -64,24 +64,24 @@ class NotebookRun:
 
     def code(self, code: str, given: bool = False) -> tuple[list[NotebookNode], int | None]:
         """Outputs and execution count of one cell."""
-        cell = Cell(code, given)
+        cell = ExecutedCell(code, given)
         try:
             if code.strip():
                 self._revive()
                 ran = self.session.run(code, self._at_most(self.session.limits.cell))
-                cell.finished = not ran.note
+                cell.completed = not ran.note
                 return ran.outputs + ([_told(f"This cell was {ran.note}.")] if ran.note else []), ran.count
         except (KernelDied, NoAnswer) as error:
-            cell.finished = False
+            cell.completed = False
             return [_told(f"This cell was not finished: {error}.")], None
         finally:
             self.cells.append(cell)
         return [], None
 
-    def judge(self, exercise: Exercise, source: Source, **settings: Any) -> ExerciseVerdict:
+    def judge(self, exercise: Exercise, source: NotebookSource, **settings: Any) -> ExerciseVerdict:
         """The verdict on the answer as it stands after the cells so far. `settings`: what `examine` takes besides."""
         self._restarts = 0
-        verdict = examine(exercise, self._ask_whole, source=source, **settings)
+        verdict = grade_exercise(exercise, self._ask_whole, source=source, **settings)
         names = names_needed(source, exercise.name)
         if verdict.earned >= exercise.points or verdict.not_allowed or self._sound(names):
             return verdict
@@ -91,7 +91,7 @@ class NotebookRun:
             return verdict
         if not self.session.alive:
             return verdict
-        again = examine(exercise, partial(self._ask_apart, codes, names), source=source, **settings)
+        again = grade_exercise(exercise, partial(self._ask_apart, codes, names), source=source, **settings)
         return max(verdict, again, key=lambda one: (one.earned, one.status != "not started"))
 
     def _ask_whole(self, programs: Programs) -> Answers:
@@ -129,7 +129,7 @@ class NotebookRun:
             raise NoAnswer(str(error)) from None
         return [_without_ending(one) for one in seen]
 
-    def _set_apart(self, name: str, source: Source, names: list[str]) -> list[str]:
+    def _set_apart(self, name: str, source: NotebookSource, names: list[str]) -> list[str]:
         """Start a kernel with what an answer needs and nothing that spoils it, if that can be; what has run in it."""
         codes: list[str] = []
         for bare in (False, True):
@@ -161,11 +161,11 @@ class NotebookRun:
             self.session.start()
             self._whole = True
             for cell in self.cells:
-                if cell.finished:
+                if cell.completed:
                     try:
-                        cell.finished = not self._replay(cell.code).note
+                        cell.completed = not self._replay(cell.code).note
                     except KernelDied:
-                        cell.finished = False
+                        cell.completed = False
                         break
 
     def _replay(self, code: str) -> CellRun:

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, NoReturn
 from jupyter_client.manager import KernelManager
 
 from course.harness.program import Observation, Program
+from grading.errors import ConnectionBroken, KernelDied, KernelStarved, MalformedReply, NoAnswer
 from grading.grader import codec
-from grading.grader.codec import NoAnswer
 from grading.sandbox.policy import SandboxLost
 
 from . import zmtp
@@ -48,14 +48,6 @@ class Message(NamedTuple):
     parent: str
     content: bytes
     size: int
-
-
-class KernelDied(Exception):
-    """The kernel is gone. The message says why, in words for the learner."""
-
-
-class Starved(Exception):
-    """The machine kept a kernel from running, so that nothing is known of what it was asked."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +151,8 @@ class Session:
         """Have programs run in the kernel, together in `seconds`. Raises NoAnswer, and KernelDied where there is no
         kernel after it."""
         try:
-            return codec.read(self.evaluate(codec.expression(programs), seconds), len(programs))
-        except codec.Malformed:
+            return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
+        except MalformedReply:
             raise NoAnswer("the kernel gave no readable answer") from None
 
     def evaluate(self, expression: str, seconds: float) -> Any:
@@ -249,7 +241,7 @@ class Session:
                     break
                 if watch.wall > PATIENCE * max(seconds, GRACE):
                     self.stop()
-                    raise Starved(f"the machine was too busy: in {watch.wall:.0f} seconds the kernel hardly ran")
+                    raise KernelStarved(f"the machine was too busy: in {watch.wall:.0f} seconds the kernel hardly ran")
                 looked = watch.wall
             for one in self._messages():
                 if one.kind in ("execute_reply", "kernel_info_reply"):
@@ -270,7 +262,7 @@ class Session:
                     if (message := self._read(parts)) is not None:
                         yield message
                 channel.flush()
-            except zmtp.Broken as broken:
+            except ConnectionBroken as broken:
                 self._give_up(self._why_gone(str(broken)))
 
     def _read(self, parts: list[bytes]) -> Message | None:

@@ -14,15 +14,13 @@ import selectors
 import socket
 from collections.abc import Iterable, Iterator
 
+from ...errors import ConnectionBroken
+
 AT_ONCE = 2**18  # bytes that are read before they are looked at
 MAX_FRAMES = 64  # of one message; Jupyter's have six, and one for each buffer of a widget
 GREETING = 64  # bytes
 MORE, LONG, COMMAND = 1, 2, 4  # flags of a frame
 NULL = b"NULL".ljust(20, b"\0")
-
-
-class Broken(Exception):
-    """There is no more to be read: the other side closed the connection, or what it sent is not to be read."""
 
 
 class Incoming:
@@ -41,7 +39,7 @@ class Incoming:
         self._bytes += data
 
     def messages(self) -> Iterator[list[bytes]]:
-        """Whole messages, as lists of frames. Raises Broken."""
+        """Whole messages, as lists of frames. Raises ConnectionBroken."""
         if not self._greeted and len(self._bytes) >= GREETING:
             self._greet(self._cut(0, GREETING))
         while self._greeted and (frame := self._frame()):
@@ -51,14 +49,14 @@ class Incoming:
                 continue
             self._frames.append(content)
             if len(self._frames) > MAX_FRAMES:
-                raise Broken("a message of too many frames")
+                raise ConnectionBroken("a message of too many frames")
             if not flags & MORE:
                 whole, self._frames = self._frames, []
                 yield whole
 
     def _greet(self, greeting: bytes) -> None:
         if greeting[0] != 0xFF or not greeting[9] & 1 or greeting[10] < 3 or greeting[12:32] != NULL:
-            raise Broken("no greeting of ZMTP 3")
+            raise ConnectionBroken("no greeting of ZMTP 3")
         self._greeted = True
 
     def _frame(self) -> tuple[int, bytes] | None:
@@ -68,7 +66,7 @@ class Incoming:
             return None
         size = int.from_bytes(self._bytes[1:start], "big")
         if size + sum(map(len, self._frames)) > self.most:
-            raise Broken("a message that is too large")
+            raise ConnectionBroken("a message that is too large")
         if len(self._bytes) < start + size:
             return None
         flags = self._bytes[0]
@@ -118,16 +116,16 @@ class Channel:
             self._outgoing.clear()
 
     def receive(self) -> Iterator[list[bytes]]:
-        """The messages that are there now, of a bounded number of bytes. Raises Broken."""
+        """The messages that are there now, of a bounded number of bytes. Raises ConnectionBroken."""
         try:
             data = self.socket.recv(AT_ONCE)
         except BlockingIOError:
             pass
         except OSError as error:
-            raise Broken("the connection is lost") from error
+            raise ConnectionBroken("the connection is lost") from error
         else:
             if not data:
-                raise Broken("the connection was closed")
+                raise ConnectionBroken("the connection was closed")
             self._incoming.feed(data)
         yield from self._incoming.messages()
 

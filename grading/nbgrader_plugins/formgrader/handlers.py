@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, PrefixLoader
+from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, PrefixLoader, pass_context
+from jinja2.runtime import Context
 from jupyter_server.utils import url_path_join
 from nbgrader.server_extensions.formgrader.base import BaseApiHandler, check_notebook_dir, check_xsrf
 from tornado import web
 from tornado.ioloop import IOLoop
 
+from ...notebooks.sanitize_html import from_markdown
 from .background import Grading
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -71,9 +73,15 @@ def _with_the_panel(settings: dict[str, Any]) -> None:
 
 
 def _with_formulas(settings: dict[str, Any]) -> None:
-    """Submissions are shown with the MathJax that jupyter_server_mathjax serves here, where it is switched on."""
-    exporter, mathjax = settings.get("nbgrader_exporter"), settings.get("mathjax_url")
-    if exporter is not None and mathjax:
-        environment = exporter.environment
-        environment.globals["local_mathjax"] = url_path_join(settings["base_url"], mathjax)
-        environment.loader = ChoiceLoader([FileSystemLoader(TEMPLATES / "notebook"), environment.loader])
+    """Render Markdown in the formgrader as the feedback page does: with MathML, and no script for formulas."""
+    exporter = settings.get("nbgrader_exporter")
+    if exporter is not None:
+        theirs: BaseLoader = exporter.environment.loader
+        ours = FileSystemLoader(TEMPLATES / "notebook")
+        exporter.environment.loader = ChoiceLoader([ours, PrefixLoader({"nbgrader": theirs}), theirs])
+        exporter.register_filter("markdown2html", _markdown)
+
+
+@pass_context
+def _markdown(context: Context, source: str) -> str:
+    return from_markdown(source, context.get("cell", {}).get("attachments"))

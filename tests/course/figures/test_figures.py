@@ -108,8 +108,8 @@ def test_a_figure_without_a_description_is_refused_and_closed(displayed, alt):
 
 
 def test_a_described_figure_needs_no_other_words_and_takes_them(displayed):
-    figures.show(figures.described(a_map(), "two by two"))
-    figures.show(figures.described(a_map(), "two by two"), alt="four cells")
+    figures.show(figures.with_alt_text(a_map(), "two by two"))
+    figures.show(figures.with_alt_text(a_map(), "two by two"), alt="four cells")
     assert [bundle["text/plain"] for bundle in displayed] == ["two by two", "four cells"]
     assert [Page(bundle["text/html"]).attributes("img")["alt"] for bundle in displayed] == ["two by two", "four cells"]
 

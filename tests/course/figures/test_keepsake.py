@@ -9,16 +9,16 @@ import pytest
 
 from course import figures, keepsake
 from course.figures.keepsake import FILE
-from course.notebook import checking
-from course.notebook.saved_progress import Known
+from course.notebook import catalog, session
+from course.notebook.saved_progress import ExerciseProgress
 
 
 @pytest.fixture
 def learner(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTENTION_MEMORY", str(tmp_path / "progress.json"))
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
-    return checking.notebook.memory
+    monkeypatch.setattr(session, "current", session.Session())
+    return session.current.store
 
 
 def drawn() -> None:
@@ -26,12 +26,12 @@ def drawn() -> None:
 
 
 def test_it_tells_what_was_built_and_needs_nothing_from_elsewhere(learner, capsys):
-    learner.note("02_softmax", "softmax", Known("passes", 7.0, True))
-    learner.note("02_softmax", "entropy", Known("wrong", 1.0, True))
-    learner.note("03_queries_keys_values", "embed", Known("wrong", 1.0))
+    learner.record("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
+    learner.record("02_softmax", "entropy", ExerciseProgress("wrong", 1.0, True))
+    learner.record("03_queries_keys_values", "embed", ExerciseProgress("wrong", 1.0))
     drawn()
     out = capsys.readouterr().out
-    total = sum(len(checking.exercises_of(lesson)) for lesson in checking.lessons())
+    total = sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
     assert f"2 of {total} functions" in out
     assert FILE in out
     page = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(Path(FILE).read_text())
@@ -46,7 +46,7 @@ def test_nothing_is_written_before_anything_was_built_or_where_nothing_is_rememb
     drawn()
     assert not Path(FILE).exists()
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
-    checking.notebook.memory.note("02_softmax", "softmax", Known("passes", 7.0, True))
+    monkeypatch.setattr(session, "current", session.Session())
+    session.current.store.record("02_softmax", "softmax", ExerciseProgress("passes", 7.0, True))
     drawn()
     assert not Path(FILE).exists()

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.harness.allocation_probe import Making
+from course.harness.allocation_probe import AllocationProbe
 
 
 def test_the_largest_tensor_is_noted_though_it_is_gone_again():
-    with Making() as making:
+    with AllocationProbe() as making:
         torch.softmax(torch.randn(6, 4) @ torch.randn(4, 30), dim=-1).sum()
     assert (making.shape, making.most) == ((6, 30), 180)
 
 
 def test_a_view_counts_what_it_looks_at_and_a_mask_nothing():
-    with Making() as making:
+    with AllocationProbe() as making:
         torch.ones(8, 1).expand(8, 1000)
         torch.ones(50, 50, dtype=torch.bool).triu(1)
     assert making.most == 8
@@ -32,6 +32,6 @@ def test_a_view_counts_what_it_looks_at_and_a_mask_nothing():
 )
 def test_multiplications_are_counted_in_any_spelling(product):
     a, b = torch.randn(2, 3, 5), torch.randn(2, 5, 7)
-    with Making() as making:
+    with AllocationProbe() as making:
         product(a, b)
     assert making.products == 2 * 3 * 5 * 7

@@ -8,8 +8,8 @@ import sys
 import pytest
 import torch
 
-from course.harness.bytecode import seal, unsealed
-from course.harness.errors import describe
+from course.harness.bytecode import compile_stand_in, load_stand_in
+from course.harness.errors import exception_to_record
 from grading.exercises.lesson import load_lesson
 
 from ...support.corpus import ROOT
@@ -43,7 +43,7 @@ def empty():
 
 def opened(text: str) -> dict[str, object]:
     names = {"torch": torch}
-    exec(unsealed(seal(text)), names)
+    exec(load_stand_in(compile_stand_in(text)), names)
     return names
 
 
@@ -61,7 +61,7 @@ def test_neither_source_nor_docstrings_nor_lines_are_there():
             inspect.getsource(one)
     code = names["right"].__code__
     assert {line for _, _, line in code.co_lines()} <= {1, None}
-    held = repr(unsealed(seal(TEXT)).co_consts) + repr(code.co_consts)
+    held = repr(load_stand_in(compile_stand_in(TEXT)).co_consts) + repr(code.co_consts)
     assert not any(words in held for words in ("how it is done", "and so does", "and this", "docstring", ".py"))
 
 
@@ -70,21 +70,21 @@ def test_the_line_of_an_error_in_it_is_the_learners_own():
     try:
         names["right"](torch.tensor(1.0))
     except ValueError as error:
-        told = describe(error)
+        told = exception_to_record(error)
     assert told["message"].startswith("x has no dimension")
     assert "raise" not in told["line"]
 
 
 def test_another_python_is_told(monkeypatch):
-    sealed = seal("x = 1")
+    sealed = compile_stand_in("x = 1")
     monkeypatch.setattr("importlib.util.MAGIC_NUMBER", b"\0\0\r\n")
     with pytest.raises(ValueError, match="version of Python"):
-        unsealed(sealed)
+        load_stand_in(sealed)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "grader_tests").glob("[0-9]*/")), ids=lambda path: path.name)
 def test_every_oracle_can_be_sealed_and_says_nothing_of_itself(path):
     for exercise in load_lesson(path).exercises.values():
         names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": sys.modules["math"]}
-        exec(unsealed(exercise.sealed), names)
+        exec(load_stand_in(exercise.sealed), names)
         assert callable(names[exercise.name])

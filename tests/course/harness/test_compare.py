@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course.harness.compare import Finding, Reference, compare
-from course.harness.diagnose import Known, diagnose
+from course.harness.diagnose import MistakeOutcomes, diagnose
 from course.harness.program import Observation, Program
 from course.harness.runner import observe
 from course.harness.serialization import Node
@@ -67,7 +67,7 @@ def test_the_items_of_a_result_are_called_by_their_names_where_they_are_as_many(
 def test_a_wrong_result_is_told_by_its_first_rung(rung, wrong):
     finding = compare(seen(wrong, X), reference(right, X))
     assert finding is not None
-    assert finding.rung == rung, finding
+    assert finding.stage == rung, finding
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_right_result_by_another_way_passes(other):
 
 
 def test_nothing_is_broadcast():
-    assert compare(seen(lambda x: x.sum(), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
-    assert compare(seen(lambda x: x.sum(-1, keepdim=True), X), reference(lambda x: x.sum(-1), X)).rung == "shape"
+    assert compare(seen(lambda x: x.sum(), X), reference(lambda x: x.sum(-1), X)).stage == "shape"
+    assert compare(seen(lambda x: x.sum(-1, keepdim=True), X), reference(lambda x: x.sum(-1), X)).stage == "shape"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_nothing_is_broadcast():
     ],
 )
 def test_right_values_with_a_wrong_gradient_miss_the_gradient_rung(wrong):
-    assert compare(seen(wrong, X, gradients=True), reference(right, X, gradients=True)).rung == "gradient"
+    assert compare(seen(wrong, X, gradients=True), reference(right, X, gradients=True)).stage == "gradient"
 
 
 def test_a_changed_argument_is_found_only_where_purity_is_judged():
@@ -105,14 +105,14 @@ def test_a_changed_argument_is_found_only_where_purity_is_judged():
         return torch.softmax(x.sub_(x.amax(-1, keepdim=True)), -1)
 
     assert compare(seen(in_place, X.clone()), reference(right, X)) is None
-    assert compare(seen(in_place, X.clone()), reference(right, X, check_unchanged=True)).rung == "unchanged"
+    assert compare(seen(in_place, X.clone()), reference(right, X, check_unchanged=True)).stage == "unchanged"
 
 
 def test_a_dict_is_the_same_in_any_order():
     one, other = (dict(sorted({"a": X, "b": X + 1, "c": {"d": 2.0, "e": 3}}.items(), reverse=r)) for r in (False, True))
     assert list(one) != list(other)
     assert compare(seen(lambda x: other, X), reference(lambda x: one, X)) is None
-    assert compare(seen(lambda x: other | {"a": X + 1, "b": X}, X), reference(lambda x: one, X)).rung == "values"
+    assert compare(seen(lambda x: other | {"a": X + 1, "b": X}, X), reference(lambda x: one, X)).stage == "values"
     told = Observation(values={"out": other})  # as a kernel may send it
     assert compare(told, reference(lambda x: one, X)) is None
 
@@ -136,7 +136,7 @@ def test_equal_infinities_are_right_and_others_are_not():
     scores = torch.tensor([[0.0, -torch.inf]])
     ref = reference(lambda x: torch.log_softmax(x, -1), scores)
     assert compare(seen(lambda x: torch.log_softmax(x, -1), scores), ref) is None
-    assert compare(seen(lambda x: torch.log(torch.softmax(x, -1) + 1e-9), scores), ref).rung == "values"
+    assert compare(seen(lambda x: torch.log(torch.softmax(x, -1) + 1e-9), scores), ref).stage == "values"
 
 
 def error(kind, text):
@@ -163,7 +163,7 @@ def error(kind, text):
 def test_an_error_must_be_of_its_type_and_name_the_argument_and_its_value(kind, text, rung):
     ref = reference(error(ValueError, "n_heads 3"), X, invalid_arguments={"n_heads": 3})
     finding = compare(seen(error(kind, text), X), ref)
-    assert (finding.rung if finding else None) == rung, finding
+    assert (finding.stage if finding else None) == rung, finding
 
 
 def test_a_subclass_of_the_error_will_do():
@@ -172,7 +172,7 @@ def test_a_subclass_of_the_error_will_do():
 
     ref = reference(error(ValueError, "x0"), X, invalid_arguments={"x0": X})
     assert compare(seen(error(Mine, "x0 has the shape (2, 3)"), X), ref) is None
-    assert compare(seen(error(Mine, "x0 has the shape (3, 2)"), X), ref).rung == "message"
+    assert compare(seen(error(Mine, "x0 has the shape (3, 2)"), X), ref).stage == "message"
 
 
 def test_no_finding_tells_an_expected_value():
@@ -184,7 +184,7 @@ def test_no_finding_tells_an_expected_value():
 
 def named(one, outcomes):
     """The mistake that is named for one wrong case, where every known mistake is wrong in it."""
-    known = [Known(name, seen_of_it, frozenset([0])) for name, seen_of_it in outcomes.items()]
+    known = [MistakeOutcomes(name, seen_of_it, frozenset([0])) for name, seen_of_it in outcomes.items()]
     found = diagnose([one], [Finding("values", "not right")], [[0]], known)
     return found.names[0] if found.names and found.sure else None
 
@@ -223,7 +223,7 @@ def test_the_value_of_a_tensor_names_it_as_well_as_its_shape():
 
     expected = reference(refuses(""), X, invalid_arguments={"x": X})
     assert compare(seen(refuses("x is {x}"), X), expected) is None
-    assert compare(seen(refuses("x is not {x.ndim}"), X), expected).rung == "message"
+    assert compare(seen(refuses("x is not {x.ndim}"), X), expected).stage == "message"
 
 
 def shares(x):
@@ -275,13 +275,13 @@ SLIPS = [
 
 @pytest.mark.parametrize(("function", "rung", "slip"), SLIPS)
 def test_a_slip_of_form_is_found_where_form_is_judged_and_nowhere_else(function, rung, slip):
-    assert compare(seen(slip, X), reference(function, X)).rung == rung
+    assert compare(seen(slip, X), reference(function, X)).stage == rung
     assert compare(seen(slip, X), reference(function, X, check_types=False)) is None
 
 
 @pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
 def test_half_precision_is_no_slip_of_form_but_wrong_numbers(dtype):
-    assert compare(seen(lambda x: shares(x).to(dtype), X), reference(shares, X, check_types=False)).rung == "values"
+    assert compare(seen(lambda x: shares(x).to(dtype), X), reference(shares, X, check_types=False)).stage == "values"
 
 
 @pytest.mark.parametrize("function", [shares, largest, is_large, count, mean, positive, total])
@@ -318,16 +318,16 @@ def test_a_slip_of_form_is_compared_with_the_tolerance_of_float32():
     by_float32 = reference(shares, x, check_types=False)
     assert compare(seen(rounding, x), by_float32) is None
     assert compare(seen(lambda x: rounding(x).double(), x), by_float32) is None
-    assert compare(seen(lambda x: rounding(x).double(), x), reference(shares, x)).rung == "values"
-    assert compare(seen(lambda x: shares(x) + 1e-3, x), by_float32).rung == "values"
-    assert compare(seen(lambda x: shares(x).half() + 0.1, X), reference(shares, X, check_types=False)).rung == "values"
+    assert compare(seen(lambda x: rounding(x).double(), x), reference(shares, x)).stage == "values"
+    assert compare(seen(lambda x: shares(x) + 1e-3, x), by_float32).stage == "values"
+    assert compare(seen(lambda x: shares(x).half() + 0.1, X), reference(shares, X, check_types=False)).stage == "values"
 
 
 def test_the_gradient_through_a_result_of_another_dtype_is_judged():
     exact = reference(shares, X, gradients=True, check_types=False)
     assert compare(seen(lambda x: shares(x).double(), X, gradients=True), exact) is None
     other = seen(lambda x: shares(x).double().detach() + 0 * x, X, gradients=True)
-    assert compare(other, exact).rung == "gradient"
+    assert compare(other, exact).stage == "gradient"
     assert compare(seen(lambda x: x.sum().item(), X), reference(total, X, check_types=False)) is None
 
 
@@ -337,8 +337,8 @@ def test_forms_are_put_right_within_tuples_and_dicts():
 
     other = seen(lambda x: {"a": [shares(x).double(), np.int64(count(x))]}, X)
     assert compare(other, reference(both, X, check_types=False)) is None
-    assert compare(other, reference(both, X)).rung == "type"
-    assert compare(seen(lambda x: {"a": (shares(x),)}, X), reference(both, X, check_types=False)).rung == "structure"
+    assert compare(other, reference(both, X)).stage == "type"
+    assert compare(seen(lambda x: {"a": (shares(x),)}, X), reference(both, X, check_types=False)).stage == "structure"
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_forms_are_put_right_within_tuples_and_dicts():
 )
 def test_a_wrong_answer_of_one_word_is_told(found, wanted, told):
     finding = compare(seen(lambda x: found, X), reference(lambda x: wanted, X))
-    assert (finding.rung, finding.text) == ("values", told)
+    assert (finding.stage, finding.text) == ("values", told)
 
 
 def test_where_all_is_zero_the_size_of_the_inputs_says_how_far_rounding_may_reach():
@@ -363,10 +363,10 @@ def test_where_all_is_zero_the_size_of_the_inputs_says_how_far_rounding_may_reac
     off = [lambda x, by=by: nothing(x) + by for by in (1e-6, 1e-5)]
     found = [compare(seen(one, X), reference(nothing, X, input_magnitude=4.0)) for one in off]
     assert found[0] is None
-    assert found[1].rung == "values"
-    assert compare(seen(off[0], X), reference(nothing, X, input_magnitude=0.0)).rung == "values"
+    assert found[1].stage == "values"
+    assert compare(seen(off[0], X), reference(nothing, X, input_magnitude=0.0)).stage == "values"
     in_float64 = [compare(seen(one, X.double()), reference(nothing, X.double(), input_magnitude=4.0)) for one in off]
-    assert [finding.rung for finding in in_float64] == ["values", "values"]
+    assert [finding.stage for finding in in_float64] == ["values", "values"]
     assert compare(
         seen(lambda x: x.sum() * 1e-8 + 1e-6, X), reference(lambda x: x.sum() * 1e-8, X, input_magnitude=4.0)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.harness.device_check import META, compare_place
+from course.harness.device_check import META, check_device
 from course.harness.helpers import HELPERS
 from course.harness.program import Program
 from course.harness.runner import observe
@@ -34,7 +34,7 @@ def asked(function, *inputs):
     ],
 )
 def test_what_keeps_to_the_device_is_right(keeping):
-    assert compare_place(asked(keeping)) is None
+    assert check_device(asked(keeping)) is None
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_keeps_to_the_device_is_right(keeping):
 )
 def test_what_reads_numbers_or_fails_otherwise_has_the_benefit_of_the_doubt(reading):
     assert asked(reading).raised is not None
-    assert compare_place(asked(reading)) is None
+    assert check_device(asked(reading)) is None
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_what_reads_numbers_or_fails_otherwise_has_the_benefit_of_the_doubt(read
     ],
 )
 def test_what_strays_from_the_device_is_told(straying):
-    finding = compare_place(asked(straying))
-    assert finding.rung == "device"
+    finding = check_device(asked(straying))
+    assert finding.stage == "device"
     assert "default device" in finding.text
 
 
@@ -80,7 +80,7 @@ def test_models_lie_where_their_inputs_do():
     state = {"table.weight": torch.zeros(5, 5)}
     bigram = Node("specimen", {"name": "Bigram", "kwargs": {"n_tokens": 5, "block_size": 3}, "state": state})
     for model in (slope, bigram):
-        assert compare_place(asked(lambda model, ids: model(ids), model, ids)) is None
+        assert check_device(asked(lambda model, ids: model(ids), model, ids)) is None
 
 
 def test_while_another_device_is_the_default_indices_may_lie_there_and_what_is_filled_may_not():

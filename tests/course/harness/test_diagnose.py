@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course.harness.compare import Finding
-from course.harness.diagnose import Diagnosis, Known, Tagged, diagnose
+from course.harness.diagnose import Diagnosis, MistakeOutcomes, TaggedFinding, diagnose
 from course.harness.program import Observation
 
 CRITERIA = [[0, 1], [2, 3], [4, 5], [6, 7]]
@@ -27,15 +27,17 @@ def wrong(row: str, right: str = "........") -> list[Finding | None]:
     return [None if sign == other else Finding("values", "wrong") for sign, other in zip(row, right, strict=True)]
 
 
-def known(name: str, *rows: str, when: str = "", right: str = "........") -> list[Known]:
+def known(name: str, *rows: str, when: str = "", right: str = "........") -> list[MistakeOutcomes]:
     found = [(row, frozenset(i for i, one in enumerate(wrong(row, right)) if one)) for row in rows]
-    return [Known(name, list(map(outcome, row)), misses, when) for row, misses in found]
+    return [MistakeOutcomes(name, list(map(outcome, row)), misses, when) for row, misses in found]
 
 
-def said(row: str, *mistakes: list[Known], right: str = "........", tags: dict[int, str] | None = None) -> Diagnosis:
+def said(
+    row: str, *mistakes: list[MistakeOutcomes], right: str = "........", tags: dict[int, str] | None = None
+) -> Diagnosis:
     findings = wrong(row, right)
     for i, tag in (tags or {}).items():
-        findings[i] = Tagged("values", "wrong", tag)
+        findings[i] = TaggedFinding("values", "wrong", tag)
     return diagnose(list(map(outcome, row)), findings, CRITERIA, [one for each in mistakes for one in each])
 
 
@@ -62,7 +64,7 @@ def test_half_of_what_was_lost_is_enough_and_less_is_hedged():
     assert said("11..7...", A) == Diagnosis(("a",), True, ("a", "", "", ""))
     less = said("11..7.7.", A)
     assert (less.names, less.sure) == (("a",), False)
-    assert less.in_words({"a": "You add."}) == "One thing may be this: You add."
+    assert less.to_sentence({"a": "You add."}) == "One thing may be this: You add."
 
 
 def test_a_mistake_that_loses_what_the_answer_earned_is_hedged():
@@ -86,7 +88,7 @@ def test_two_that_nothing_tells_apart_are_not_said():
 def test_two_at_once_are_both_said_the_one_that_explains_more_first():
     found = said("11.2....", B, A)
     assert (found.names, found.sure) == (("a", "b"), True)
-    assert found.in_words({"a": "You add.", "b": "You cut."}) == "Two things. First: You add. Second: You cut."
+    assert found.to_sentence({"a": "You add.", "b": "You cut."}) == "Two things. First: You add. Second: You cut."
 
 
 def test_where_both_are_wrong_at_once_it_may_be_like_neither():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course.harness.diagnose import same_outcome
-from course.harness.fingerprints import from_record, sketched, to_record
+from course.harness.fingerprints import fingerprint, from_record, to_record
 from course.harness.program import Observation
 from course.harness.serialization import Node, pack, unpack
 
@@ -19,7 +19,7 @@ def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 def kept(value: object) -> Observation:
     """The sketch of a result, as it comes back from a file."""
-    return from_record(unpack(pack(to_record(sketched(Observation({"result": value}))))))
+    return from_record(unpack(pack(to_record(fingerprint(Observation({"result": value}))))))
 
 
 X = drawn(4, 5, 6)
@@ -79,14 +79,14 @@ def test_numbers_whose_sums_are_too_large_are_alike_to_themselves_and_to_nothing
 
 def test_an_error_is_its_type_and_message_and_no_line_is_kept():
     raised = {"type": "ValueError", "bases": ["ValueError"], "message": "no", "line": "raise ValueError('no')"}
-    record = to_record(sketched(Observation(raised=raised)))
+    record = to_record(fingerprint(Observation(raised=raised)))
     assert "raise" not in json.dumps(record)
-    assert same_outcome(sketched(Observation(raised=raised)), from_record(record))
-    assert not same_outcome(sketched(Observation(raised={**raised, "type": "TypeError"})), from_record(record))
+    assert same_outcome(fingerprint(Observation(raised=raised)), from_record(record))
+    assert not same_outcome(fingerprint(Observation(raised={**raised, "type": "TypeError"})), from_record(record))
 
 
 def test_a_sketch_holds_no_number_of_the_tensor_and_its_size_does_not_grow():
-    small, large = (len(pack(to_record(sketched(Observation({"result": drawn(n)}))))) for n in (50, 50_000))
+    small, large = (len(pack(to_record(fingerprint(Observation({"result": drawn(n)}))))) for n in (50, 50_000))
     assert abs(large - small) < 20
-    text = json.dumps(to_record(sketched(Observation({"result": X}))), default=vars)
+    text = json.dumps(to_record(fingerprint(Observation({"result": X}))), default=vars)
     assert not any(f"{number:.4f}" in text for number in X.flatten().tolist())

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from course.harness.bytecode import seal
-from course.harness.forbidden_calls import Watch, as_written, is_forbidden
+from course.harness.bytecode import compile_stand_in
+from course.harness.forbidden_calls import ForbiddenCallWatcher, is_forbidden, user_visible_names
 from course.harness.program import Program
 from course.harness.runner import observe
 from course.harness.serialization import Node
@@ -101,7 +101,7 @@ def test_what_a_stand_in_uses_is_not_noted_and_what_comes_after_it_is():
     for name, noted in (("f", []), ("g", ["torch.log_softmax"])):
         steps = [("out", Node("student", {"name": name}), [Node("ref", {"name": "x", "path": []})], {})]
         program = Program({"x": torch.randn(3, 3)}, steps, ["out"], forbidden=FORBIDDEN)
-        program.stand_ins = {"other": seal("def other(x):\n    return torch.softmax(x, -1)")}
+        program.stand_ins = {"other": compile_stand_in("def other(x):\n    return torch.softmax(x, -1)")}
         assert observe(program, names).used == noted
 
 
@@ -129,11 +129,11 @@ def test_without_the_dispatchers_notes_calls_from_python_are_seen_still(monkeypa
 
 
 def test_operators_are_told_only_where_nothing_else_was_noted():
-    with Watch(["scaleddotproduct.*"]) as watch:
+    with ForbiddenCallWatcher(["scaleddotproduct.*"]) as watch:
         x = torch.randn(1, 3, 4)
         F.scaled_dot_product_attention(x, x, x)
     assert len(watch.used) > 1
-    assert as_written(watch.used) == [watch.used[0]]
+    assert user_visible_names(watch.used) == [watch.used[0]]
     assert watch.used[0].endswith("scaled_dot_product_attention")
     only = [name for name in watch.used if name.startswith("torch.ops.")]
-    assert as_written(only) == only
+    assert user_visible_names(only) == only

@@ -7,9 +7,9 @@ import sys
 import pytest
 import torch
 
-from course.harness.bytecode import seal
+from course.harness.bytecode import compile_stand_in
 from course.harness.program import Observation, Program
-from course.harness.runner import answer, observe, settled
+from course.harness.runner import drop_unchanged, handle_request, observe
 from course.harness.serialization import Node, PackingError
 from grading.grader import codec
 
@@ -67,19 +67,19 @@ def test_arguments_are_sent_back_and_compared_by_whoever_asked(monkeypatch):
     """What compares in the learner's process may be replaced: it is not asked."""
     program = Program({"x": torch.randn(4), "y": torch.randn(3)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
     monkeypatch.setattr(torch, "equal", lambda a, b: True)
-    text = answer(codec.request([program]), {"f": lambda x: x.add_(1)})
+    text = handle_request(codec.request([program]), {"f": lambda x: x.add_(1)})
     monkeypatch.undo()
-    (seen,) = codec.read(repr(text), 1)
+    (seen,) = codec.decode_reply(repr(text), 1)
     assert seen.changed.keys() == {"x", "y"}
-    assert settled(seen, program).changed.keys() == {"x"}
-    assert settled(settled(seen, program), program).changed.keys() == {"x"}
+    assert drop_unchanged(seen, program).changed.keys() == {"x"}
+    assert drop_unchanged(drop_unchanged(seen, program), program).changed.keys() == {"x"}
 
 
 @pytest.mark.parametrize("sent", [torch.zeros(1), torch.zeros(4, dtype=torch.float64), None, "as it was", 0])
 def test_an_argument_that_comes_back_as_something_else_was_changed(sent):
     program = Program({"x": torch.zeros(4)}, [], [])
-    assert settled(Observation(changed={"x": sent}), program).changed.keys() == {"x"}
-    assert settled(Observation(changed={"z": sent}), program).changed.keys() == {"z"}
+    assert drop_unchanged(Observation(changed={"x": sent}), program).changed.keys() == {"x"}
+    assert drop_unchanged(Observation(changed={"z": sent}), program).changed.keys() == {"z"}
 
 
 def test_an_untouched_argument_is_not_reported():
@@ -171,7 +171,7 @@ def test_a_stand_in_takes_the_place_of_another_of_the_learners_functions():
     names = {"helper": helper}
     exec("def f(x):\n    return helper(x) + 1", names)
     program = Program({"x": torch.ones(2)}, [("out", SUBJECT, [ref("x")], {})], ["out"])
-    program.stand_ins = {"helper": seal("def helper(x):\n    return x * 10")}
+    program.stand_ins = {"helper": compile_stand_in("def helper(x):\n    return x * 10")}
     assert observe(program, names).values["out"].tolist() == [11, 11]
     assert names["helper"] is helper
 
@@ -188,7 +188,7 @@ def test_results_too_large_to_be_sent_cost_their_own_call_only():
 
     programs = [Program({"x": torch.tensor(float(i))}, [("out", SUBJECT, [ref("x")], {})], ["out"]) for i in (0, 1)]
     with pytest.raises(PackingError):
-        answer(codec.request(programs), {"f": f})
-    large, small = (codec.read(repr(answer(codec.request([one]), {"f": f})), 1)[0] for one in programs)
+        handle_request(codec.request(programs), {"f": f})
+    large, small = (codec.decode_reply(repr(handle_request(codec.request([one]), {"f": f})), 1)[0] for one in programs)
     assert large.raised["type"] == "PackingError"
     assert small.values["out"] == 1

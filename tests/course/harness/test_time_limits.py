@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from course.harness import time_limits
-from course.harness.forbidden_calls import Watch
-from course.notebook import checking
-from course.notebook.training_progress import following
+from course.harness.forbidden_calls import ForbiddenCallWatcher
+from course.notebook import check, session
+from course.notebook.training_progress import TrainingProgress
 
 from ...support.learner_kernel import Kernel, a_running_kernel
 
@@ -77,9 +77,9 @@ def made(code: str) -> Callable[[], Any]:
 def stopped(call: Callable[[], Any], seconds: float = SOON) -> str:
     """Why a call was stopped; empty: it came to its end."""
     try:
-        with time_limits.limit(seconds), Watch(["softmax"]):
+        with time_limits.limit(seconds), ForbiddenCallWatcher(["softmax"]):
             call()
-    except time_limits.TooLong as error:
+    except time_limits.CallTimeout as error:
         return str(error)
     return ""
 
@@ -130,7 +130,7 @@ def test_a_thread_whose_lines_are_traced_goes_on_after_a_call_was_ended():
 
 
 def test_what_waits_is_ended_by_the_clock_and_not_before(monkeypatch):
-    monkeypatch.setattr(time_limits, "PATIENCE", 3)
+    monkeypatch.setattr(time_limits, "WALL_CLOCK_FACTOR", 3)
     began = time.monotonic()
     assert stopped(lambda: time.sleep(3600)) == "it had not ended after 0.6 seconds"
     assert time.monotonic() - began > 0.6
@@ -155,9 +155,9 @@ def test_a_training_that_is_followed_has_its_whole_time_again_with_each_step(cap
         while time.process_time() < until:
             optimizer.step()
 
-    with following(model, 1_000_000_000):
+    with TrainingProgress(model, 1_000_000_000):
         assert stopped(training) == ""
-    with following(model, 1):
+    with TrainingProgress(model, 1):
         assert stopped(training), "more steps than there should be are no sign of an end"
 
 
@@ -188,9 +188,9 @@ def a_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 def kernel(a_kernel: Kernel) -> Kernel:
     """Lesson 02, in which calls have half a second; nothing is written."""
     a_kernel.run(f"""
-        import torch, course.notebook.checking, course.harness.time_limits
+        import torch, course.notebook.session, course.harness.time_limits
         from course import begin, check, hint, progress, use
-        course.notebook.checking.notebook = course.notebook.checking.Notebook()
+        course.notebook.session.current = course.notebook.session.Session()
         course.harness.time_limits.CALL = {SOON}
         for name in "softmax log_softmax softmax_with_temperature entropy".split():
             globals().pop(name, None)
@@ -273,10 +273,10 @@ def test_one_interrupt_ends_a_check_and_the_cells_after_it_need_none(kernel):
 
 
 def test_a_check_in_a_thread_has_its_limit_too(monkeypatch, capsys):
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(session, "current", session.Session())
     monkeypatch.setattr(time_limits, "CALL", SOON)
     names: dict[str, Any] = {"calls": []}
     exec(compile(LOOPS, "<learner>", "exec"), names)
-    assert elsewhere(lambda: repr(checking.check(names["softmax"]))) == "0.0"
+    assert elsewhere(lambda: repr(check.check(names["softmax"]))) == "0.0"
     assert "it had not ended after 0.2 seconds of computing" in capsys.readouterr().out
     assert len(names["calls"]) == 1

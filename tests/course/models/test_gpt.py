@@ -12,8 +12,9 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
 
-from course.models import gpt, gpt_training, pretrained
-from course.models.story_corpus import tales
+from course.models import gpt, pretrained
+from course.models.story_corpus import generate_stories
+from tools import train_bundled_model
 
 
 def published(checkpoint: gpt.Checkpoint, n_heads: int, ids: torch.Tensor) -> torch.Tensor:
@@ -46,13 +47,13 @@ def published(checkpoint: gpt.Checkpoint, n_heads: int, ids: torch.Tensor) -> to
 
 @pytest.fixture(scope="module")
 def shipped():
-    return gpt.shipped()
+    return gpt.load_bundled_model()
 
 
 def test_the_model_computes_what_gpt_2s_formulas_say(shipped):
     checkpoint, sizes, letters = shipped
     ids = torch.tensor(letters.encode("There he found a blue stone."))
-    found = gpt.as_stored(checkpoint, sizes.n_heads)(ids[None])[0]
+    found = gpt.model_over_checkpoint(checkpoint, sizes.n_heads)(ids[None])[0]
     torch.testing.assert_close(found, published(checkpoint, sizes.n_heads, ids), rtol=0, atol=1e-4)
 
 
@@ -66,8 +67,8 @@ def test_the_shipped_file_has_the_names_and_the_layout_of_a_published_one(shippe
 
 def test_the_shipped_model_has_learnt_the_tales_and_to_repeat(shipped):
     checkpoint, sizes, letters = shipped
-    model = gpt.as_stored(checkpoint, sizes.n_heads)
-    unseen = tales(410_000)[405_000:][: sizes.block_size]  # it was trained on the first 400,000
+    model = gpt.model_over_checkpoint(checkpoint, sizes.n_heads)
+    unseen = generate_stories(410_000)[405_000:][: sizes.block_size]  # it was trained on the first 400,000
     ids = torch.tensor([letters.encode(unseen)])
     assert F.cross_entropy(model(ids)[0, :-1], ids[0, 1:]) < 1.0
     generator = torch.Generator().manual_seed(0)
@@ -76,25 +77,27 @@ def test_the_shipped_model_has_learnt_the_tales_and_to_repeat(shipped):
 
 
 def test_training_makes_a_file_of_this_form(tmp_path: Path, capsys):
-    model, alphabet = gpt_training.trained(steps=2)
-    gpt_training.write(model, alphabet, tmp_path / "made.safetensors")
+    model, alphabet = train_bundled_model.trained(steps=2)
+    train_bundled_model.write(model, alphabet, tmp_path / "made.safetensors")
     from safetensors.torch import load_file
 
     made = load_file(tmp_path / "made.safetensors")
-    known, sizes, letters = gpt.shipped()
+    known, sizes, letters = gpt.load_bundled_model()
     assert {name: t.shape for name, t in made.items()} == {name: t.shape for name, t in known.items()}
     assert letters.alphabet == alphabet
     ids = torch.tensor([[3, 1, 4, 1, 5]])
-    torch.testing.assert_close(gpt.as_stored(made, sizes.n_heads)(ids), model(ids)[..., :], rtol=0, atol=1e-4)
+    torch.testing.assert_close(
+        gpt.model_over_checkpoint(made, sizes.n_heads)(ids), model(ids)[..., :], rtol=0, atol=1e-4
+    )
 
 
 def test_strange_letters_are_named():
     with pytest.raises(ValueError, match="'é'"):
-        gpt.Letters("abc").encode("abé")
+        gpt.CharTokenizer("abc").encode("abé")
 
 
 def test_a_published_folder_is_read_with_its_prefix_and_its_byte_pairs(tmp_path: Path):
-    checkpoint, sizes, _ = gpt.shipped()
+    checkpoint, sizes, _ = gpt.load_bundled_model()
     save_file({f"transformer.{name}": t for name, t in checkpoint.items()}, tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text(json.dumps({"n_head": 4}))
     (tmp_path / "vocab.json").write_text(json.dumps({"l": 0, "o": 1, "w": 2, "lo": 3, "Ġ": 4, "Ġlo": 5, "!": 6}))
@@ -128,4 +131,4 @@ def test_a_published_model_is_fetched_and_read(tmp_path: Path):
     found = pretrained.fetch("sshleifer/tiny-gpt2", tmp_path)
     ids = found.tokens.encode("Hello there")
     assert found.tokens.decode(ids) == ["Hello", " there"]
-    assert gpt.as_stored(found.checkpoint, found.sizes.n_heads)(torch.tensor([ids])).isfinite().all()
+    assert gpt.model_over_checkpoint(found.checkpoint, found.sizes.n_heads)(torch.tensor([ids])).isfinite().all()

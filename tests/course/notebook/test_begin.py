@@ -9,8 +9,8 @@ import sys
 import pytest
 import torch
 
-from course.notebook import checking
-from course.notebook.checking import lessons
+from course.notebook import catalog
+from course.notebook.catalog import lessons
 from grading.exercises.lesson import load_lesson
 
 from ...support.learner import BEGIN, RIGHT, ROOT
@@ -47,14 +47,14 @@ def test_every_lesson_begins_and_its_exercises_are_those_of_the_grader(learner):
     for lesson in lessons():
         learner.run(f"begin({lesson!r})")
         exercises = load_lesson(ROOT / "grader_tests" / lesson).exercises
-        assert list(checking.exercises_of(lesson)) == list(exercises)
+        assert list(catalog.exercises_of(lesson)) == list(exercises)
         assert set(exercises) <= set(learner.names)
         assert sum(e.points for e in exercises.values()) == 20
 
 
 def test_missing_examples_are_told_of(learner, monkeypatch, tmp_path):
     learner.run(RIGHT)
-    monkeypatch.setattr(checking, "EXAMPLES", tmp_path)
+    monkeypatch.setattr(catalog, "EXAMPLES", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"missing from .*install the course again"):
         learner.run("begin('02_softmax')")
     assert "install the course again" in learner.run("points = check(softmax)")
@@ -64,9 +64,9 @@ def test_missing_examples_are_told_of(learner, monkeypatch, tmp_path):
 
 def test_damaged_examples_are_told_of(learner, monkeypatch, tmp_path):
     path = tmp_path / "02_softmax.examples"
-    path.write_bytes((checking.EXAMPLES / path.name).read_bytes()[:-100])
-    monkeypatch.setattr(checking, "EXAMPLES", tmp_path)
-    monkeypatch.setattr(checking, "exercises_of", functools.cache(checking.exercises_of.__wrapped__))
+    path.write_bytes((catalog.EXAMPLES / path.name).read_bytes()[:-100])
+    monkeypatch.setattr(catalog, "EXAMPLES", tmp_path)
+    monkeypatch.setattr(catalog, "exercises_of", functools.cache(catalog.exercises_of.__wrapped__))
     with pytest.raises(ValueError, match=r"02_softmax\.examples cannot be read .*install the course again"):
         learner.run("begin('02_softmax')")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from course import printed
-from course.notebook import checking
-from course.notebook.captured_output import CALLS, KEPT, LINES, WIDTH, Kept, Prints
+from course import check, printed
+from course.notebook import session
+from course.notebook.captured_output import CALLS, KEPT, LINES, WIDTH, CappedStream, CapturedOutput
 
 SOFTMAX = """
 import sys, torch
@@ -23,15 +23,15 @@ def softmax(x, dim=-1):
 @pytest.fixture
 def checked(monkeypatch, capsys):
     """checked(printing, dim) is the report on a softmax that prints, and the function itself."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson="02_softmax"))
+    monkeypatch.setattr(session, "current", session.Session(lesson="02_softmax"))
 
-    def check(printing: str, dim: str = "dim") -> tuple[str, Any]:
+    def report(printing: str, dim: str = "dim") -> tuple[str, Any]:
         names: dict[str, Any] = {}
         exec(SOFTMAX.format(printing=printing, dim=dim), names)
-        checking.check(names["softmax"])
+        check(names["softmax"])
         return capsys.readouterr().out, names["softmax"]
 
-    return check
+    return report
 
 
 def test_what_an_answer_prints_is_shown_with_the_call_that_printed_it(checked):
@@ -72,12 +72,12 @@ def test_who_printed_nothing_is_told_nothing(checked, capsys):
 
 
 def test_floods_are_cut():
-    kept = Kept()
+    kept = CappedStream()
     for _ in range(1000):
         print("x" * 1000, file=kept)
     assert len(kept.text) < KEPT + 100
     assert kept.text.endswith(f"… and {1_001_000 - KEPT} characters more, which were not kept")
-    prints = Prints()
+    prints = CapturedOutput()
     prints.add("softmax(x)", kept.text)
-    (aside,) = prints.asides("softmax", [])
+    (aside,) = prints.as_asides("softmax", [])
     assert len(aside.text) < (LINES + 3) * (WIDTH + 10)

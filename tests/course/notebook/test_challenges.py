@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.notebook import checking, hand_in, lesson_progress
+from course.notebook import catalog, check, hand_in, lesson_progress, session
 
 RIGHT = """
 def sliding_window(T, width, device=None):
@@ -19,40 +19,40 @@ def sliding_window(T, width, device=None):
 @pytest.fixture
 def names(monkeypatch):
     """Names of a notebook in which lesson 05 has begun and nothing is written."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
-    made = {"torch": torch, "begin": checking.begin}
+    monkeypatch.setattr(session, "current", session.Session())
+    made = {"torch": torch, "begin": session.begin}
     exec('begin("05_causal_mask")', made)
     return made
 
 
 def test_a_challenge_is_no_exercise_of_the_lesson():
-    assert list(checking.challenges_of("05_causal_mask")) == ["sliding_window"]
-    assert "sliding_window" not in checking.exercises_of("05_causal_mask")
-    assert checking.challenges_of("00_start") == {}
+    assert list(catalog.challenges_of("05_causal_mask")) == ["sliding_window"]
+    assert "sliding_window" not in catalog.exercises_of("05_causal_mask")
+    assert catalog.challenges_of("00_start") == {}
 
 
 def test_an_untouched_challenge_is_not_started(names, capsys):
-    checking.check(names["sliding_window"])
+    check.check(names["sliding_window"])
     assert "not started: sliding_window, 0 of 1 stars" in capsys.readouterr().out
 
 
 def test_a_right_one_passes_and_says_that_it_is_not_graded(names, capsys):
     exec(RIGHT, names)
-    assert checking.check(names["sliding_window"]) == 1.0
+    assert check.check(names["sliding_window"]) == 1.0
     told = capsys.readouterr().out
     assert "passes: sliding_window, 1 of 1 stars" in told and "not graded" in told
 
 
 def test_a_known_mistake_is_named(names, capsys):
     exec(RIGHT.replace("tril(-width)", "tril(-width - 1)"), names)
-    checking.check(names["sliding_window"])
+    check.check(names["sliding_window"])
     assert "The window is one key too wide" in capsys.readouterr().out
 
 
 def test_progress_counts_stars_apart_from_points(names):
-    before = lesson_progress.standing()
+    before = lesson_progress.lesson_report()
     exec(RIGHT, names)
-    after = lesson_progress.standing()
+    after = lesson_progress.lesson_report()
     assert (before.earned, before.points, before.headline) == (after.earned, after.points, after.headline)
     assert before.points == 20
     assert [(row.status, row.points) for row in (before.rows[-1], after.rows[-1])] == [
@@ -62,7 +62,7 @@ def test_progress_counts_stars_apart_from_points(names):
 
 
 def test_a_notebook_without_its_challenge_is_ready_to_hand_in():
-    marks = [mark for name in checking.exercises_of("05_causal_mask") for mark in (name, f"check_{name}")]
+    marks = [mark for name in catalog.exercises_of("05_causal_mask") for mark in (name, f"check_{name}")]
     cells = [{"cell_type": "code", "metadata": {"nbgrader": {"grade_id": mark}}, "source": ""} for mark in marks]
-    notebook = hand_in.Saved("05_causal_mask.ipynb", {"cells": cells})
-    assert hand_in.faults(notebook, checking.exercises_of("05_causal_mask")) == []
+    notebook = hand_in.SavedNotebook("05_causal_mask.ipynb", {"cells": cells})
+    assert hand_in.problems(notebook, catalog.exercises_of("05_causal_mask")) == []

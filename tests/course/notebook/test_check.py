@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from course import sample_models
-from course.notebook import checking
-from course.notebook.checking import lessons
+from course.notebook import catalog
+from course.notebook.catalog import lessons
 from course.report import MARKS
 from grading.authoring.check_data import practice_cases
 from grading.exercises.lesson import load_lesson
@@ -195,7 +195,7 @@ def test_a_call_in_a_report_can_be_typed():
     """As a learner would, with torch and the course's specimens at hand; sizes stand for what is too large to type."""
     typed = 0
     for lesson in lessons():
-        for name, data in checking.exercises_of(lesson).items():
+        for name, data in catalog.exercises_of(lesson).items():
             for case in data["cases"]:
                 inputs = list(case["program"]["inputs"].values())
                 plain = all(isinstance(value, torch.Tensor) for value in inputs)
@@ -248,9 +248,9 @@ def test_a_practice_case_shows_no_expected_value(learner):
 
 
 def test_missing_practice_is_told_of(softmax_lesson, monkeypatch, tmp_path):
-    whole = (checking.EXAMPLES / "02_softmax" / "softmax.practice").read_bytes()
-    (tmp_path / "02_softmax.examples").write_bytes((checking.EXAMPLES / "02_softmax.examples").read_bytes())
-    monkeypatch.setattr(checking, "EXAMPLES", tmp_path)
+    whole = (catalog.EXAMPLES / "02_softmax" / "softmax.practice").read_bytes()
+    (tmp_path / "02_softmax.examples").write_bytes((catalog.EXAMPLES / "02_softmax.examples").read_bytes())
+    monkeypatch.setattr(catalog, "EXAMPLES", tmp_path)
     (tmp_path / "02_softmax").mkdir()
     for damage in (None, b"", b"damaged", whole[:-20], whole[: len(whole) // 3], whole + b"more"):
         if damage is not None:

@@ -8,8 +8,8 @@ from html import unescape
 
 import pytest
 
-from course.notebook.checking import exercises_of, lessons
-from course.notebook.ipython_history import speaks_of
+from course.notebook.catalog import exercises_of, lessons
+from course.notebook.ipython_history import mentions
 
 from ...conftest import ROOT
 from ...support.learner_kernel import Kernel, a_running_kernel
@@ -35,8 +35,8 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 def kernel(started: Kernel) -> Kernel:
     """A kernel as after a restart and the first cell of lesson 02."""
     started.run("""
-        import torch, course.notebook.checking
-        course.notebook.checking.notebook = course.notebook.checking.Notebook()
+        import torch, course.notebook.session
+        course.notebook.session.current = course.notebook.session.Session()
         for name in "softmax log_softmax softmax_with_temperature entropy sofmax Softmax".split():
             globals().pop(name, None)
     """)
@@ -168,7 +168,7 @@ def test_no_cell_before_a_hint_speaks_of_the_exercise(lesson):
     code = [cell for cell in cells if not cell.startswith(" [markdown]")]
     for name in exercises_of(lesson):
         (place,) = [i for i, cell in enumerate(code) if f"# hint({name})" in cell]
-        assert not speaks_of(code[place - 1].partition("\n")[2], name), name
+        assert not mentions(code[place - 1].partition("\n")[2], name), name
 
 
 # ------------------------------------------------------------------------------------------------------------ progress

@@ -134,8 +134,8 @@ def test_a_damaged_file_raises_nothing(kernel, desk, text):
 
 def test_before_a_lesson_has_begun_nothing_is_handed_in(monkeypatch, capsys):
     from course import hand_in
-    from course.notebook import checking
+    from course.notebook import session
 
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(session, "current", session.Session())
     hand_in()
     assert "No lesson has begun" in capsys.readouterr().out

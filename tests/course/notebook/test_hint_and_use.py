@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.notebook import checking
-from course.notebook.checking import lessons
+from course.notebook import catalog
+from course.notebook.catalog import lessons
 from grading.exercises.lesson import load_lesson
 
 from ...support.learner import RIGHT, ROOT
@@ -15,7 +15,7 @@ from ...support.learner import RIGHT, ROOT
 @pytest.mark.parametrize("lesson", lessons())
 def test_hints_come_in_three_stages_and_the_last_stays(learner, lesson):
     learner.run(f"begin({lesson!r})")
-    for name, data in checking.exercises_of(lesson).items():
+    for name, data in catalog.exercises_of(lesson).items():
         shown = [learner.run(f"hint({name})") for _ in range(4)]
         assert len(data["hints"]) == len(set(data["hints"])) == 3
         for stage, (text, hint) in enumerate(zip(shown, data["hints"], strict=False), 1):

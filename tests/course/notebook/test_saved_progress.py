@@ -11,19 +11,20 @@ import pytest
 
 import course
 from course.cli import main
-from course.notebook import checking, course_progress
-from course.notebook.saved_progress import Known, Memory, code_of, place
+from course.notebook import catalog, course_progress
+from course.notebook import session as learner
+from course.notebook.saved_progress import ExerciseProgress, ProgressStore, bytecode_hash, place
 from grading.judge.kernel.session import Limits, Session
 from grading.sandbox.launch import ENVIRONMENT
 
 LESSON = "02_softmax"
 
 
-def session(path: Path, monkeypatch) -> Memory:
+def session(path: Path, monkeypatch) -> ProgressStore:
     """A kernel begins anew, with this file."""
     monkeypatch.setenv("ATTENTION_MEMORY", str(path))
-    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
-    return checking.notebook.memory
+    monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
+    return learner.current.store
 
 
 def softmax(x, dim=-1):
@@ -37,7 +38,7 @@ def test_points_and_hints_outlast_the_session(tmp_path, monkeypatch, capsys):
     course.check(softmax)
     course.hint(softmax)
     capsys.readouterr()
-    known = session(path, monkeypatch).of(LESSON, "softmax")
+    known = session(path, monkeypatch).get(LESSON, "softmax")
     assert (known.status, known.earned, known.passed, known.hints, len(known.tries)) == ("passes", 7.0, True, 1, 1)
     course.hint(softmax)
     assert "Hint 2 of 3" in capsys.readouterr().out
@@ -46,11 +47,11 @@ def test_points_and_hints_outlast_the_session(tmp_path, monkeypatch, capsys):
 
 def test_two_notebooks_write_one_file_and_lose_nothing(tmp_path):
     path = tmp_path / "progress.json"
-    one, other = Memory(path), Memory(path)
+    one, other = ProgressStore(path), ProgressStore(path)
     assert one.lessons == other.lessons == {}
-    one.note(LESSON, "softmax", Known("passes"))
-    other.note("01_dot_products", "dot", Known("wrong"))
-    assert {lesson: list(of) for lesson, of in Memory(path).lessons.items()} == {
+    one.record(LESSON, "softmax", ExerciseProgress("passes"))
+    other.record("01_dot_products", "dot", ExerciseProgress("wrong"))
+    assert {lesson: list(of) for lesson, of in ProgressStore(path).lessons.items()} == {
         LESSON: ["softmax"],
         "01_dot_products": ["dot"],
     }
@@ -73,20 +74,20 @@ def test_two_notebooks_write_one_file_and_lose_nothing(tmp_path):
 def test_a_damaged_file_is_set_aside_with_a_sentence_and_work_goes_on(text, tmp_path, capsys):
     path = tmp_path / "progress.json"
     path.write_bytes(text)
-    memory = Memory(path)
-    assert memory.of(LESSON, "softmax") == Known()
+    memory = ProgressStore(path)
+    assert memory.get(LESSON, "softmax") == ExerciseProgress()
     assert "damaged and was set aside as progress.json.damaged" in capsys.readouterr().out
     assert (tmp_path / "progress.json.damaged").read_bytes() == text
-    memory.note(LESSON, "softmax", Known("passes"))
-    assert Memory(path).of(LESSON, "softmax").status == "passes"
+    memory.record(LESSON, "softmax", ExerciseProgress("passes"))
+    assert ProgressStore(path).get(LESSON, "softmax").status == "passes"
 
 
 def test_where_nothing_can_be_written_it_is_said_once_and_the_session_remembers(tmp_path, capsys):
     (tmp_path / "file").write_text("a file, and no folder")
-    memory = Memory(tmp_path / "file" / "progress.json")
+    memory = ProgressStore(tmp_path / "file" / "progress.json")
     for status in ("wrong", "passes"):
-        memory.note(LESSON, "softmax", Known(status))
-    assert memory.of(LESSON, "softmax").status == "passes"
+        memory.record(LESSON, "softmax", ExerciseProgress(status))
+    assert memory.get(LESSON, "softmax").status == "passes"
     assert capsys.readouterr().out.count("not remembered beyond this session") == 1
 
 
@@ -95,9 +96,9 @@ def test_grading_keeps_no_memory(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_MEMORY", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert place() is None
-    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
+    monkeypatch.setattr(learner, "current", learner.Session(lesson=LESSON))
     course.check(softmax)
-    assert checking.notebook.memory.of(LESSON, "softmax").passed, "the session itself remembers"
+    assert learner.current.store.get(LESSON, "softmax").passed, "the session itself remembers"
     assert not list(tmp_path.iterdir())
 
 
@@ -116,16 +117,16 @@ def test_a_try_is_told_by_its_code_and_not_by_its_comments(tmp_path):
         exec(text, names := {})
         return names["f"]
 
-    first = code_of(made("def f(x):\n    return x + 1"))
-    assert first == code_of(made("# again\n\ndef f(x):\n    # a remark\n    return  x+1"))
-    assert first != code_of(made("def f(x):\n    return x + 2"))
-    one, other = (code_of(made(f"class f:\n    def g(self):\n        return {i}")) for i in (1, 2))
+    first = bytecode_hash(made("def f(x):\n    return x + 1"))
+    assert first == bytecode_hash(made("# again\n\ndef f(x):\n    # a remark\n    return  x+1"))
+    assert first != bytecode_hash(made("def f(x):\n    return x + 2"))
+    one, other = (bytecode_hash(made(f"class f:\n    def g(self):\n        return {i}")) for i in (1, 2))
     assert one != other
-    assert code_of(3) is None
+    assert bytecode_hash(3) is None
 
 
 def test_the_file_is_plain_json(tmp_path):
-    Memory(tmp_path / "p.json").note(LESSON, "softmax", Known("wrong", 1.5, tries=[3]))
+    ProgressStore(tmp_path / "p.json").record(LESSON, "softmax", ExerciseProgress("wrong", 1.5, tries=[3]))
     read = json.loads((tmp_path / "p.json").read_text())
     assert read["lessons"][LESSON]["softmax"] == {
         "status": "wrong",
@@ -141,23 +142,23 @@ def test_progress_tells_of_all_lessons_what_is_next_what_is_left_and_where_it_is
 ):
     path = tmp_path / "progress.json"
     memory = session(path, monkeypatch)
-    for exercise in checking.exercises_of("01_dot_products"):
-        memory.note("01_dot_products", exercise, Known("passes", 5.0, True))
+    for exercise in catalog.exercises_of("01_dot_products"):
+        memory.record("01_dot_products", exercise, ExerciseProgress("passes", 5.0, True))
     session(path, monkeypatch)
-    checking.notebook.names = {"softmax": softmax}
+    learner.current.names = {"softmax": softmax}
     course.progress()
     out = capsys.readouterr().out
     assert "✓ 01 dot products" in out and "4 of 4 pass, 20 of 20 points" in out
     assert "◐ 02 softmax" in out and "1 of 4 pass, 7 of 20 points" in out
     assert "○ 08 training" in out
-    total = sum(len(checking.exercises_of(lesson)) for lesson in checking.lessons())
+    total = sum(len(catalog.exercises_of(lesson)) for lesson in catalog.lessons())
     assert f"Next: log_softmax, in 02_softmax. Left: {total - 5} exercises." in out
     assert str(path) in out
 
 
 def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    session(tmp_path / "progress.json", monkeypatch).note(LESSON, "softmax", Known("passes", 7.0, True))
+    session(tmp_path / "progress.json", monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
     assert main(["progress"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("The course so far:")
@@ -165,22 +166,22 @@ def test_the_command_tells_of_the_course_where_no_file_answers_anything(tmp_path
 
 
 def test_the_page_is_a_table_that_can_be_read_without_colours(tmp_path, monkeypatch):
-    session(tmp_path / "progress.json", monkeypatch).note(LESSON, "softmax", Known("passes", 7.0, True))
+    session(tmp_path / "progress.json", monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
     parser = html5lib.HTMLParser(strict=False, namespaceHTMLElements=False)
-    table = parser.parseFragment(course_progress.page(course_progress.lines())).find(".//table")
+    table = parser.parseFragment(course_progress.to_html(course_progress.lesson_progress())).find(".//table")
     rows = ["".join(row.itertext()) for row in table.findall(".//tbody/tr")]
-    assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in checking.lessons()]
-    assert "docs/course.md" in course_progress.page(course_progress.lines())
+    assert [row.partition("pass")[0][:2] for row in rows] == [lesson[:2] for lesson in catalog.lessons()]
+    assert "docs/course.md" in course_progress.to_html(course_progress.lesson_progress())
     row = next(row for row in rows if row.startswith("02 softmax"))
     assert row == "02 softmax1 of 4 pass7 of 20 pointslog_softmax"
 
 
 def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path, monkeypatch):
     path = tmp_path / "progress.json"
-    session(path, monkeypatch).note(LESSON, "softmax", Known("passes", 7.0, True))
+    session(path, monkeypatch).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
     memory = session(path, monkeypatch)
     exec(f"import course\ncourse.begin({LESSON!r})\ncourse.check(softmax)", {})
-    assert memory.of(LESSON, "softmax").status == "passes"
+    assert memory.get(LESSON, "softmax").status == "passes"
 
 
 @pytest.mark.slow
@@ -188,17 +189,20 @@ def test_a_placeholder_does_not_undo_what_passed_in_an_earlier_session(tmp_path,
 def test_a_kernel_in_which_answers_are_graded_reads_and_writes_no_memory(provisioner, tmp_path, monkeypatch, request):
     (tmp_path / "work").mkdir()
     path = tmp_path / "progress.json"
-    Memory(path).note(LESSON, "softmax", Known("passes", 7.0, True))
+    ProgressStore(path).record(LESSON, "softmax", ExerciseProgress("passes", 7.0, True))
     before = path.read_bytes()
     monkeypatch.setenv("ATTENTION_MEMORY", str(path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     if provisioner == "attention-sandbox":
         request.getfixturevalue("sandboxed")
     with Session("python3", {"provisioner_name": provisioner, "config": {}}, tmp_path / "work", Limits()) as session:
-        session.run("from course import begin, check, checking, hint\nbegin('02_softmax')\nhint(softmax)")
+        session.run(
+            "from course import begin, check, hint\nfrom course.notebook import session\n"
+            "begin('02_softmax')\nhint(softmax)"
+        )
         session.run("def softmax(x, dim=-1):\n    return x")
         session.run("check(softmax)")
-        ran = session.run("(checking.notebook.memory.path, len(checking.notebook.memory.lessons['02_softmax']))")
+        ran = session.run("(session.current.store.path, len(session.current.store.lessons['02_softmax']))")
     assert ran.outputs[0].data["text/plain"] == "(None, 1)"
     assert path.read_bytes() == before
     assert sorted(one.name for one in tmp_path.iterdir()) == ["progress.json", "work"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import course
-from course.notebook import checking
+from course.notebook import catalog, session
 from grading.authoring.published_solutions import solutions_of
-from grading.course_dir.paths import CourseError
+from grading.errors import CourseError
 
 from ...conftest import LESSONS, ROOT
 from ...support.tiny_course import LESSONS as SMALL
@@ -29,14 +29,14 @@ def softmax(x, dim=-1):
 @pytest.fixture
 def learner(monkeypatch, tmp_path):
     """learner(code) writes an answer to `softmax` and returns it; the lesson has begun beside its solutions."""
-    monkeypatch.setattr(checking, "notebook", checking.Notebook(lesson=LESSON))
+    monkeypatch.setattr(session, "current", session.Session(lesson=LESSON))
     monkeypatch.chdir(tmp_path)
     for file, content in solutions_of(ROOT, LESSON).items():
         Path(file).write_bytes(content)
 
     def write(code: str):
-        exec(code, checking.notebook.names)
-        return checking.notebook.names["softmax"]
+        exec(code, session.current.names)
+        return session.current.names["softmax"]
 
     return write
 
@@ -105,7 +105,7 @@ def test_without_the_file_it_says_where_solutions_are_and_a_damaged_one_is_named
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_exercise_has_two_or_three_answers_each_with_sentences_of_its_own(lesson):
     shown = _read(lesson)
-    assert list(shown) == list(checking.exercises_of(lesson))
+    assert list(shown) == list(catalog.exercises_of(lesson))
     for exercise, answers in shown.items():
         assert 2 <= len(answers) <= 3, exercise
         assert len({one["code"] for one in answers}) == len(answers), exercise

@@ -10,9 +10,9 @@ from torch import nn
 
 from course import figures
 from course.models import torch_fallbacks
-from course.models.story_corpus import tales
-from course.notebook import checking, staged_model
-from course.notebook.prior_answers import earlier
+from course.models.story_corpus import generate_stories
+from course.notebook import session, staged_model
+from course.notebook.prior_answers import find_prior_answer
 
 LESSONS = ("03_queries_keys_values", "04_scaling", "05_causal_mask", "06_multi_head", "07_rope", "08_training")
 TEXT = "then the hen"
@@ -36,7 +36,7 @@ def causal_mask(T, S=None, device=None):
 def alone(tmp_path, monkeypatch):
     """A notebook of its own, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(checking, "notebook", checking.Notebook())
+    monkeypatch.setattr(session, "current", session.Session())
     return tmp_path
 
 
@@ -50,8 +50,8 @@ def saved(path, *cells):
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
-    checking.begin(lesson)
-    model = staged_model.grown()
+    session.begin(lesson)
+    model = staged_model.current_model()
     assert "yours pass" in model.whose
     maps = model.maps(TEXT)
     assert maps.shape == (2 if lesson >= "06" else 1, len(TEXT), len(TEXT))
@@ -62,19 +62,19 @@ def test_without_any_answer_pytorch_does_it_all_and_the_picture_says_so(lesson):
 
 
 def test_a_lesson_without_parts_has_no_model():
-    checking.begin("02_softmax")
+    session.begin("02_softmax")
     with pytest.raises(ValueError, match="02_softmax"):
-        staged_model.grown()
+        staged_model.current_model()
 
 
 def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
-    checking.begin("05_causal_mask")
-    names = checking.notebook.names
+    session.begin("05_causal_mask")
+    names = session.current.names
     names["causal_mask"] = lambda T, S=None, device=None: torch.zeros(T, S or T, dtype=torch.bool)
-    assert not staged_model.grown().parts["causal_mask"].passes
+    assert not staged_model.current_model().parts["causal_mask"].passes
     exec(MASK, names)
     try:
-        model = staged_model.grown()
+        model = staged_model.current_model()
         assert model.parts["causal_mask"].passes
         assert "Yours: causal_mask." in model.whose
     finally:
@@ -86,11 +86,11 @@ def test_an_answer_of_this_notebook_takes_its_place_once_it_passes():
 def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place):
     here = alone / "07_rope"
     here.mkdir()
-    checking.begin("07_rope")
+    session.begin("07_rope")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         saved(here / place, "from course import begin", "1 / 0", "this is no Python", MASK)
-        found = earlier("causal_mask", torch_fallbacks.causal_mask)
+        found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
     assert found.passes
     assert found.whose == "your causal_mask of lesson 5"
     assert found(3).tolist() == torch_fallbacks.causal_mask(3).tolist()
@@ -99,15 +99,15 @@ def test_an_answer_is_found_in_its_lessons_notebook_beside_this_one(alone, place
 @pytest.mark.parametrize("content", ["no notebook", '{"cells": 3}', ""])
 def test_a_file_that_is_no_notebook_is_passed_over(alone, content):
     (alone / "05_causal_mask.ipynb").write_text(content)
-    checking.begin("07_rope")
-    found = earlier("causal_mask", torch_fallbacks.causal_mask)
+    session.begin("07_rope")
+    found = find_prior_answer("causal_mask", torch_fallbacks.causal_mask)
     assert not found.passes
     assert found.whose == "PyTorch, in place of your causal_mask of lesson 5"
 
 
 def test_a_name_that_no_lesson_has_is_refused():
     with pytest.raises(LookupError, match="'casual_mask'"):
-        earlier("casual_mask", torch_fallbacks.causal_mask)
+        find_prior_answer("casual_mask", torch_fallbacks.causal_mask)
 
 
 def test_what_stands_in_is_what_the_learners_classes_must_be():
@@ -144,8 +144,8 @@ def test_a_block_takes_another_attention_in_the_place_of_the_built_in():
 
 
 def test_tales_are_the_same_every_time_and_a_longer_text_begins_with_the_shorter():
-    long = tales(30_000)
-    assert len(long) == 30_000 and long.startswith(tales(5_000))
+    long = generate_stories(30_000)
+    assert len(long) == 30_000 and long.startswith(generate_stories(5_000))
     first = long.split("\n\n")[0]
     assert first.endswith(".") and len(first.split(". ")) > 3
     assert len(set(long)) < 60

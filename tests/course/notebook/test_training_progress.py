@@ -11,7 +11,7 @@ from torch import nn
 from torch.optim import optimizer
 
 from course.notebook import training_progress as module
-from course.notebook.training_progress import following
+from course.notebook.training_progress import TrainingProgress
 
 
 def train(model: nn.Module, steps: int) -> None:
@@ -45,7 +45,7 @@ def notebook(monkeypatch):
 
 def test_it_looks_before_the_first_step_after_every_so_many_and_at_the_end(model):
     seen = []
-    with following(model, 10, seen.append, every=4):
+    with TrainingProgress(model, 10, seen.append, every=4):
         train(model, 10)
     assert seen == [0, 4, 8, 10]
 
@@ -62,7 +62,7 @@ def test_looking_counts_for_no_step_and_training_goes_on_as_before(model):
         model(torch.zeros(1, 2))
         model.eval()
 
-    with following(model, 6, look, every=2) as bar:
+    with TrainingProgress(model, 6, look, every=2) as bar:
         train(model, 6)
         assert model.training
     assert bar.done == 6
@@ -72,7 +72,7 @@ def test_looking_counts_for_no_step_and_training_goes_on_as_before(model):
 
 
 def test_only_steps_of_this_models_parameters_count(model):
-    with following(model, 3) as bar:
+    with TrainingProgress(model, 3) as bar:
         train(model, 3)
         train(nn.Linear(2, 3), 4)
         model(torch.zeros(1, 2))
@@ -87,7 +87,7 @@ def test_a_step_inside_function_transforms_counts_like_any_other(model):
 
     seen = []
     descent = torch.optim.SGD(model.parameters(), lr=0.1)
-    with following(model, 4, lambda done: seen.append((done, model(torch.ones(1, 2)).sum().item())), every=2):
+    with TrainingProgress(model, 4, lambda done: seen.append((done, model(torch.ones(1, 2)).sum().item())), every=2):
         for _ in range(4):
             for name, gradient in torch.func.grad(loss)(dict(model.named_parameters())).items():
                 model.get_parameter(name).grad = gradient
@@ -97,20 +97,20 @@ def test_a_step_inside_function_transforms_counts_like_any_other(model):
 
 def test_a_loop_without_an_optimizer_is_looked_at_before_and_after(model):
     seen = []
-    with following(model, 7, seen.append, every=2), torch.no_grad():
+    with TrainingProgress(model, 7, seen.append, every=2), torch.no_grad():
         model.weight.zero_()
     assert seen == [0, 7]
 
 
 def test_outside_a_notebook_one_line_is_printed(model, capsys):
-    with following(model, 3, lambda done: f"loss {done / 4}", every=2):
+    with TrainingProgress(model, 3, lambda done: f"loss {done / 4}", every=2):
         train(model, 3)
     assert re.fullmatch(r"step 3 of 3, \d+ s, loss 0.75\n", capsys.readouterr().out)
 
 
 def test_in_a_notebook_one_bar_is_redrawn(model, notebook, monkeypatch, capsys):
     monkeypatch.setattr(module, "REDRAW", -1.0)  # at every step
-    with following(model, 3):
+    with TrainingProgress(model, 3):
         train(model, 3)
     bars = [re.search(r'<progress value="(\d+)" max="3"', data["text/html"])[1] for data in notebook]
     assert bars == ["0", "1", "2", "3", "3"]
@@ -119,14 +119,14 @@ def test_in_a_notebook_one_bar_is_redrawn(model, notebook, monkeypatch, capsys):
 
 
 def test_it_is_redrawn_seldom(model, notebook):
-    with following(model, 50):
+    with TrainingProgress(model, 50):
         train(model, 50)
     assert len(notebook) < 10
 
 
 def test_what_look_returns_stands_beside_the_bar_until_the_next_look(model, notebook, monkeypatch):
     monkeypatch.setattr(module, "REDRAW", -1.0)
-    with following(model, 4, lambda done: f"at {done}" if done < 4 else None, every=2):
+    with TrainingProgress(model, 4, lambda done: f"at {done}" if done < 4 else None, every=2):
         train(model, 4)
     said = [data["text/plain"].partition(" s")[2] for data in notebook]
     assert said == [", at 0", ", at 0", ", at 2", ", at 2", "", ""]
@@ -144,6 +144,6 @@ def test_an_error_is_passed_on_and_nothing_is_left_on_the_model(model, fails):
             raise RuntimeError("training")
         train(model, 1)
 
-    with pytest.raises(RuntimeError, match=fails), following(model, 5, look, every=2):
+    with pytest.raises(RuntimeError, match=fails), TrainingProgress(model, 5, look, every=2):
         broken()
     assert not optimizer._global_optimizer_post_hooks

@@ -45,7 +45,7 @@ def drawn():
 
     def draw(**values):
         calls.append(values)
-        return figures.described(figures.bars(map(float, values.values())), f"bars of {values}")
+        return figures.with_alt_text(figures.bars(map(float, values.values())), f"bars of {values}")
 
     draw.calls = calls
     return draw
@@ -119,7 +119,7 @@ def test_an_error_in_the_drawing_is_raised_at_once_and_shown_later(displayed, ke
     def draw(k):
         if k > 1:
             raise RuntimeError("no <picture> here")
-        return figures.described(figures.bars(torch.ones(2)), "two bars")
+        return figures.with_alt_text(figures.bars(torch.ones(2)), "two bars")
 
     with pytest.raises(RuntimeError, match="no <picture>"):
         sliders.slider(draw, k=[1, 2])

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from grading.grader.source_analysis import Source
-from grading.judge.kernel.dependencies import Cell, cells_needed, names_needed
+from grading.grader.source_analysis import NotebookSource
+from grading.judge.kernel.dependencies import ExecutedCell, cells_needed, names_needed
 
 CELLS = [
-    Cell("import torch\nbegin()", given=True),
-    Cell("use(answer)", given=True, finished=False),
-    Cell("import math\nprint(math.pi)"),
-    Cell("scale = 2\nregister(scale)"),
-    Cell("def helper(x):\n    return scale * x\n\nhelper(0)"),
-    Cell("%reset -f"),
-    Cell("def answer(x):\n    return torch.abs(helper(x))\n\nanswer(1)"),
-    Cell("this is no Python"),
+    ExecutedCell("import torch\nbegin()", from_lesson=True),
+    ExecutedCell("use(answer)", from_lesson=True, completed=False),
+    ExecutedCell("import math\nprint(math.pi)"),
+    ExecutedCell("scale = 2\nregister(scale)"),
+    ExecutedCell("def helper(x):\n    return scale * x\n\nhelper(0)"),
+    ExecutedCell("%reset -f"),
+    ExecutedCell("def answer(x):\n    return torch.abs(helper(x))\n\nanswer(1)"),
+    ExecutedCell("this is no Python"),
 ]
-SOURCE = Source([cell.code for cell in CELLS])
+SOURCE = NotebookSource([cell.code for cell in CELLS])
 
 
 def needed(bare: bool) -> list[str]:

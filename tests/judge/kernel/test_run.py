@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grading.exercises.lesson import Lesson, load_lesson
-from grading.grader.source_analysis import Source
+from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.judge.kernel import run as run_module
 from grading.judge.kernel.run import NotebookRun
@@ -45,7 +45,7 @@ def start(sandboxed: None, tmp_path: Path) -> Iterator[Start]:
 
 
 def judged(run: NotebookRun, lesson: Lesson, name: str) -> ExerciseVerdict:
-    return run.judge(lesson.exercises[name], Source([cell.code for cell in run.cells], lesson.exercises))
+    return run.judge(lesson.exercises[name], NotebookSource([cell.code for cell in run.cells], lesson.exercises))
 
 
 def test_a_wrong_answer_in_a_sound_kernel_is_judged_there_alone(start, lesson):

@@ -11,8 +11,8 @@ import pytest
 
 from course.harness.program import Program
 from course.harness.serialization import Node
-from grading.grader.codec import NoAnswer
-from grading.judge.kernel.session import KernelDied, Limits, Session
+from grading.errors import KernelDied, NoAnswer
+from grading.judge.kernel.session import Limits, Session
 
 pytestmark = pytest.mark.slow
 MIB = 2**20
@@ -118,7 +118,7 @@ def test_a_cell_that_is_run_again_takes_no_room_of_other_outputs(start):
 @pytest.mark.parametrize("value", ["[[]] * 2**20", "'[' * 2**22", "{'x': [0] * 2**20}"])
 def test_a_reply_of_another_form_is_no_answer_and_is_not_read(start, value):
     session = start()
-    session.run(f"import course.harness.runner as r\nr.answer = lambda request: {value}")
+    session.run(f"import course.harness.runner as r\nr.handle_request = lambda request: {value}")
     with growth() as grown:
         with pytest.raises(NoAnswer):
             session.ask([CALL], 20.0)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from grading.errors import KernelStarved
 from grading.judge.kernel import session
-from grading.judge.kernel.session import Limits, Session, Starved
+from grading.judge.kernel.session import Limits, Session
 from grading.judge.kernel.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.slow
@@ -107,7 +108,7 @@ def test_a_kernel_that_hardly_runs_is_not_the_students_fault(kernel, monkeypatch
     monkeypatch.setattr(session, "PATIENCE", 1.0)
     with crowded(4) as processor:
         kernel.run(f"import os\nos.sched_setaffinity(0, [{processor}])\nos.nice(19)", LONG)
-        with pytest.raises(Starved, match="too busy"):
+        with pytest.raises(KernelStarved, match="too busy"):
             kernel.run(BUSY, 2.0)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import zmq
 
-from grading.judge.kernel.zmtp import COMMAND, GREETING, LONG, MAX_FRAMES, MORE, NULL, Broken, Channel, Incoming, wait
+from grading.errors import ConnectionBroken
+from grading.judge.kernel.zmtp import COMMAND, GREETING, LONG, MAX_FRAMES, MORE, NULL, Channel, Incoming, wait
 
 HELLO = (b"\xff" + bytes(8) + b"\x7f\x03\x01" + NULL).ljust(GREETING, b"\0") + bytes([COMMAND, 6]) + b"\x05READY"
 
@@ -63,7 +64,7 @@ def drain(channel: Channel) -> None:
     ],
 )
 def test_what_is_no_message_of_ours_ends_the_connection(sent):
-    with pytest.raises(Broken):
+    with pytest.raises(ConnectionBroken):
         read(sent)
 
 
@@ -73,7 +74,7 @@ def test_a_message_that_is_never_finished_takes_no_more_room_than_a_message():
     incoming.feed(HELLO)
     tracemalloc.start()
     try:
-        with pytest.raises(Broken):
+        with pytest.raises(ConnectionBroken):
             feed(incoming, frame(MORE, bytes(2**18)), 200)
         assert tracemalloc.get_traced_memory()[1] < 2**22
     finally:
@@ -108,7 +109,7 @@ def test_a_closed_connection_is_told(tmp_path: Path):
         peer.bind(f"ipc://{tmp_path}/s")
         with contextlib.closing(Channel(f"{tmp_path}/s", "DEALER", 1000)) as channel:
             peer.close(linger=0)
-            with pytest.raises(Broken):
+            with pytest.raises(ConnectionBroken):
                 drain(channel)
     with pytest.raises(OSError, match=r"No such file|refused"):
         Channel(f"{tmp_path}/s", "DEALER", 1000)

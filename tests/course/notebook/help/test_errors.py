@@ -12,10 +12,10 @@ from torch import nn
 
 from course.notebook.help.advice import HELP, help_with
 from course.notebook.help.errors import explained
-from course.report import Aside
+from course.report import CodeNote
 
 
-def raised(code: str, **given: Any) -> Aside | None:
+def raised(code: str, **given: Any) -> CodeNote | None:
     """What is said of the exception that calling `f` in this code raises."""
     code = textwrap.dedent(code).strip() + "\n"
     name = f"<cell {abs(hash(code))}>"

@@ -1,8 +1,8 @@
-"""How the model that the course ships for lesson 11 was made: `python -m course.models.gpt_training FILE.safetensors`.
+"""Train the model that the course ships for lesson 11: `python -m tools.train_bundled_model FILE.safetensors`.
 
-Half of each batch is tales of `tales.py`, half is random letters that repeat: a text that nothing but an induction head
-can continue. Seeds are fixed; some ten minutes on two cores. What comes out is in GPT-2's published names and layout,
-and under the course's own licence, as all it was trained on.
+Half of each batch is text from `course.models.story_corpus`, half is random letters that repeat, which only an
+induction head can continue. Seeds are fixed; training takes about ten minutes on two cores. The file has GPT-2's
+published names and layout. Model and training text are under the course's own licence.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from .gpt import GPT, Checkpoint, Heads, Sizes
-from .story_corpus import tales
+from course.models.gpt import GPT, Checkpoint, Heads, Sizes
+from course.models.story_corpus import generate_stories
 
 D_MODEL, N_LAYERS, N_HEADS, BLOCK_SIZE = 64, 3, 4, 96
 STEPS, BATCH, PEAK = 3000, 32, 3e-3
@@ -28,7 +28,7 @@ LETTERS = 400_000
 
 def alphabet() -> str:
     """What the tales are written in, and what they happen to lack: random letters teach it to copy those, too."""
-    return "".join(sorted(set(tales(LETTERS)) | set(string.ascii_letters) | set(" ,.?!'-")))
+    return "".join(sorted(set(generate_stories(LETTERS)) | set(string.ascii_letters) | set(" ,.?!'-")))
 
 
 def repeated(rows: int, length: int, n_tokens: int, generator: torch.Generator) -> Tensor:
@@ -41,7 +41,7 @@ def repeated(rows: int, length: int, n_tokens: int, generator: torch.Generator) 
 def trained(steps: int = STEPS) -> tuple[GPT, str]:
     """The model after so many steps, and its alphabet; says how it goes on."""
     letters = alphabet()
-    text = torch.tensor([letters.index(letter) for letter in tales(LETTERS)])
+    text = torch.tensor([letters.index(letter) for letter in generate_stories(LETTERS)])
     generator = torch.Generator().manual_seed(11)
     model = begun(Sizes(len(letters), D_MODEL, N_LAYERS, N_HEADS, BLOCK_SIZE))
     optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98), weight_decay=0.01)

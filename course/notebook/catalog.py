@@ -1,0 +1,71 @@
+"""What the course knows of its lessons: exercises with points and hints, visible examples and practice cases.
+
+All of it is data in `course/examples/`, made from the grader's own description, without a solution. Files that came
+with a notebook and lie beside it count before the package's.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..check_data import ENDING as PRACTICE
+from ..check_data import Practice, read
+from ..harness.serialization import PackingError, unpack
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ENDING = ".examples"
+SOLUTIONS = ".solutions"  # published or not (`solutions.py`)
+
+
+def lessons() -> list[str]:
+    """Names of the lessons, in order: the package's, and those whose examples lie beside the notebook.
+
+    Raises FileNotFoundError where there are none.
+    """
+    found = sorted({p.name.removesuffix(ENDING) for place in (EXAMPLES, Path()) for p in place.glob(f"*{ENDING}")})
+    if not found:
+        raise FileNotFoundError(f"the examples of the course are missing from {EXAMPLES}: install the course again")
+    return found
+
+
+@cache
+def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """What is known of a lesson's exercises, by name: points, hints, visible examples."""
+    return _examples(lesson)["exercises"]
+
+
+@cache
+def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
+    """What is known of its challenges, which are not graded, by name: stars for points, hints, visible examples."""
+    return _examples(lesson).get("challenges", {})
+
+
+def exercises_and_challenges(lesson: str) -> dict[str, dict[str, Any]]:
+    """Exercises and challenges."""
+    return exercises_of(lesson) | challenges_of(lesson)
+
+
+def practice_of(lesson: str, name: str) -> Practice:
+    """The practice cases of an exercise. Raises PackingError, which says what to do, if they are missing."""
+    path = find_file(f"{lesson}/{name}{PRACTICE}")
+    try:
+        return read(path)
+    except (OSError, PackingError) as error:
+        raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+
+
+def find_file(file: str) -> Path:
+    """A file beside the notebook, which came with it, before the package's."""
+    beside = Path(file)
+    return beside if beside.is_file() else EXAMPLES / file
+
+
+def _examples(lesson: str) -> dict[str, dict[str, dict[str, Any]]]:
+    path = find_file(f"{lesson}{ENDING}")
+    try:
+        found: dict[str, dict[str, dict[str, Any]]] = unpack(path.read_bytes())
+    except PackingError as error:
+        raise PackingError(f"{path} cannot be read ({error}): install the course again") from None
+    return found

@@ -1,0 +1,221 @@
+"""`check`: run an answer on the visible examples and practice cases of its exercise, and report how it did."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import torch
+
+from ..check_data import CaseResults, Criterion, Practice, case_of
+from ..harness.compare import leaves
+from ..harness.errors import exception_to_record
+from ..harness.serialization import Node
+from ..report import POINTS, Points, Report, Row, display
+from . import catalog, session
+from .check_run import CheckRun
+from .help.misuse import explain_misuse, suggest_rename
+from .help.slips import common_error_hint
+from .help.stale_cell import stale_cell_warning
+from .progress_bar import ProgressBar, check_progress
+from .saved_progress import ExerciseProgress, bytecode_hash
+
+VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's button Validate: it says what stands on stderr, else "partial credit"
+MAX_VALUE_LENGTH = 300  # characters of one value in a report
+MAX_TRIES = 20  # are remembered of an exercise, the last ones
+
+
+def check(f: Any) -> Points:
+    """Run the visible examples and the practice cases of the exercise `f` and show how it did. Never raises.
+
+    Practice cases are the grade's own criteria, drawn from other numbers. Returns the points that they earn, which
+    print as a plain float.
+    """
+    try:
+        with check_progress("cases of the check") as bar:
+            shown = check_report(f, bar)
+    except Exception as error:
+        said = exception_to_record(error)
+        shown = Report(session.name_of(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
+    display(shown)
+    if VALIDATING in os.environ and shown.earned < shown.points:
+        print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)
+    return Points(shown.earned, shown.points)
+
+
+def printed(f: Any) -> None:
+    """Print all that the answer `f` printed in its last check."""
+    name = session.name_of(f)
+    print(str(session.current.prints.get(name, "")) or f"{name} printed nothing in its last check.")
+
+
+def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
+    """The report on `f`, or on what was meant by it, with what this check saw beside the cases' outcomes."""
+    name = session.name_of(f)
+    exercises = catalog.exercises_and_challenges(session.current.lesson) if session.current.lesson else {}
+    if type(f) is str and f in exercises and callable(bound := session.current.names.get(f)):
+        shown = check_report(bound, bar)
+        shown.notes.append(f"`check` takes the function itself: write `check({f})`, without quotation marks.")
+        return shown
+    name, wrong = explain_misuse(f, name, session.current.names, exercises)
+    if wrong:
+        points = float(exercises[name]["points"]) if name in exercises else 0.0
+        return Report(name, "wrong", 0.0, points, headline=wrong)
+    with _check_run(f, name) as attempts:
+        shown = _build_report(f, name, attempts, bar)
+    attempts.add_to_report(shown)
+    session.current.prints[name] = attempts.prints
+    session.current.last[name] = (f, shown)
+    if told := stale_cell_warning(name, f) or (
+        shown.status == "not started" and suggest_rename(name, session.current.names, exercises)
+    ):
+        shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
+    _remember(name, f, shown)
+    if shown.status == "passes" and catalog.find_file(f"{session.lesson_of(name)}{catalog.SOLUTIONS}").is_file():
+        shown.notes.append(f"Other right answers: `from course import solution; solution({name})`.")
+    return shown
+
+
+def _remember(name: str, f: Any, shown: Report) -> None:
+    """Note where the exercise stands, and which answer was tried. A placeholder says nothing of earlier sessions."""
+    if shown.status == "not started":
+        return
+    known, tried = session.current.store.get(lesson := session.lesson_of(name), name), bytecode_hash(f)
+    tries = known.tries if tried is None or tried in known.tries else [*known.tries, tried][-MAX_TRIES:]
+    passed = known.passed or shown.status == "passes"
+    session.current.store.record(lesson, name, ExerciseProgress(shown.status, shown.earned, passed, known.hints, tries))
+
+
+@contextmanager
+def _check_run(f: Any, name: str) -> Iterator[CheckRun]:
+    """The calls of one check of `f`; one that never ended is remembered."""
+    attempts = CheckRun()
+    session.current.hung.known.pop(name, None)
+    with session.current.hung.left_out(session.current.names, name):
+        yield attempts
+    if attempts.stopped:
+        session.current.hung.known[name] = f
+
+
+def passes_examples(f: Any) -> bool:
+    """Whether the visible examples of the exercise `f` are right, which takes milliseconds."""
+    name = session.name_of(f)
+    with _check_run(f, name) as attempts:
+        asked = CaseResults(attempts.run_case)
+        asked.run_cases([case_of(one) for one in session.exercise_data(name)["cases"]], _names_around(f, name))
+    return asked.right
+
+
+def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None) -> Report:
+    """What the visible examples say of `f`, and then the practice cases."""
+    data, names, asked = session.exercise_data(name), _names_around(f, name), CaseResults(attempts.run_case)
+    points, examples = float(data["points"]), [case_of(one) for one in data["cases"]]
+    asked.run_cases(examples, names)
+    if asked.untouched:
+        blank = [
+            replace(row, status="not started", points="", details=[])
+            for row in _criterion_rows(asked, len(examples), ())
+        ]
+        headline = "Write it in the cell above, then run this one."
+        return Report(name, "not started", 0.0, points, blank, headline=headline, unit=_unit(data))
+    practice = catalog.practice_of(session.lesson_of(name), name)
+    if bar:
+        bar.total = len(examples) + len(practice.cases)
+    asked.run_cases(practice.cases, names, bar or (lambda _: None))
+    rows = _criterion_rows(asked, len(examples), practice.criteria)
+    shown = Report(name, "wrong", 0.0, points, rows, see=data["see"], unit=_unit(data))
+    return _summarise(shown, asked, len(examples), practice)
+
+
+def _unit(data: dict[str, Any]) -> str:
+    """What an exercise earns, and a challenge."""
+    return "stars" if data.get("stars") else POINTS
+
+
+def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Practice) -> Report:
+    """The report with what was found, said in one sentence where that is known, and the points that it earns."""
+    if asked.right:
+        headline = f"It passes the examples and {len(practice.cases)} practice cases."
+        footnote = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
+        return replace(shown, status="passes", earned=shown.points, see="", headline=headline, footnote=footnote)
+    if asked.used:
+        headline = f"Not allowed in this exercise: {', '.join(asked.used)}. Write it yourself."
+        return replace(shown, status="not allowed", see="", headline=headline)
+    asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
+    earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
+    found = asked.diagnose(examples, practice)
+    texts = {one.name: one.text for one in practice.mistakes.values()}
+    return replace(
+        shown,
+        status="partly right" if earned else "wrong",
+        earned=earned,
+        headline=found.to_sentence(texts) or common_error_hint(shown.exercise, asked.seen),
+        see=(practice.mistakes[found.names[0]].see if found.names else "") or shown.see,
+    )
+
+
+def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
+    """A row for each of so many examples, several of one name in one, and for each criterion that has practice cases:
+    what is wrong with its first case that fails. The same words over and over would bury those that differ."""
+    told = set[str]()
+
+    def row(name: str, cases: Sequence[int], points: float | None = None) -> Row:
+        wrong = asked.wrong(cases)
+        earned = "" if points is None else f"{0 if wrong else points:g} of {points:g}"
+        if not wrong:
+            return Row(name, "right", earned)
+        new = next((i for i in wrong if asked.text(i) not in told), None)
+        if new is None:
+            return Row(name, "wrong", f"as above, {earned}" if earned else "as above")
+        told.add(asked.text(new))
+        return Row(name, "wrong", earned, ["\n".join(_case_details(asked, new, shown=new < examples))])
+
+    named = groupby(range(examples), lambda i: asked.cases[i].name)
+    rows = [row(name, list(cases)) for name, cases in named]
+    shown = [(c, [examples + i for i in c.cases]) for c in criteria if c.cases]
+    return rows + [row(c.name, cases, c.points) for c, cases in shown]
+
+
+def _case_details(asked: CaseResults, number: int, shown: bool) -> list[str]:
+    """The lines on one case that is wrong. `shown`: what was expected, too, which practice cases keep to themselves:
+    some of them the grade has as they are."""
+    case, seen, finding = asked.cases[number], asked.seen[number], asked.findings[number]
+    lines = [case.text, asked.text(number)]
+    if not shown or finding is None or finding.stage in ("raised", "message", "gradient", "unchanged"):
+        return lines
+    for name, expected in case.reference.native.values.items():
+        wanted, got = _format_value(expected), _format_value(seen.values.get(name)) if not seen.raised else ""
+        if wanted:
+            lines.append(f"expected {wanted}")
+            lines += [f"     got {got}"] if got else []
+    return lines
+
+
+def _format_value(value: Any) -> str:
+    """Few numbers in full, many not at all; a long text is cut."""
+    if sum(v.numel() if isinstance(v, torch.Tensor) else 1 for _, v in leaves(value)) > 16:
+        return ""
+    if isinstance(value, torch.Tensor):
+        return str(value.tolist() if not value.is_floating_point() else _rounded(value.tolist()))
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(_format_value, value)) + ")"
+    if isinstance(value, Node):
+        return ""
+    text = repr(_rounded(value))
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]} …"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def _names_around(f: Any, name: str) -> dict[str, Any]:
+    """The names that the learner's function sees, with `f` itself under the exercise's name."""
+    return {**(session.current.names or getattr(f, "__globals__", {})), name: f}

@@ -1,0 +1,74 @@
+"""Verbs of authors: new-lesson, build, prove, sync."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .commands import Commands, add_lessons, plural
+
+
+def add_commands(commands: Commands) -> None:
+    new = commands.add(
+        "new-lesson", "Write a lesson that passes `grading prove`, with one exercise to replace.", _new_lesson
+    )
+    new.add_argument("name", metavar="NAME", help="two digits and a word or more: 13_positions")
+
+    add_lessons(commands.add("build", "Build the assignments and their check data.", _build))
+
+    prove = commands.add("prove", "Prove the graders with right answers, known mistakes and mutants.", _prove)
+    add_lessons(prove)
+    prove.add_argument("--exercise", default="", metavar="NAME", help="one exercise (default: all)")
+    prove.add_argument("--no-mutants", action="store_true", help="no mutants: faster, and not recorded as a proof")
+    prove.add_argument(
+        "--survivors", action="store_true", help="only a list of surviving mutants, in the form of equivalent.toml"
+    )
+    prove.add_argument("--again", action="store_true", help="also what is proved and has not changed")
+    prove.add_argument("-v", "--verbose", action="store_true", help="the report of every known mistake")
+
+    sync = commands.add("sync", "Update everything that is derived from source/ and grader_tests/.", _sync)
+    sync.add_argument(
+        "exercises",
+        nargs="*",
+        metavar="EXERCISE",
+        help="exercises and lessons: softmax, 02_softmax/softmax, 02_softmax (default: all)",
+    )
+    sync.add_argument("--check", action="store_true", help="a list of what is out of date; nothing is written")
+    sync.add_argument("--measure", action="store_true", help="also the graders' strength over a hundred seeds")
+
+
+def _new_lesson(options: argparse.Namespace) -> int:
+    from ..course_dir.scaffold import new_lesson
+
+    for path in new_lesson(options.root, options.name):
+        print(f"{path.relative_to(options.root)}: written")
+    print(f"Next: `grading prove {options.name}`. docs/authors.md explains how to write a lesson.")
+    return 0
+
+
+def _build(options: argparse.Namespace) -> int:
+    from ..authoring.build import build_lesson
+
+    for name in options.lessons:
+        print(f"{name}: {'built' if build_lesson(options.root, name) else 'up to date'}", flush=True)
+    return 0
+
+
+def _prove(options: argparse.Namespace) -> int:
+    from ..proof.runner import check, survivors
+
+    if options.survivors:
+        survivors(options.root, options.lessons, options.exercise)
+        return 0
+    mutate, verbose = not options.no_mutants, options.verbose
+    again = options.again or verbose or bool(options.exercise)  # whoever names one, or wants its reports, means it
+    found = check(options.root, options.lessons, options.exercise, mutate=mutate, verbose=verbose, again=again)
+    problems = sum(len(one.problems) for one in found)
+    print(plural(problems, "problem") if problems else "all proved", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _sync(options: argparse.Namespace) -> int:
+    from ..proof.sync import sync
+
+    return sync(options.root, options.exercises, check=options.check, measure=options.measure)

@@ -1,0 +1,130 @@
+"""Verbs of a term: release, grade, feedback, report, demo."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .commands import Commands, add_lessons, add_students, add_unsandboxed, add_workers
+
+
+def add_commands(commands: Commands) -> None:
+    release = commands.add("release", "Build lessons, prove them, and make the student notebooks.", _release)
+    add_lessons(release)
+    add_workers(release, "lessons")
+
+    grade = commands.add("grade", "Grade new submissions.", _grade)
+    add_lessons(grade)
+    grade.add_argument("--again", action="store_true", help="all submissions, not only new and changed ones")
+    add_unsandboxed(grade)
+    add_students(grade)
+    where = grade.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        default="",
+        help="Dask scheduler of a cluster to grade on (default: this machine)",
+    )
+    add_workers(where, "submissions")
+    grade.add_argument("--dry-run", action="store_true", help="only a list of what would be graded, and why")
+    grade.add_argument(
+        "--json", action="store_true", help="one line of JSON per submission; everything else goes to stderr"
+    )
+
+    feedback = commands.add("feedback", "Write feedback pages for graded submissions.", _feedback)
+    add_lessons(feedback)
+    add_workers(feedback, "pages")
+
+    report = commands.add(
+        "report", "Show what needs a person, frequent mistakes, and the results of each lesson.", _report
+    )
+    report.add_argument("--students", action="store_true", help="also the points of each student")
+    report.add_argument("--html", type=Path, metavar="FILE", help="page to write, which opens anywhere (default: none)")
+    report.add_argument("--csv", type=Path, metavar="DIR", help="folder for the tables as CSV files (default: none)")
+    report.add_argument("--anonymous", action="store_true", help="numbers instead of names")
+
+    commands.add("demo", "Run a whole term with a sample class, and report.", _demo)
+
+
+def _release(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from ..coordinator.release import release_lessons
+    from ..proof.runner import check, unproved
+
+    if left := unproved(options.root, options.lessons):
+        print(f"Not proved in their present form: {', '.join(left)}. Proving them first.", flush=True)
+        if any(one.problems for one in check(options.root, left, again=False)):
+            print(
+                "grading: nothing was released. Fix the problems listed above; `grading prove` lists them again.",
+                file=sys.stderr,
+            )
+            return 1
+    release_lessons(options.root, options.lessons, Console(), workers=options.workers)
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from ..coordinator.grade_class import grade_class
+
+    outcome = grade_class(
+        options.root,
+        options.lessons,
+        Console(stderr=options.json),
+        students=options.students,
+        again=options.again,
+        unsandboxed=options.unsandboxed,
+        workers=options.workers,
+        scheduler=options.scheduler,
+        dry=options.dry_run,
+        report=lambda record: print(json.dumps(record), flush=True) if options.json else None,
+    )
+    return min(1, len(outcome.failed))
+
+
+def _feedback(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from ..coordinator.write_feedback import write_feedback
+
+    return min(1, write_feedback(options.root, options.lessons, Console(), workers=options.workers))
+
+
+def _report(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from ..class_report import console, csv_tables, html_page
+    from ..class_report.mistake_texts import MistakeTexts
+    from ..coordinator.class_data import load_class
+    from ..course_dir.seeds import course_seed
+
+    course, graders = load_class(options.root), MistakeTexts(options.root)
+    if options.anonymous:
+        course = course.anonymous(course_seed(options.root))
+    if options.html:
+        options.html.write_text(html_page.class_page(course, options.root.name, graders), encoding="utf-8")
+        print(f"{options.html}: written")
+    if options.csv:
+        for file in csv_tables.write(course, graders, options.csv):
+            print(f"{file}: written")
+    if not options.html and not options.csv:
+        console.show_class(course, graders, Console(), students=options.students)
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from ..class_report import console
+    from ..class_report.mistake_texts import MistakeTexts
+    from ..coordinator.class_data import load_class
+    from ..coordinator.demo import demonstrate
+
+    failed = demonstrate(options.root, Console())
+    console.show_class(load_class(options.root), MistakeTexts(options.root), Console(), students=True)
+    print("Look next at feedback/sample-fatou/02_softmax/02_softmax.html, and at docs/teachers.md.")
+    return min(1, failed)

@@ -1,0 +1,193 @@
+"""Grade a class, with progress shown.
+
+A broken submission is reported and never stops the others; a grade that is up to date is not made again.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable, Container, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
+
+from ..class_report.short_names import shortened
+from ..course_dir.paths import list_lessons
+from ..errors import CannotWrite, ClusterLost
+from ..gradebook.lock import exclusive
+from ..processors import cpu_count
+from ..sandbox import require
+from .executors import Workers, threads
+from .nbgrader_api import configuration, handed_in, is_registered, needs_manual_grading
+from .progress import log_above, progress_bars, seconds_each, show_failures
+from .schedule import Plan, plan_grading, run_plan
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass
+class ClassOutcome:
+    """The outcome for a class, by (lesson, student): graded now and why, up to date, and why not graded.
+
+    report  gets each record as soon as it is known: lesson, student, outcome, and why
+    """
+
+    report: Callable[[dict[str, str]], object] = lambda record: None
+    graded: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    up_to_date: list[tuple[str, str]] = field(default_factory=list)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def add_graded(self, lesson: str, student: str, why: list[str]) -> None:
+        self.graded[lesson, student] = why
+        self._report(lesson, student, "graded", " and ".join(why))
+
+    def add_up_to_date(self, lesson: str, student: str) -> None:
+        self.up_to_date.append((lesson, student))
+        self._report(lesson, student, "graded before")
+
+    def add_failed(self, lesson: str, student: str, why: str) -> None:
+        """Student "": nobody in this lesson is graded."""
+        self.failed[lesson, student] = why
+        self._report(lesson, student, "not graded", why)
+
+    def announce(self, lesson: str, student: str, why: list[str]) -> None:
+        """Report that a submission is to be graded."""
+        self._report(lesson, student, "to be graded", " and ".join(why))
+
+    def _report(self, lesson: str, student: str, outcome: str, why: str = "") -> None:
+        self.report({"lesson": lesson, "student": student, "outcome": outcome, "why": why})
+
+
+def grade_class(
+    root: Path,
+    names: Iterable[str],
+    console: Console,
+    *,
+    students: Container[str] | None = None,
+    again: bool = False,
+    unsandboxed: bool = False,
+    workers: int = 0,
+    scheduler: str = "",
+    dry: bool = False,
+    report: Callable[[dict[str, str]], object] = lambda record: None,
+) -> ClassOutcome:
+    """Grade the submissions that have no grade that is up to date.
+
+    again      grade all submissions
+    workers    submissions at a time (default: one per processor)
+    scheduler  address of a Dask cluster that grades instead of this machine
+    dry        only show what would be graded, and why
+    report     as in `ClassOutcome`
+
+    Raises SandboxUnavailable, and grades nothing, if this machine cannot confine student code, unless `unsandboxed` or
+    the course's configuration says to grade without the sandbox, or a cluster grades. Raises CourseLocked if another
+    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster does not go on:
+    finished grades are kept.
+    """
+    config = configuration(root, unsandboxed=unsandboxed)
+    if config.JudgedExecute.get("unsandboxed", False):
+        console.print("Without the sandbox: student code can do all that you can. Every grade is marked so.")
+    elif not dry and not scheduler:
+        require()
+    coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
+    by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
+    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as judges:
+        for name in list_lessons(root, names):
+            chosen = [one for one in handed_in(root, name) if students is None or one in students]
+            if chosen and not is_registered(root, name):
+                outcome.add_failed(
+                    name, "", "is not released yet, so nothing of it can be graded: run `grading release`"
+                )
+            elif chosen:
+                made = plan_grading(coursedir, config, name, chosen, again=again)
+                for student, reasons in made.reasons.items():
+                    outcome.announce(name, student, reasons)
+                if dry:
+                    _show_plan(made, progress.console)
+                else:
+                    _grade_lesson(made, config, judges, progress, outcome)
+    if not dry and (outcome.graded or outcome.failed):
+        console.print(_table(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
+    failed = outcome.failed.items()
+    show_failures((f"{name}, {who}: {why}" if who else f"{name} {why}" for (name, who), why in failed), console)
+    return outcome
+
+
+def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Table:
+    """One row per lesson: how many were graded now or before, need a person, or have no grade."""
+    table = Table("lesson", box=SIMPLE_HEAD)
+    for head in ("graded now", "as before", "needs a person", "not graded"):
+        table.add_column(head, justify="right")
+    whole = [*outcome.graded, *outcome.up_to_date]
+    for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
+        open_ = [whose for whose in whole if whose in unsettled]
+        counts = (sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, open_))
+        left = [student for name, student in outcome.failed if name == lesson]
+        table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")
+    return table
+
+
+def _show_plan(made: Plan, console: Console) -> None:
+    for student, why in made.reasons.items():
+        console.print(Text(f"{made.lesson}, {student}: to be graded, since {' and '.join(why)}"), soft_wrap=True)
+    console.print(
+        f"{made.lesson}: {len(made.reasons)} to be graded, {len(made.up_to_date)} graded and not changed since"
+    )
+
+
+def _cluster(address: str) -> AbstractContextManager[Workers]:
+    try:
+        from .cluster import cluster
+    except ImportError as error:
+        raise ClusterLost(
+            f'{error}: grading on a cluster takes `pip install "attention-course-teach[cluster]"`'
+        ) from error
+    return cluster(address)
+
+
+def _grade_lesson(made: Plan, config: Config, workers: Workers, progress: Progress, outcome: ClassOutcome) -> None:
+    name = made.lesson
+    for student in made.up_to_date:
+        outcome.add_up_to_date(name, student)
+    for student, why in made.missing.items():
+        outcome.add_failed(name, student, why)
+    if made.reasons:
+        workers.make_ready(made.standing.job())
+        row, begun = progress.add_task(name, total=len(made.reasons)), time.monotonic()
+
+        def done(student: str, error: Exception | None) -> None:
+            if error is None:
+                outcome.add_graded(name, student, made.reasons[student])
+            else:
+                outcome.add_failed(name, student, f"not graded: {error}")
+            progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
+
+        try:
+            run_plan(made, config, workers, done)
+        except ClusterLost as error:
+            raise ClusterLost(f"{error}. {_what_is_kept(outcome)}") from error
+        except (OSError, SQLAlchemyError) as error:
+            raise CannotWrite(f"grades cannot be written: {_write_error(error)}. {_what_is_kept(outcome)}") from error
+        new = sum(lesson == name for lesson, _ in outcome.graded)
+        progress.update(row, description=f"{name}: {new} graded{seconds_each(begun, new)}")
+    if made.up_to_date:
+        progress.console.print(f"{name}: {len(made.up_to_date)} graded before, and not changed since")
+
+
+def _write_error(error: Exception) -> str:
+    full = getattr(error, "errno", 0) in DISK_FULL or "disk is full" in str(error)
+    return "the disk is full" if full else " ".join(str(getattr(error, "orig", error)).split())
+
+
+def _what_is_kept(outcome: ClassOutcome) -> str:
+    return f"{len(outcome.graded)} are written and kept; the others are graded by the next run"

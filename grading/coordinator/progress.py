@@ -1,0 +1,57 @@
+"""Progress of steps over a class, for a terminal: a bar for each lesson, and log messages above the bars."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+
+def progress_bars(console: Console) -> Progress:
+    """Bars that show how many are done, and how long it took and will take; to be entered."""
+    return Progress(
+        TextColumn("{task.description:<40}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def seconds_each(begun: float, number: int) -> str:
+    """The time per item since `begun` (`time.monotonic`), to be appended to a description; "" if there is none."""
+    return f", {(time.monotonic() - begun) / number:.1f} s each" if number else ""
+
+
+def show_failures(messages: Iterable[str], console: Console) -> None:
+    """Print one line per failure."""
+    for message in messages:
+        console.print(Text.assemble(("✗ ", "red"), message), soft_wrap=True)
+
+
+@contextmanager
+def log_above(console: Console) -> Iterator[None]:
+    """Print what `grading` logs meanwhile above the bars, each message once."""
+
+    shown: set[str] = set()
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if (text := record.getMessage()) not in shown:
+                shown.add(text)
+                console.print(Text(text, style="dim"), soft_wrap=True)
+
+    log, handler = logging.getLogger("grading"), Handler(logging.WARNING)
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = True

@@ -1,0 +1,37 @@
+"""Release lessons: build them side by side, then make the student notebooks by nbgrader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+from ..course_dir.paths import list_lessons
+from ..processors import cpu_count
+from .executors import pool
+from .nbgrader_api import is_registered, release
+
+
+def release_lessons(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> None:
+    """Build lessons, `workers` at a time (default: one per processor), and release them one after the other.
+
+    One process writes the gradebook. Raises StepFailed, CourseError.
+    """
+    from ..authoring.build import build_lesson  # it brings torch, which grading leaves to the judges
+
+    with pool(workers or cpu_count()) as executor:
+        building = {name: executor.submit(build_lesson, root, name) for name in list_lessons(root, names)}
+        for name, built in building.items():
+            built.result()
+            _release_built(root, name, console)
+
+
+def _release_built(root: Path, name: str, console: Console) -> None:
+    built, released = (root / step / name / f"{name}.ipynb" for step in ("source", "release"))
+    newer = released.exists() and released.stat().st_mtime_ns > built.stat().st_mtime_ns
+    if newer and is_registered(root, name):
+        console.print(f"{name}: release is up to date")
+        return
+    release(root, name)
+    console.print(f"{name}: released to {released.relative_to(root)}")

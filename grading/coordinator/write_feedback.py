@@ -1,0 +1,52 @@
+"""Write the feedback pages of a class, side by side. A page that cannot be written is reported and stops no other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from concurrent.futures import Executor, as_completed
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from ..class_report.short_names import shortened
+from ..course_dir.paths import list_lessons
+from ..errors import StepFailed
+from ..processors import cpu_count
+from .executors import pool
+from .nbgrader_api import feedback, handed_in, is_registered
+from .progress import progress_bars, seconds_each, show_failures
+
+
+def write_feedback(root: Path, names: Iterable[str], console: Console, *, workers: int = 0) -> int:
+    """Write feedback for all that is graded; returns how many pages could not be written.
+
+    workers: pages at a time (default: one per processor)
+    """
+    failed: list[str] = []
+    with progress_bars(console) as progress, pool(workers or cpu_count()) as executor:
+        for name in list_lessons(root, names):
+            students = handed_in(root, name, "autograded")
+            if students and not is_registered(root, name):
+                failed += [f"{name} is not released yet, so nothing of it can be feedback: run `grading release`"]
+            else:
+                failed += _write_pages(root, name, students, executor, progress)
+    show_failures(failed, console)
+    return len(failed)
+
+
+def _write_pages(root: Path, name: str, students: list[str], executor: Executor, progress: Progress) -> list[str]:
+    """One message per page that could not be written, in the order of students."""
+    row, begun, failed = progress.add_task(f"{name}: feedback", total=len(students)), time.monotonic(), dict[str, str]()
+    pages = {executor.submit(feedback, root, name, student): student for student in students}
+    for page in as_completed(pages):
+        student = pages[page]
+        try:
+            page.result()
+        except StepFailed as error:
+            failed[student] = str(error)
+        progress.update(row, advance=1, description=f"{name}: {shortened(student)}")
+    new = len(students) - len(failed)
+    progress.update(row, description=f"{name}: {new} feedback{seconds_each(begun, new)}")
+    return [failed[student] for student in sorted(failed)]

@@ -1,0 +1,163 @@
+"""All exceptions that `grading` raises on purpose.
+
+    GradingError
+    ├── CourseError                 a course's directory, settings or texts
+    │   ├── NoCourseError           no course directory here or above
+    │   ├── BuildError              a lesson's text breaks a rule
+    │   ├── ExerciseError           a fault in grader_tests
+    │   ├── EditError               an edit of an answer that does not fit its text
+    │   ├── CheckDataError          a contract that cannot be shipped as data
+    │   ├── EquivalentsFileError    an equivalent.toml that cannot be read
+    │   └── SiteError               the web site cannot be made
+    ├── StepFailed                  a step of a term cannot be done
+    ├── CourseLocked                another process is grading this course
+    ├── CannotWrite                 grades cannot be written
+    ├── ClusterLost                 the Dask cluster can grade no more
+    ├── SubmissionNotGraded         our fault, to be tried again
+    │   └── InvalidResult           a cluster worker returned something else than a grade
+    ├── NotHandedIn                 a submission without the lesson's notebook
+    ├── Unreadable                  a submitted file that is no readable notebook
+    ├── JudgeFailed                 the judge ended because of what it read
+    ├── KernelDied                  the kernel is gone
+    ├── KernelStarved               the machine did not let the kernel run
+    ├── NoAnswer                    a call returned nothing
+    ├── MalformedReply              a kernel's reply that is no observation
+    ├── MalformedMessage            a judge's message that cannot be read
+    ├── ConnectionBroken            a kernel's connection that cannot be read any further
+    ├── ArchiveError                a file or archive from an LMS that is left unread
+    │   ├── OverBudget              a submission larger than allowed
+    │   └── AmbiguousOwner          one submission that seems to be several people's
+    ├── IdentityTableError          the table of student ids cannot be read
+    ├── GradebookCsvError           an LMS's gradebook file that cannot be filled
+    ├── CanvasError                 Canvas refuses, or cannot be reached
+    └── CsvExportError              a CSV export of something that is not in the gradebook
+
+The first argument is the message, for a person; all survive pickling, since they cross processes. The sandbox's
+exceptions (`grading.sandbox`) and those of `course` are no part of this tree: those packages import nothing of ours.
+"""
+
+from __future__ import annotations
+
+
+class GradingError(Exception):
+    """Any error that `grading` raises on purpose; the message says what happened, where, and what to do."""
+
+
+class CourseError(GradingError):
+    """Something in the course's directory is not as it must be; the message names it and the remedy."""
+
+
+class NoCourseError(CourseError):
+    """There is no course directory here; the message says what one is and what to do."""
+
+
+class BuildError(CourseError):
+    """A lesson's text breaks a rule of docs/authors.md; the message names the file, the cell and the remedy."""
+
+
+class ExerciseError(CourseError):
+    """A fault that an author must fix; the message is one line: file in grader_tests, line in it, fault."""
+
+
+class EditError(CourseError):
+    """An edit does not fit its text; the message names the edit and what is wrong with it."""
+
+
+class CheckDataError(CourseError):
+    """A contract has something that cannot be data; the message names the exercise, the case and the remedy."""
+
+
+class EquivalentsFileError(CourseError):
+    """The list of equivalent mutants cannot be read; the message names the file and what is wrong with it."""
+
+
+class SiteError(CourseError):
+    """The site cannot be made; the message says what is wrong."""
+
+
+class StepFailed(GradingError):
+    """A step of a term cannot be done; the message says why and what to do."""
+
+
+class CourseLocked(GradingError):
+    """Another process is grading this course; the message says whose."""
+
+
+class CannotWrite(GradingError):
+    """Grades cannot be written, so none is made; the message says why, and what is kept."""
+
+
+class ClusterLost(GradingError):
+    """Nothing more can be graded on the cluster; the message says why."""
+
+
+class SubmissionNotGraded(GradingError):
+    """The judge was lost, not because of the submission. To be tried again."""
+
+
+class InvalidResult(SubmissionNotGraded):
+    """A worker on another machine returned something else than the grade it was asked for."""
+
+
+class NotHandedIn(GradingError):
+    """The submission has no notebook of the lesson; the message says what it has."""
+
+
+class Unreadable(GradingError):
+    """The file is not a notebook that can be read; `args[0]` says why and what to do, in sentences."""
+
+
+class JudgeFailed(GradingError):
+    """The judge ended because of what it was given to read; the message goes on after "the judge"."""
+
+
+class KernelDied(GradingError):
+    """The kernel is gone; the message says why, in words for the learner."""
+
+
+class KernelStarved(GradingError):
+    """The machine did not let the kernel run, so nothing is known of what it was asked."""
+
+
+class NoAnswer(GradingError):
+    """A call brought no observation; the message says why, for the learner: out of time, out of memory, died."""
+
+
+class MalformedReply(GradingError):
+    """A kernel's reply is not an observation."""
+
+
+class MalformedMessage(GradingError):
+    """A message from a judge is too large, or is not a message."""
+
+
+class ConnectionBroken(GradingError):
+    """The kernel closed the connection, or sent something that must not be read."""
+
+
+class ArchiveError(GradingError):
+    """A file or archive from an LMS is left unread; `args[0]` says why."""
+
+
+class OverBudget(ArchiveError):
+    """The whole submission is larger than its budget."""
+
+
+class AmbiguousOwner(ArchiveError):
+    """A plain folder seems to be several people's submission."""
+
+
+class IdentityTableError(GradingError):
+    """The table of student ids cannot be read; the message says where, and what to do."""
+
+
+class GradebookCsvError(GradingError):
+    """The LMS's gradebook file cannot be filled; the message says why and what to do."""
+
+
+class CanvasError(GradingError):
+    """Canvas refused, could not be reached, or has no such assignment; the message says which."""
+
+
+class CsvExportError(GradingError):
+    """A student or lesson that was asked for is not in the gradebook; the message says which there are."""

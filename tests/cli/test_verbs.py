@@ -1,0 +1,122 @@
+"""The verbs of `grading`: how they are declared and described, and their names of version 0.1."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from grading.cli import main
+from grading.cli.commands import Commands, plural
+from grading.cli.old_verbs import with_new_verb
+
+from ..support.tiny_course import ROOT
+
+IN_ORDER = [
+    "init",
+    "doctor",
+    "publish",
+    "site",
+    "new-lesson",
+    "build",
+    "prove",
+    "sync",
+    "release",
+    "grade",
+    "feedback",
+    "report",
+    "demo",
+    "collect",
+    "fill-gradebook",
+    "feedback-zip",
+    "push",
+    "regrade",
+    "verify-grades",
+    "history",
+    "extend",
+    "excuse",
+    "migrate",
+]
+
+
+@pytest.fixture(scope="module")
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each verb, in their order."""
+    parser = argparse.ArgumentParser()
+    commands = Commands(parser)
+    for group in main.GROUPS:
+        group.add_commands(commands)
+    (action,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    return dict(action.choices)
+
+
+def test_help_lists_every_verb_in_the_order_of_a_term(verbs):
+    done = subprocess.run(
+        [sys.executable, "-m", "grading", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    listed = [line.split()[0] for line in done.stdout.splitlines() if line[:4] == "    " and line[4:5].strip()]
+    assert listed == IN_ORDER == list(verbs)
+
+
+def test_help_of_all_verbs_imports_nothing_slow():
+    code = (
+        "import sys\n"
+        "from grading.cli import main\n"
+        "main.make_parser().format_help()\n"
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"torch", "nbgrader", "sqlalchemy", "rich", "nbformat", "matplotlib"} & set(done.stdout.split())
+
+
+def test_a_verb_is_described_in_one_sentence_and_every_option_has_a_help(verbs):
+    for name, verb in verbs.items():
+        summary = verb.description or ""
+        assert summary[0].isupper() and summary.count(".") == 1 + summary.count(".toml") and summary[-1] == ".", name
+        for action in verb._actions:
+            assert action.help, f"{name}: {action.dest}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("check 02_softmax -v", "prove 02_softmax -v"),
+        ("fill export.csv 02_softmax", "fill-gradebook export.csv 02_softmax"),
+        ("handback 02_softmax a.zip", "feedback-zip 02_softmax a.zip"),
+        ("regrade 02_softmax --now --yes", "regrade 02_softmax --yes"),
+        ("regrade --seed 0000", "verify-grades --seed 0000"),
+        ("regrade --seed=0000", "verify-grades --seed=0000"),
+        ("strength", "sync --measure"),
+        ("strength 02_softmax --seeds 5 --course c", "sync --measure 02_softmax --course c"),
+        ("strength --exercise softmax", "sync --measure softmax"),
+        ("strength 02_softmax --exercise softmax", "sync --measure 02_softmax/softmax"),
+    ],
+)
+def test_an_old_verb_works_and_names_the_new_one(old, new, capsys):
+    assert with_new_verb(old.split()) == new.split()
+    out, err = capsys.readouterr()
+    verb = "sync --measure" if old.startswith("strength") else new.split()[0]
+    assert out == ""
+    assert err.count("\n") == 1
+    assert f"is now `grading {verb}`" in err
+
+
+@pytest.mark.parametrize("arguments", ["", "--help", "grade 02_softmax", "regrade --yes", "sync --check"])
+def test_a_verb_of_today_is_left_as_it_is(arguments, capsys):
+    assert with_new_verb(arguments.split()) == arguments.split()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_old_verb_is_not_in_help_and_runs_the_new_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main.main(["check"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert "`grading check` is now `grading prove`" in said[0]
+    assert said[1].startswith("grading: no course here")
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 grades"), (1, "1 grade"), (2, "2 grades")])
+def test_plural(number, text):
+    assert plural(number, "grade") == text
