@@ -150,7 +150,7 @@ def test_lessons_in_the_old_words_are_the_same_as_rewritten(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.full("compares all lessons")
 def test_all_lessons_of_version_0_1_are_the_same_as_rewritten(tmp_path):
     command = ["git", "archive", RELEASE, "grader_tests"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
