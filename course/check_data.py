@@ -80,7 +80,7 @@ class Practice:
 
     @cached_property
     def mistakes(self) -> Mapping[str, Mistake]:
-        """The known mistakes by name, unpacked only for a wrong answer. Raises PackingError."""
+        """The known mistakes by name, unpacked at first use. Raises PackingError."""
         return {one["name"]: _mistake_of(one) for one in unpack(self.known)} if self.known else {}
 
     def groups(self, first: int) -> list[range]:

@@ -162,7 +162,7 @@ def _elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _parameters_after_calls(
     counts: list[int], function: Callable[..., Any], model: Any, *args: Any, **kwargs: Any
 ) -> list[dict[str, torch.Tensor]]:
-    """For each count the parameters of `model` when training stops after so many calls.
+    """The parameters of `model` for each count, if training stops after so many calls.
 
     Trains copies of `model`, a `sample_models.Slope`.
     """

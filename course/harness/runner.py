@@ -30,7 +30,7 @@ from .serialization import Node, PackingError, pack, unpack
 
 
 class CallHooks:
-    """Hooks of a call: `out` receives its output, `limit` ends it, `error` keeps its exception."""
+    """Hooks of a call: `out` for its output, `limit` to end it, `error` that it raised."""
 
     error: BaseException | None = None
 

@@ -1,4 +1,4 @@
-"""The calls of one check: time limits, output, and an explanation of the first error.
+"""The calls of one check, with time limits, output and an explained error.
 
 After a call that hung, or that the learner interrupted, no other runs: one interrupt ends a check. A function that hung
 is not called again until it is checked again.

@@ -13,7 +13,7 @@ NEAR = 0.75  # required similarity of two names, at most 1
 
 
 def explain_misuse(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[str]) -> tuple[str, str]:
-    """Return the exercise that was meant (or `name`) and what is wrong with `f`, or "".
+    """Return the exercise that was meant (or `name`), and the problem with `f` or "".
 
     `name` is the exercise that `f` is bound to, or its own name; `names` are the learner's.
     """
