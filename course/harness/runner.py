@@ -30,7 +30,7 @@ from .serialization import Node, PackingError, pack, unpack
 
 
 class CallHooks:
-    """Hooks of a call: `out` for its output, `limit` to end it, `error` that it raised."""
+    """Hooks of a call: `out` for its output, `limit` to end it, and its `error`."""
 
     error: BaseException | None = None
 
