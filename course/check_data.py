@@ -81,7 +81,7 @@ class Practice:
     @cached_property
     def mistakes(self) -> Mapping[str, Mistake]:
         """The known mistakes by name, unpacked at first use. Raises PackingError."""
-        return {one["name"]: _mistake_of(one) for one in unpack(self.known)} if self.known else {}
+        return {record["name"]: _mistake_of(record) for record in unpack(self.known)} if self.known else {}
 
     def groups(self, first: int) -> list[range]:
         """The cases of each criterion, if the first practice case has index `first`."""
@@ -104,7 +104,7 @@ class CaseResults:
 
     @property
     def used(self) -> list[str]:
-        return user_visible_names(sorted({name for one in self.seen for name in one.used}))
+        return user_visible_names(sorted({name for observation in self.seen for name in observation.used}))
 
     @property
     def right(self) -> bool:
@@ -112,7 +112,7 @@ class CaseResults:
 
     @property
     def untouched(self) -> bool:
-        return all(not_written(one.raised) for one in self.seen)
+        return all(not_written(observation.raised) for observation in self.seen)
 
     def run_cases(
         self, cases: Iterable[Case], names: Mapping[str, Any], told: Callable[[int], None] = lambda _: None
@@ -179,10 +179,10 @@ def practice_of(packed: Sequence[bytes]) -> Practice:
     """Build the practice of an exercise from its packed parts."""
     asked, known = packed
     record, criteria, first = unpack(asked), [], 0
-    for one in record["criteria"]:
-        criteria.append(Criterion(one["name"], one["points"], range(first, first + one["cases"])))
-        first += one["cases"]
-    return Practice(criteria, [case_of(one) for one in record["cases"]], known)
+    for entry in record["criteria"]:
+        criteria.append(Criterion(entry["name"], entry["points"], range(first, first + entry["cases"])))
+        first += entry["cases"]
+    return Practice(criteria, [case_of(entry) for entry in record["cases"]], known)
 
 
 def split_packed(blob: bytes) -> list[bytes]:

@@ -118,7 +118,7 @@ def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:
     answered = {lesson: sum(name in names for name in catalog.exercises_of(lesson)) for lesson in catalog.lessons()}
     if named and named not in answered:
         raise UnusableFile(f"there is no lesson {named!r}; there are {', '.join(answered)}")
-    lesson = named or session.current.lesson or max(answered, key=lambda one: answered[one])
+    lesson = named or session.current.lesson or max(answered, key=lambda name: answered[name])
     if not answered[lesson]:
         raise UnusableFile(
             f"{path} defines no function that is called like an exercise{' of ' + lesson if named else ''}"

@@ -33,9 +33,9 @@ class Points(float):
     total: float
 
     def __new__(cls, earned: float, total: float) -> Points:
-        made = super().__new__(cls, earned)
-        made.total = total
-        return made
+        points = super().__new__(cls, earned)
+        points.total = total
+        return points
 
     def __repr__(self) -> str:
         return float.__repr__(self)

@@ -61,12 +61,12 @@ def heads(scores: torch.Tensor, title: str = "") -> Figure:
 def attention_maps(weights: torch.Tensor, tokens: Sequence[str], titles: Sequence[str]) -> Figure:
     """Maps (n, T, T) over many tokens, without numbers, future hatched, with alt text."""
     figure, panels = row(len(weights), width=4.2, height=3.9)
-    for one, ax, title in zip(weights, panels, titles, strict=True):
-        future = torch.ones_like(one).triu(1).bool()
-        heat_map(one, ax=ax, rows=shown(tokens), columns=shown(tokens), blocked=future, numbers=False, title=title)
+    for head, ax, title in zip(weights, panels, titles, strict=True):
+        future = torch.ones_like(head).triu(1).bool()
+        heat_map(head, ax=ax, rows=shown(tokens), columns=shown(tokens), blocked=future, numbers=False, title=title)
         ax.tick_params(labelsize=min(6.0, 260 / len(tokens)))
         ax.set(ylabel="queries")
-    details = "; ".join(f"{title}: {_in_words(one)}" for title, one in zip(titles, weights, strict=True))
+    details = "; ".join(f"{title}: {_in_words(head)}" for title, head in zip(titles, weights, strict=True))
     return with_alt_text(
         figure, f"Attention maps over {len(tokens)} tokens, queries downwards, keys across. {details}."
     )

@@ -47,10 +47,10 @@ def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:
         (0.03, place - 0.3), 0.94, 0.6, boxstyle="round,pad=0.02", facecolor=face, edgecolor=edge, hatch=hatch
     )
     ax.add_patch(shape)
-    said: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
     plate = {"facecolor": face, "edgecolor": "none", "pad": 1.5}
-    ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **said)
-    ax.text(0.5, place + 0.15, f"{does} · {'yours' if own else 'PyTorch'}", color=INK, bbox=plate, **said)
+    ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **style)
+    ax.text(0.5, place + 0.15, f"{does} · {'yours' if own else 'PyTorch'}", color=INK, bbox=plate, **style)
 
 
 def _in_words(weights: torch.Tensor) -> str:

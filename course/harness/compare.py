@@ -189,9 +189,9 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Re
         floor = rounding(native.dtype, reference.size) if native.is_floating_point() else 0.0
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
     if isinstance(native, float):
-        one, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
+        value, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
         floor = rounding(torch.float32, reference.size)
-        return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
+        return _compare_tensors(value, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
     return None if found == native else Finding("values", f"{where} is {_answered(found, native)}")

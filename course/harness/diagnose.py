@@ -172,7 +172,7 @@ class _Search:
         return tuple(names) if len(names) == 2 and sum(map(bool, explains)) == len(self.lost) else ()
 
     def _apart(self, j: int, k: int, like: Mapping[int, set[int]]) -> bool:
-        """Whether the answer equals each mistake where only that one fails."""
+        """Whether the answer equals each where only it fails, and fails nowhere else."""
         first, second = self.known[j], self.known[k]
         alone = like[j] - second.misses, like[k] - first.misses
         rest = set(self.all) - like[j] - like[k]
@@ -195,7 +195,7 @@ class _Search:
         return names.pop() if len(names) == 1 else ""
 
     def _explains(self, k: int, i: int, own_words: bool) -> bool:
-        """Whether mistake k fails case i in the same way, or is identified by a tag.
+        """Whether mistake k, too, fails case i, with an equal outcome or by its tag.
 
         With a tag the outcomes may differ, since chance may have a part in them.
         """

@@ -87,7 +87,7 @@ def _fingerprint_of_tensor(tensor: torch.Tensor, *also: object) -> Node:
     numbers = numbers.nan_to_num(0.0, 0.0, 0.0)
     weights = _weights(len(numbers))
     sums = [float(numbers.norm()), *(weights @ numbers).tolist()]
-    where = [f"{float(one):.6g}" for one in nonfinite @ weights[0]] if nonfinite.any() else []
+    where = [f"{float(checksum):.6g}" for checksum in nonfinite @ weights[0]] if nonfinite.any() else []
     dtype, digits = str(tensor.dtype).removeprefix("torch."), 6 if tensor.dtype == torch.float32 else 10
     return Node(
         "sketch", {"of": [dtype, *tensor.shape, *where, *also], "sums": [float(f"{s:.{digits}g}") for s in sums]}

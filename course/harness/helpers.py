@@ -80,8 +80,8 @@ def _gradients_of(module: torch.nn.Module) -> dict[str, torch.Tensor | None]:
 
 def _state_of(module: Any) -> dict[str, torch.Tensor]:
     """A copy of a module's state dict (parameters and buffers); else an empty dict."""
-    held = module.state_dict() if isinstance(module, torch.nn.Module) else {}
-    return {name: p.detach().clone() for name, p in held.items()}
+    state = module.state_dict() if isinstance(module, torch.nn.Module) else {}
+    return {name: p.detach().clone() for name, p in state.items()}
 
 
 def _optimizer(module: torch.nn.Module, name: str = "SGD", **options: Any) -> torch.optim.Optimizer:
@@ -134,12 +134,12 @@ class _NewTensorsOnMeta(TorchFunctionMode):
             if any(isinstance(part, torch.Tensor) and part.is_meta for part in index):
                 # PyTorch accepts an index on the CPU for a tensor on any device, and misreads one on "meta"
                 raise RuntimeError("an index on meta has no numbers")
-        made = func(*args, **kwargs)
-        if not isinstance(made, torch.Tensor) or made.ndim == 0 or kwargs.get("device") is not None:
-            return made
+        result = func(*args, **kwargs)
+        if not isinstance(result, torch.Tensor) or result.ndim == 0 or kwargs.get("device") is not None:
+            return result
         given = [*args, *kwargs.values()]
         given += [item for value in given if isinstance(value, (list, tuple)) for item in value]
-        return made if any(isinstance(value, torch.Tensor) for value in given) else made.to("meta")
+        return result if any(isinstance(value, torch.Tensor) for value in given) else result.to("meta")
 
 
 def _elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -224,8 +224,8 @@ def _refusal(words: list[list[Any]], function: Callable[..., Any], *args: Any, *
     except NotImplementedError:  # there is no answer yet
         raise
     except Exception as error:
-        kind = next(one for one in type(error).__mro__ if one.__module__ == "builtins")
-        return {"type": kind.__name__, "says": [any(_says(str(error), one) for one in some) for some in words]}
+        kind = next(base for base in type(error).__mro__ if base.__module__ == "builtins")
+        return {"type": kind.__name__, "says": [any(_says(str(error), word) for word in some) for some in words]}
     return {"type": "", "says": []}
 
 

@@ -46,7 +46,7 @@ class _Clock:
 
     def over(self) -> str:
         """The reason that time is up, in words; empty while it is not."""
-        passed = time.monotonic() - self.began  # also for processor time, in which the times of torch's threads add up
+        passed = time.monotonic() - self.began  # required, too: processor time adds up torch's threads
         if min(time.process_time() - self.computed, passed) >= self.seconds:
             return f"it had not ended after {self.seconds:g} seconds of computing"
         if passed >= WALL_CLOCK_FACTOR * self.seconds:

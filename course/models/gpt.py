@@ -121,7 +121,7 @@ class GPT(nn.Module):
         x = self.tokens(ids) + self.places.weight[: ids.shape[1]]
         hidden, heads, weights = [x], [], []
         for layer, block in enumerate(self.blocks):
-            x, *seen = block(x, None if change is None else (lambda one, at=layer: change(at, one)))
+            x, *seen = block(x, None if change is None else (lambda outputs, at=layer: change(at, outputs)))
             hidden.append(x)
             heads.append(seen[0])
             weights.append(seen[1])

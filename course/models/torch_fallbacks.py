@@ -111,7 +111,7 @@ class RotarySelfAttention(_Heads):
         query, key, value = map(self.heads, self.get_submodule("W_qkv")(x).tensor_split(3, dim=-1))
         places = torch.arange(x.shape[1], device=x.device) if positions is None else positions
         turns = turning(places.to(x), query.shape[-1], self.base)
-        query, key = (torch.einsum("tde,bhte->bhtd", turns, one) for one in (query, key))
+        query, key = (torch.einsum("tde,bhte->bhtd", turns, vectors) for vectors in (query, key))
         return self.attend(query, key, value, mask)
 
 

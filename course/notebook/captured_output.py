@@ -43,7 +43,7 @@ class CapturedOutput:
 
     def as_asides(self, exercise: str, failed: list[str]) -> list[CodeNote]:
         """Notes for a report: first the calls with which a text of `failed` begins."""
-        ordered = sorted(self.calls, key=lambda one: not any(text.startswith(one[0]) for text in failed))[:CALLS]
+        ordered = sorted(self.calls, key=lambda entry: not any(text.startswith(entry[0]) for text in failed))[:CALLS]
         shown = [CodeNote(_title(call), _cut(text)) for call, text in ordered]
         if shown and (len(self.calls) > CALLS or any(_cut(text) != text.rstrip("\n") for _, text in ordered)):
             shown[-1].text += f"\n\nAll that was printed ({_calls(len(self.calls))}): course.printed({exercise})"

@@ -40,8 +40,10 @@ def check(f: Any) -> Points:
         with check_progress("cases of the check") as bar:
             shown = check_report(f, bar)
     except Exception as error:
-        said = exception_to_record(error)
-        shown = Report(session.name_of(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
+        problem = exception_to_record(error)
+        shown = Report(
+            session.name_of(f), "needs a person", 0.0, 0.0, headline=f"{problem['type']}: {problem['message']}"
+        )
     display(shown)
     if VALIDATING in os.environ and shown.earned < shown.points:
         print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)
@@ -71,10 +73,10 @@ def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
     attempts.add_to_report(shown)
     session.current.prints[name] = attempts.prints
     session.current.last[name] = (f, shown)
-    if told := stale_cell_warning(name, f) or (
+    if warning := stale_cell_warning(name, f) or (
         shown.status == "not started" and suggest_rename(name, session.current.names, exercises)
     ):
-        shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
+        shown.headline = f"{warning} {shown.headline}" if shown.status != "not started" else warning
     _remember(name, f, shown)
     if shown.status == "passes" and catalog.find_file(f"{session.lesson_of(name)}{catalog.SOLUTIONS}").is_file():
         shown.notes.append(f"Other right answers: `from course import solution; solution({name})`.")
@@ -107,14 +109,14 @@ def passes_examples(f: Any) -> bool:
     name = session.name_of(f)
     with _check_run(f, name) as attempts:
         asked = CaseResults(attempts.run_case)
-        asked.run_cases([case_of(one) for one in session.exercise_data(name)["cases"]], _names_with(f, name))
+        asked.run_cases([case_of(record) for record in session.exercise_data(name)["cases"]], _names_with(f, name))
     return asked.right
 
 
 def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None) -> Report:
     """Run the visible examples and then the practice cases, and build the report."""
     data, names, asked = session.exercise_data(name), _names_with(f, name), CaseResults(attempts.run_case)
-    points, examples = float(data["points"]), [case_of(one) for one in data["cases"]]
+    points, examples = float(data["points"]), [case_of(record) for record in data["cases"]]
     asked.run_cases(examples, names)
     if asked.untouched:
         blank = [
@@ -149,7 +151,7 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
     asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
     earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
     found = asked.diagnose(examples, practice)
-    texts = {one.name: one.text for one in practice.mistakes.values()}
+    texts = {mistake.name: mistake.text for mistake in practice.mistakes.values()}
     return replace(
         shown,
         status="partly right" if earned else "wrong",

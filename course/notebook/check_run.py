@@ -32,7 +32,7 @@ class HungFunctions:
         self.known: dict[str, Any] = {}
 
     def __contains__(self, f: Any) -> bool:
-        return any(one is f for one in self.known.values())
+        return any(hung is f for hung in self.known.values())
 
     @contextmanager
     def left_out(self, names: dict[str, Any], checked: str) -> Iterator[None]:

@@ -40,9 +40,9 @@ def lesson_progress() -> list[LessonProgress]:
 def _progress_of(lesson: str) -> LessonProgress:
     exercises = catalog.exercises_of(lesson)
     known = {name: session.current.store.get(lesson, name) for name in exercises}
-    left = [name for name, one in known.items() if one.status != "passes"]
+    left = [name for name, progress in known.items() if progress.status != "passes"]
     points = sum(float(data["points"]) for data in exercises.values())
-    earned = min(points, sum(one.earned for one in known.values()))
+    earned = min(points, sum(progress.earned for progress in known.values()))
     return LessonProgress(lesson, len(known) - len(left), len(known), earned, points, left[0] if left else "")
 
 

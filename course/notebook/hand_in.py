@@ -90,17 +90,17 @@ def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
     """Reasons not to hand in a notebook yet, in sentences; empty: it is ready."""
     wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
     found = Counter(_grade_id(cell) for cell in notebook.cells)
-    missing = [_cell_name(one) for one in wanted if not found[one]]
-    doubled = [_cell_name(one) for one in wanted if found[one] > 1]
+    missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
+    doubled = [_cell_name(cell_id) for cell_id in wanted if found[cell_id] > 1]
     failed = [_cell_start(cell) for cell in notebook.cells if _failed(cell)]
     unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _is_unsaved(notebook, name)]
-    told = (
+    groups = (
         ("Missing", missing, "Take what is missing from a fresh copy of the lesson."),
         ("There more than once", doubled, "Delete all but one."),
         ("Ended in an error, in the file", failed, "Mend it, run it and save."),
         ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
     )
-    return [f"{what}: {_join(which)}. {todo}" for what, which, todo in told if which]
+    return [f"{what}: {_join(which)}. {todo}" for what, which, todo in groups if which]
 
 
 def write(notebook: SavedNotebook, lesson: str) -> Path:

@@ -140,7 +140,7 @@ def _parse(text: bytes) -> Lessons:
     if not isinstance(plain, dict) or not isinstance(plain.get("lessons"), dict):
         raise ValueError("no lessons")
     return {
-        str(lesson): {str(name): _to_progress(**one) for name, one in dict(of).items()}
+        str(lesson): {str(name): _to_progress(**record) for name, record in dict(of).items()}
         for lesson, of in plain["lessons"].items()
     }
 
@@ -148,7 +148,7 @@ def _parse(text: bytes) -> Lessons:
 def _to_progress(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:
     if status not in STATUSES or not 0 <= float(earned) <= 1000 or not 0 <= int(hints) <= 1000:
         raise ValueError("out of bounds")
-    return ExerciseProgress(status, float(earned), bool(passed), int(hints), [int(one) for one in tries])
+    return ExerciseProgress(status, float(earned), bool(passed), int(hints), [int(number) for number in tries])
 
 
 def bytecode_hash(f: Any) -> int | None:
@@ -164,5 +164,5 @@ def _code_parts(value: Any) -> Iterator[object]:
         for constant in code.co_consts:
             yield from _code_parts(constant) if isinstance(constant, CodeType) else [repr(constant)]
     elif isinstance(value, type):
-        for one in vars(value).values():
-            yield from _code_parts(one) if hasattr(one, "__code__") else ()
+        for member in vars(value).values():
+            yield from _code_parts(member) if hasattr(member, "__code__") else ()

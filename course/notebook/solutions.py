@@ -33,7 +33,7 @@ def solution(f: Any) -> None:
         when = f"once your {name} passes, or after all hints and {TRIES} different tries that `check` has seen"
         print(f"The solutions of {name} open {when}. {missing}")
         return
-    shown = [f"**{i}.** {one['comment']}\n\n```python\n{one['code']}\n```" for i, one in enumerate(answers, 1)]
+    shown = [f"**{i}.** {answer['comment']}\n\n```python\n{answer['code']}\n```" for i, answer in enumerate(answers, 1)]
     number = f"{len(shown)} right answers" if len(shown) > 1 else "A right answer"
     display_markdown("\n\n".join([f"**{number} to `{name}`.** The first is the lesson's own.", *shown]))
 

@@ -69,8 +69,8 @@ class StagedModel:
         others = [name for name, part in self.parts.items() if not part.passes]
         if not others:
             return "Every part of it is yours."
-        said = f"Yours: {', '.join(mine)}. " if mine else ""
-        return f"{said}By PyTorch, until yours pass: {', '.join(others)}."
+        prefix = f"Yours: {', '.join(mine)}. " if mine else ""
+        return f"{prefix}By PyTorch, until yours pass: {', '.join(others)}."
 
     @torch.no_grad()
     def maps(self, text: str) -> Tensor:

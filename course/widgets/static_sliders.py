@@ -73,12 +73,12 @@ def _slider(option: str, values: list[Any], at: Any) -> str:
 
 def _thinned(choices: Choices, first: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Drop every other value of the longest option as needed, but keep initial values."""
-    made = {option: list(values) for option, values in choices.items()}
-    while _number(made) > MOST:
-        longest = max(made, key=lambda option: len(made[option]))
-        values = made[longest]
-        made[longest] = values[values.index(first[longest]) % 2 :: 2]
-    return made
+    thinned = {option: list(values) for option, values in choices.items()}
+    while _number(thinned) > MOST:
+        longest = max(thinned, key=lambda option: len(thinned[option]))
+        values = thinned[longest]
+        thinned[longest] = values[values.index(first[longest]) % 2 :: 2]
+    return thinned
 
 
 def _number(choices: Choices) -> int:

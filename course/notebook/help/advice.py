@@ -132,4 +132,4 @@ HELP: dict[str, tuple[str, ...]] = {
 
 def help_with(message: str) -> str:
     """Advice on an error with this message; empty for an unknown one."""
-    return next((words for words, known in HELP.items() if any(re.search(one, message) for one in known)), "")
+    return next((words for words, known in HELP.items() if any(re.search(pattern, message) for pattern in known)), "")

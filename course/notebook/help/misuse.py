@@ -45,7 +45,7 @@ def explain_misuse(f: Any, name: str, names: Mapping[str, Any], exercises: Itera
 
 def closest_name(name: str, exercises: Iterable[str]) -> str:
     """The exercise with a similar name; empty if there is none."""
-    lower = {one.lower(): one for one in exercises}
+    lower = {exercise.lower(): exercise for exercise in exercises}
     return lower[found[0]] if (found := get_close_matches(name.lower(), lower, 1, NEAR)) else ""
 
 
