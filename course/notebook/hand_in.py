@@ -49,7 +49,7 @@ class SavedNotebook:
 
 
 def hand_in() -> None:
-    """Write the file to hand in from the saved notebook and offer its download."""
+    """Write the file to hand in and offer its download. Never raises."""
     lesson = session.current.lesson
     if lesson is None:
         print(NONE_BEGUN)

@@ -50,7 +50,7 @@ def closest_name(name: str, exercises: Iterable[str]) -> str:
 
 
 def suggest_rename(exercise: str, names: Mapping[str, Any], exercises: Iterable[str]) -> str:
-    """Suggest to rename a function whose name resembles `exercise`; empty: none does."""
+    """Suggest renaming a function whose name resembles `exercise`; empty: none does."""
     known = set(exercises)
     for name, value in names.items():
         theirs = callable(value) and getattr(value, "__module__", "") == names.get("__name__")
