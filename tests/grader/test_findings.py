@@ -8,9 +8,10 @@ from grading.exercises.case import in_words
 from grading.exercises.lesson import load_lesson
 from grading.grader.references import mistake_findings, prepare
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 
+@pytest.mark.quick_cases("06_multi_head-count_parameters")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "name"),

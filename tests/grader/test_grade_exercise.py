@@ -15,7 +15,7 @@ from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.grader.verdict_report import to_report
 
-from ..support.tiny_course import write_lesson
+from ..support.course_builder import write_grader_tests
 
 DOUBLE = """
 from grading.exercises.exercise import call, exercise
@@ -69,7 +69,7 @@ def _(draw):
 def written(folder, **changes):
     """The lesson's folder, with parts of one description replaced."""
     double = {"contract": DOUBLE, "alternatives": BY_ADDING, "mistakes": MISTAKES} | changes
-    return write_lesson(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
+    return write_grader_tests(folder / "01_small", {"double": tuple(double.values()), "quadruple": (QUADRUPLE,)})
 
 
 @pytest.fixture(scope="module")

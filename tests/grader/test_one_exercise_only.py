@@ -22,7 +22,7 @@ from grading.grader.source_analysis import NotebookSource
 from grading.grader.verdict import ExerciseVerdict
 from grading.proof import namespace
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -132,6 +132,7 @@ def bounded() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, (before, most))
 
 
+@pytest.mark.quick_cases("02_softmax-log_softmax")
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
     book = notebook(lesson)
@@ -156,6 +157,7 @@ def test_a_mistake_costs_points_in_its_own_exercise_only(lesson, name):
     assert all(followed.values()), followed
 
 
+@pytest.mark.quick_cases("02_softmax")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_answers_that_are_crossed_are_right(lesson):
     book = notebook(lesson)

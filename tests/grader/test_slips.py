@@ -11,7 +11,7 @@ import torch
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 
-from ..conftest import ROOT
+from ..support.repository import ROOT
 
 LESSONS = ["01_dot_products", "02_softmax", "03_queries_keys_values", "04_scaling"]
 EXERCISES = [(lesson, name) for lesson in LESSONS for name in load_lesson(ROOT / "grader_tests" / lesson).exercises]
@@ -75,15 +75,19 @@ def lost(lesson, name, answer):
     return [c.name for c in verdict.criteria if c.status != "right"], exercise.points - verdict.earned
 
 
+@pytest.mark.quick_cases("02_softmax-softmax-*")
 @pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
-def test_a_slip_of_form_costs_one_criterion_at_most(lesson, name, slip):
+def test_a_slip_of_form_costs_one_criterion_at_most(request, lesson, name, slip):
+    if (lesson, slip) == ("02_softmax", SLIPS["no float64"]):
+        request.applymarker(pytest.mark.xfail(strict=True, reason="two criteria of these exercises draw float64"))
     names, points = lost(lesson, name, slipped(rules(lesson, name).answer, slip))
     assert len(names) <= 1, names
     assert points <= 0.5
 
 
+@pytest.mark.quick_cases("01_dot_products-dot")
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)
 def test_an_answer_without_batches_earns_half_at_least(lesson, name):

@@ -12,7 +12,7 @@ from grading.exercises.answer_text import Answer
 from grading.exercises.lesson import load_lesson
 from grading.grader.local import grade_in_process
 
-from ..conftest import LESSONS, ROOT
+from ..support.repository import LESSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -45,6 +45,7 @@ def with_a_slip(right: Any) -> Any:
     return Slipping
 
 
+@pytest.mark.quick_cases("softmax")
 @pytest.mark.parametrize("exercise", FORMED, ids=lambda exercise: exercise.name)
 def test_a_slip_of_form_costs_what_judges_form_and_nothing_else(exercise):
     right = Answer(exercise.name, "right", exercise.alternatives[0].code).made()
