@@ -254,7 +254,7 @@ def test_known_answers_are_tried_on_a_public_suite_and_counted(tmp_path):
     assert found.right_passed == found.right == len(exercise.alternatives)
     assert found.wrong == len(exercise.mistakes)
     assert 0 < found.plain_passed < found.plain < found.wrong
-    passed = {m.name: suites.torchcode(tmp_path, softmax, m.made()) for m in exercise.mistakes}
+    passed = {m.name: suites.torchcode(tmp_path, softmax, m.load()) for m in exercise.mistakes}
     assert not passed["returns_the_exponentials"]
     assert passed["turns_the_order_upside_down"]
 

@@ -33,34 +33,34 @@ class Finding:
 class Reference:
     """The outcome of the correct answer, and what is compared with it.
 
-    exact      observation in float64, on the CPU
-    native     observation in the inputs' own dtype: the expected dtypes, and how much rounding matters
-    undefined  where the exact gradient is not finite: accept "any" gradient, or require a "finite" one
-    tolerance  replaces the tolerance of the dtype
-    wrong      for a call that must raise ValueError: argument name -> its value
-    pure       whether this case checks that no argument is changed in place (else a criterion of its own does)
-    mutates    inputs that the answer may change
-    form       whether this case checks dtype and type (else a criterion of its own does, see `course.harness.coercion`)
-    size       largest magnitude among the inputs (see `course.harness.tolerance`)
-    holds      checker in place of a comparison: `holds(seen, exact)` returns what is wrong, or None
-    accepts    check only that there is no ValueError
-    elsewhere  check only the device of the result (see `course.harness.device_check`)
-    parts      the contract's names for the items of a result that has several
+    exact               observation in float64, on the CPU
+    native              observation in the inputs' own dtype: the expected dtypes, and how much rounding matters
+    nonfinite_gradient  where the exact gradient is not finite: accept "any" gradient, or require a "finite" one
+    tolerance           replaces the tolerance of the dtype
+    invalid_arguments   for a call that must raise ValueError: argument name -> its value
+    check_unchanged     whether this case checks that no argument is changed in place, not a criterion of its own
+    may_change          inputs that the answer may change
+    check_types         whether this case checks dtype and type, not a criterion of its own (`course.harness.coercion`)
+    input_magnitude     largest magnitude among the inputs (see `course.harness.tolerance`)
+    checker             in place of a comparison: `checker(seen, exact)` returns what is wrong, or None
+    must_not_raise      check only that there is no ValueError
+    device_only         check only the device of the result (see `course.harness.device_check`)
+    result_names        the contract's names for the items of a result that has several
     """
 
     exact: Observation
     native: Observation
-    undefined: str = "any"
+    nonfinite_gradient: str = "any"
     tolerance: Tolerance | None = None
-    wrong: dict[str, Any] = field(default_factory=dict)
-    pure: bool = False
-    mutates: frozenset[str] = frozenset()
-    form: bool = True
-    size: float = 0.0
-    holds: Callable[[Observation, Observation], str | Finding | None] | None = None
-    accepts: bool = False
-    elsewhere: bool = False
-    parts: tuple[str, ...] = ()
+    invalid_arguments: dict[str, Any] = field(default_factory=dict)
+    check_unchanged: bool = False
+    may_change: frozenset[str] = frozenset()
+    check_types: bool = True
+    input_magnitude: float = 0.0
+    checker: Callable[[Observation, Observation], str | Finding | None] | None = None
+    must_not_raise: bool = False
+    device_only: bool = False
+    result_names: tuple[str, ...] = ()
 
 
 def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
@@ -69,16 +69,16 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         return _compare_error(seen, reference)
     if seen.raised is not None:
         return Finding("raised", in_words(seen.raised))
-    if not reference.form:
+    if not reference.check_types:
         reference = replace(reference, tolerance=_room(reference))
         seen = coerce_types(seen, reference.native)
     pairs = []
     for name, expected in reference.native.values.items():
-        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.parts)
+        finding = _compare_structure(seen.values.get(name), expected, "the result", reference.result_names)
         if finding:
             return finding
         three = (seen.values[name], expected, reference.exact.values[name])
-        pairs += list(zip(*(leaves(value, parts=reference.parts) for value in three), strict=True))
+        pairs += list(zip(*(leaves(value, parts=reference.result_names) for value in three), strict=True))
     if elsewhere := wrong_device(seen, device):
         return elsewhere
     for (where, found), (_, native), (_, exact) in pairs:
@@ -89,8 +89,8 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
         finding = _compare_gradients(seen, reference)
         if finding:
             return finding
-    for name in seen.changed if reference.pure else ():
-        if name.split(".")[0].split("[")[0] not in reference.mutates:
+    for name in seen.changed if reference.check_unchanged else ():
+        if name.split(".")[0].split("[")[0] not in reference.may_change:
             return Finding("unchanged", f"the call changed its argument `{name}` in place; work on a new tensor")
     return None
 
@@ -186,11 +186,11 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Re
             return Finding("shape", f"{where} has shape {tuple(found.shape)}, and must have {tuple(native.shape)}")
         if found.dtype != native.dtype:
             return Finding("dtype", f"{where} has dtype {_short(found.dtype)}, and must have {_short(native.dtype)}")
-        floor = rounding(native.dtype, reference.size) if native.is_floating_point() else 0.0
+        floor = rounding(native.dtype, reference.input_magnitude) if native.is_floating_point() else 0.0
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
     if isinstance(native, float):
         value, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
-        floor = rounding(torch.float32, reference.size)
+        floor = rounding(torch.float32, reference.input_magnitude)
         return _compare_tensors(value, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
@@ -265,7 +265,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
         if got.shape != expected.shape:
             return Finding("gradient", f"the gradient for `{name}` has shape {tuple(got.shape)}")
         judged = torch.isfinite(expected)
-        if reference.undefined == "finite" and not torch.isfinite(got).all():
+        if reference.nonfinite_gradient == "finite" and not torch.isfinite(got).all():
             return Finding("gradient", f"the gradient for `{name}` is not finite")
         near = native.get(name)
         near = expected if near is None else near.double()
@@ -276,7 +276,7 @@ def _compare_gradients(seen: Observation, reference: Reference) -> Finding | Non
             torch.where(judged, near, zero),
             f"the gradient for `{name}`",
             reference.tolerance or Tolerance.of(got.dtype),
-            rounding(got.dtype, max(reference.size, 1.0)),  # cotangents are about 1
+            rounding(got.dtype, max(reference.input_magnitude, 1.0)),  # cotangents are about 1
             "gradient",
         )
         if finding:
@@ -291,8 +291,10 @@ def _compare_error(seen: Observation, reference: Reference) -> Finding | None:
     if expected["type"] not in seen.raised["bases"]:
         return Finding("raised", f"must raise {expected['type']} here; {in_words(seen.raised)}")
     message = seen.raised["message"]
-    if reference.wrong and not any(names_argument(message, name, value) for name, value in reference.wrong.items()):
-        wanted = " or ".join(f"`{name}`" for name in reference.wrong)
+    if reference.invalid_arguments and not any(
+        names_argument(message, name, value) for name, value in reference.invalid_arguments.items()
+    ):
+        wanted = " or ".join(f"`{name}`" for name in reference.invalid_arguments)
         return Finding("message", f"the message of the {expected['type']} must name {wanted} and its value or shape")
     return None
 

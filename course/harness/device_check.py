@@ -1,7 +1,7 @@
 """Whether an answer stays on its inputs' device, checked without a second device.
 
-The inputs of such a case (`Reference.elsewhere`) are on PyTorch's device "meta", whose tensors have a shape and a dtype
-but no data. A tensor that an answer makes on the default device then fails to combine with them, or is returned.
+The inputs of such a case (`Reference.device_only`) are on PyTorch's device "meta", whose tensors have a shape and a
+dtype but no data. A tensor that an answer makes on the default device then fails to combine with them, or is returned.
 
 An answer that reads values (`.item()`, `.tolist()`, `if` on a tensor, numpy) cannot be checked this way: it passes here
 and is checked only on a GPU.

@@ -173,9 +173,9 @@ def _solution_lines(lesson: str) -> Iterator[str]:
 
 def _grader_lines(lesson: str) -> Iterator[str]:
     """The code, without docstrings, of oracles, mistakes, alternatives and hidden cases."""
-    for exercise in load_lesson(ROOT / "grader_tests" / lesson).known.values():
+    for exercise in load_lesson(ROOT / "grader_tests" / lesson).all_exercises.values():
         code = [inspect.getsource(part) for part in (exercise.answer, *(c.draw for c in exercise.criteria))]
-        code += [answer.code for answer in (*exercise.alternatives, *exercise.bases, *exercise.mistakes)]
+        code += [answer.code for answer in (*exercise.alternatives, *exercise.reference_answers, *exercise.mistakes)]
         for line in "\n".join(code).splitlines():
             if _tells(line) and not line.strip().startswith(("@", "def ", "class ", '"""')):
                 yield line.strip()

@@ -120,7 +120,7 @@ def _class() -> Course:
         student, own = f"student-{number:02}", list[Answer]()
         for exercise in load_lesson(ROOT / "grader_tests" / LESSON).exercises.values():
             given = drawn.choice([drawn.choice(exercise.alternatives), drawn.choice(exercise.mistakes[:4])])
-            verdict = grade_in_process(exercise, {exercise.name: given.made()})
+            verdict = grade_in_process(exercise, {exercise.name: given.load()})
             own.append(Answer(student, LESSON, verdict.earned, verdict))
         answers += own
         points, most = sum(one.verdict.earned for one in own), sum(one.verdict.points for one in own)

@@ -192,7 +192,7 @@ def test_commands_act_on_the_course_that_is_named_and_on_no_other(tmp_path, monk
     [
         ("contract", "\nx = nothing\n", "contract.py:20: NameError: name 'nothing' is not defined"),
         ("contract", "\ndef f(:\n", "contract.py:20: SyntaxError: "),
-        ("mistakes", "right.mistake('m', {'?': '!'}, shows='v').says('x')\n", "EditError: mistake m"),
+        ("mistakes", "right.mistake('m', {'?': '!'}, loses='v').feedback('x')\n", "EditError: mistake m"),
         ("mistakes", "right = double.alternative('by_magic')\n", "LookupError: "),
     ],
 )

@@ -179,7 +179,7 @@ OWN_DRAWS = """
         ("logits * temperature", "generator", "multiplies_by_the_temperature"),
         ("logits / (temperature + 0.1)", "generator", "lifts_the_temperature"),
         ("logits / temperature ** (i + 1)", "generator", "compounds_the_temperature"),
-        ("logits / temperature", "None", "draws_from_the_global_dice"),
+        ("logits / temperature", "None", "draws_from_the_global_state"),
     ],
 )
 def test_texts_are_named_whatever_the_dice(logits, generator, name):

@@ -45,7 +45,7 @@ def positive(seen, exact):
 
 @length.criterion("sign", points=1)
 def _(draw):
-    yield call(draw.normal(5)).holding({judge})
+    yield call(draw.normal(5)).check_with({judge})
 """
 
 

@@ -61,7 +61,7 @@ def found(seen, exact):
 
 @halve.criterion("values", points=5)
 def _(draw):
-    yield call(draw.normal(2, 3)).holding(found)
+    yield call(draw.normal(2, 3)).check_with(found)
 """
 # What it could get at is what it says is wrong; of a place that is for it, nothing
 LOOK = """

@@ -47,7 +47,7 @@ def doubling(*, even: bool = False) -> Exercise:
     def _(draw):
         yield call(torch.tensor([1.0 + draw.integer(0, 2)]) if even else draw.normal(3))
 
-    made.mistake("off by a percent", shows="values").whole(ROUGH.format(error=0.01)).says("It is off.")
+    made.mistake("off by a percent", loses="values").full_code(ROUGH.format(error=0.01)).feedback("It is off.")
     return made
 
 
@@ -78,7 +78,7 @@ def test_where_cases_take_long_a_tenth_of_the_seeds_must_do():
 
     @made.criterion("slow ones", points=1)
     def _(draw):
-        yield call(draw.normal(3)).lasting(20)
+        yield call(draw.normal(3)).timeout(20)
 
     assert measure(made, {}, range(20)).seeds == 2
 
@@ -190,9 +190,9 @@ def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():
 def test_the_right_answers_that_fail_on_another_device_are_no_error_of_numbers():
     made = doubling()
 
-    @made.criterion("on any device", points=1, form=True)
+    @made.criterion("on any device", points=1, check_types=True)
     def _(draw):
-        yield call(draw.normal(3)).on_another_device()
+        yield call(draw.normal(3)).device_only()
 
     reads = names("def double(x):\n    return torch.tensor([2 * v for v in x.tolist()], dtype=x.dtype)")
     found = measure(made, {"reads numbers": reads}, range(2))

@@ -21,8 +21,8 @@ def doubling(holding=None) -> Exercise:
 
     @made.criterion("values", points=1)
     def _(draw):
-        case = call(draw.normal(3)).lasting(0.2)
-        yield case.holding(holding) if holding else case
+        case = call(draw.normal(3)).timeout(0.2)
+        yield case.check_with(holding) if holding else case
 
     @made.criterion("gradients", points=1)
     def _(draw):

@@ -21,8 +21,8 @@ from grading.proof.runner import prove, unproved, versions
 from grading.proof.sync import sync
 
 from ..support.course_builder import TINY_LESSONS, build_course, tiny_lesson, write_grader_tests
+from ..support.repository import LESSONS as SHIPPED_LESSONS
 from ..support.repository import ROOT
-from ..support.repository import TINY_LESSONS as SHIPPED_LESSONS
 
 ONE, TWO = TINY_LESSONS
 WHY = "Only float32 is asked for here."

@@ -67,11 +67,11 @@ from .contract import {name}
 
 right = {name}.alternative("by_name")
 
-{name}.mistake("squares", shows="values").whole('''
+{name}.mistake("squares", loses="values").full_code('''
 def {name}(x):
     return x * x
-''').says("That is the *square*.")
-right.mistake("loses_the_gradient", {{"return result": "return result.detach()"}}, shows="gradients").says(
+''').feedback("That is the *square*.")
+right.mistake("loses_the_gradient", {{"return result": "return result.detach()"}}, loses="gradients").feedback(
     "The gradient is lost."
 )
 """

@@ -42,7 +42,7 @@ def double(x):
         """
 from .contract import double
 
-double.alternative("by_adding").mistake("squares", {"x + x": "x * x"}, shows="values").says(
+double.alternative("by_adding").mistake("squares", {"x + x": "x * x"}, loses="values").feedback(
     "You multiplied `x` by itself: that is the *square*."
 )
 """,

@@ -218,10 +218,10 @@ def test_right_answers_of_every_style_pass_and_a_known_mistake_is_named(learner,
     learner.run(f"begin({lesson!r})")
     for exercise in load_lesson(ROOT / "grader_tests" / lesson).exercises.values():
         for alternative in exercise.alternatives:
-            report = learner.check(exercise.name, alternative.made())
+            report = learner.check(exercise.name, alternative.load())
             assert report.startswith(status_line("passes") + exercise.name), report
         mistake = random.choice(exercise.mistakes)
-        report = learner.check(exercise.name, mistake.made())
+        report = learner.check(exercise.name, mistake.load())
         assert "Not allowed" in report or f"\n  {mistake.text}\n" in report, f"{mistake.name}: {report}"
 
 
