@@ -1,8 +1,7 @@
-"""Attention, built and graded: what the course's notebooks import.
+"""The public interface of the course, as its notebooks import it.
 
-`begin`, `check`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and `keepsake` are for learners. The
-modules in `MODULES` draw, compute with PyTorch's own functions, or hold models. `__version__` is compared by a
-notebook's first cell.
+Learners call `begin`, `check`, `hint`, `solution`, `use`, `progress`, `printed`, `hand_in` and `keepsake`. The modules
+in `MODULES` draw, wrap PyTorch's own functions, or hold models. A notebook's first cell compares `__version__`.
 """
 
 from importlib import import_module
@@ -44,7 +43,7 @@ FUNCTIONS = {
     "progress": "notebook.lesson_progress",
     "solution": "notebook.solutions",
     "use": "notebook.fallback",
-}  # name -> its module
+}  # name -> the module that defines it
 MODULES = {
     "figures": "figures",
     "gpt": "models.gpt",
@@ -53,12 +52,12 @@ MODULES = {
     "sliders": "widgets.sliders",
     "staged_model": "notebook.staged_model",
     "torch_fallbacks": "models.torch_fallbacks",
-}  # what lessons take as `course.<name>`, and where it is
+}  # attribute of `course` in the lessons -> the module's path
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first used: matplotlib is slow and the grader does without it, torch is slow and reading a verdict
-    # does not need it.
+    # Import lazily: matplotlib is slow and the grader does not need it; torch is slow and reading a verdict does not
+    # need it.
     if name in FUNCTIONS:
         return getattr(import_module(f"{__name__}.{FUNCTIONS[name]}"), name)
     name = old_names.ALIASES.get(name, name)

@@ -1,10 +1,10 @@
-"""Asks an answer what the course's data asks of it, and what known mistakes explain.
+"""Check data: running an answer on it and diagnosing the results.
 
-The data of an exercise are its visible examples and its *practice cases*: the grade's own criteria, drawn from a seed
-that everybody knows (`grading/authoring/check_data.py`). No solution is among them: inputs, right outcomes, names of
-the names of checkers, and sketches of what known mistakes give.
+The check data of an exercise are its visible examples and its practice cases: the grade's own criteria, drawn from a
+public seed (`grading/authoring/check_data.py`). They hold inputs, correct outcomes, names of checkers and fingerprints
+of known mistakes' outcomes, but no solution.
 
-Does not cover: what is shown of it (`notebook/check.py`).
+Does not cover: what a report shows of it (`course/notebook/check.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ENDING = ".practice"
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What is asked once. `name`: the example's, or the criterion's that a practice case belongs to."""
+    """One test case. `name`: that of the example, or of the practice case's criterion."""
 
     name: str
     text: str
@@ -42,13 +42,13 @@ class Case:
 
     @cached_property
     def right(self) -> Observation:
-        """The sketch of a right outcome."""
+        """The fingerprint of a correct outcome."""
         return fingerprint(coerced(self.reference.native, self.reference))
 
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """One of the grade's criteria, its points, and its practice cases by number."""
+    """One of the grade's criteria, its points, and the indices of its practice cases."""
 
     name: str
     points: float
@@ -57,8 +57,11 @@ class Criterion:
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A known mistake: what the learner is told; and, once for each value of its constant, what it gives wherever that
-    is not what a right answer gives, and the cases that it misses."""
+    """A known mistake and its sentence for the learner.
+
+    each  for every value of its constant: the outcomes that differ from a correct answer's, by case, and the failing
+          cases
+    """
 
     name: str
     text: str
@@ -69,10 +72,7 @@ class Mistake:
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """The practice cases of an exercise, and its known mistakes, which are numbered over examples and cases.
-
-    known   the mistakes as they were packed: opening them takes longer than all else, and only a wrong answer needs it
-    """
+    """The practice cases of an exercise, and its known mistakes, packed in `known`."""
 
     criteria: Sequence[Criterion] = ()
     cases: Sequence[Case] = ()
@@ -80,22 +80,22 @@ class Practice:
 
     @cached_property
     def mistakes(self) -> Mapping[str, Mistake]:
-        """By name. Raises PackingError."""
-        return {one["name"]: _mistake(one) for one in unpack(self.known)} if self.known else {}
+        """The known mistakes by name, unpacked at first use. Raises PackingError."""
+        return {record["name"]: _mistake_of(record) for record in unpack(self.known)} if self.known else {}
 
     def groups(self, first: int) -> list[range]:
-        """The cases of each criterion, where the first practice case has this number."""
+        """The cases of each criterion, if the first practice case has index `first`."""
         return [range(first + c.cases.start, first + c.cases.stop) for c in self.criteria]
 
 
 def run(case: Case, names: Mapping[str, Any]) -> Observation:
-    """What the learner's `names` give in one case."""
+    """Run one case with the learner's `names`."""
     return observe(case.program, names)
 
 
 @dataclass(eq=False)
 class CaseResults:
-    """What came of every case, in order. `used`: what is not allowed. `run`: runs a case with the learner's names."""
+    """The results of all cases, in order; `run` runs one with the learner's names."""
 
     run: Callable[[Case, Mapping[str, Any]], Observation] = run
     cases: list[Case] = field(default_factory=list)
@@ -104,7 +104,7 @@ class CaseResults:
 
     @property
     def used(self) -> list[str]:
-        return user_visible_names(sorted({name for one in self.seen for name in one.used}))
+        return user_visible_names(sorted({name for observation in self.seen for name in observation.used}))
 
     @property
     def right(self) -> bool:
@@ -112,12 +112,12 @@ class CaseResults:
 
     @property
     def untouched(self) -> bool:
-        return all(not_written(one.raised) for one in self.seen)
+        return all(not_written(observation.raised) for observation in self.seen)
 
     def run_cases(
         self, cases: Iterable[Case], names: Mapping[str, Any], told: Callable[[int], None] = lambda _: None
     ) -> None:
-        """Run these cases, too. told: called after each with the number of cases that have been run."""
+        """Run more cases; after each, call `told` with the number run so far."""
         for case in cases:
             seen = self.run(case, names)
             self.cases.append(case)
@@ -126,7 +126,7 @@ class CaseResults:
             told(len(self.cases))
 
     def wrong(self, cases: Iterable[int]) -> list[int]:
-        """Those of these cases, by number, that are wrong."""
+        """Indices of the failing cases."""
         return [i for i in cases if self.findings[i]]
 
     def text(self, case: int) -> str:
@@ -135,20 +135,22 @@ class CaseResults:
         return finding.text if finding else ""
 
     def diagnose(self, examples: int, practice: Practice) -> Diagnosis:
-        """What known mistakes explain, as in grading; of the cases the first are so many examples, each of which counts
-        like a criterion, and the others those of `practice`."""
+        """Find the known mistakes that explain the results, as in grading.
+
+        The first cases are the `examples`, each of which counts like a criterion; the others are those of `practice`.
+        """
         right = [case.right for case in self.cases]
         known = [
-            MistakeOutcomes(one.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, one.when)
-            for one in practice.mistakes.values()
-            for outcomes, misses in one.each
+            MistakeOutcomes(item.name, [outcomes.get(i, right[i]) for i in range(len(right))], misses, item.when)
+            for item in practice.mistakes.values()
+            for outcomes, misses in item.each
         ]
-        seen = [fingerprint(coerced(one, case.reference)) for one, case in zip(self.seen, self.cases, strict=True)]
+        seen = [fingerprint(coerced(item, case.reference)) for item, case in zip(self.seen, self.cases, strict=True)]
         return diagnose(seen, self.findings, [*([i] for i in range(examples)), *practice.groups(examples)], known)
 
 
 def case_of(record: Mapping[str, Any]) -> Case:
-    """A case from its data, as `grading/authoring/check_data.py` writes it."""
+    """Build a case from the record that `grading/authoring/check_data.py` writes."""
     reference = Reference(
         Observation(**record["exact"]),
         Observation(**record["native"]),
@@ -169,37 +171,36 @@ def case_of(record: Mapping[str, Any]) -> Case:
 
 @cache
 def read(path: Path) -> Practice:
-    """The practice of an exercise. Raises OSError and PackingError, see `parts`."""
+    """Read the practice of an exercise. Raises OSError and PackingError."""
     return practice_of(split_packed(path.read_bytes()))
 
 
 def practice_of(packed: Sequence[bytes]) -> Practice:
-    """The practice of an exercise from its parts, as `grading/authoring/check_data.py` packs them."""
+    """Build the practice of an exercise from its packed parts."""
     asked, known = packed
     record, criteria, first = unpack(asked), [], 0
-    for one in record["criteria"]:
-        criteria.append(Criterion(one["name"], one["points"], range(first, first + one["cases"])))
-        first += one["cases"]
-    return Practice(criteria, [case_of(one) for one in record["cases"]], known)
+    for entry in record["criteria"]:
+        criteria.append(Criterion(entry["name"], entry["points"], range(first, first + entry["cases"])))
+        first += entry["cases"]
+    return Practice(criteria, [case_of(entry) for entry in record["cases"]], known)
 
 
 def split_packed(blob: bytes) -> list[bytes]:
-    """The two parts of a file of practice, packed: what is asked, and what known mistakes give. Raises PackingError
-    where it is none, or not whole."""
-    found = []
+    """Decompress a practice file to packed cases and mistakes. Raises PackingError."""
+    parts = []
     try:
         while blob:
             stream = zlib.decompressobj()
-            found.append(stream.decompress(blob))
+            parts.append(stream.decompress(blob))
             blob = stream.unused_data if stream.eof else b""
     except zlib.error as error:
         raise PackingError(f"not a file of practice: {error}") from None
-    if len(found) != 2 or not stream.eof:
+    if len(parts) != 2 or not stream.eof:
         raise PackingError("not a file of practice, or not whole")
-    return found
+    return parts
 
 
-def _mistake(record: Mapping[str, Any]) -> Mistake:
+def _mistake_of(record: Mapping[str, Any]) -> Mistake:
     each = []
     for given in record["each"]:
         outcomes = zip(given["differs"], map(from_record, given["outcomes"]), strict=True)

@@ -1,8 +1,8 @@
-"""The `attention` command, for those who write their answers in a file instead of a notebook.
+"""The `attention` command, for learners who write their answers in a file.
 
 attention check my_answers.py            every exercise that the file answers
 attention check my_answers.py softmax    one of them
-attention progress                       where the answers in this folder stand, and how far the course is
+attention progress                       progress on the answers in this folder and on the course
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .report import display
 
 
 class UnusableFile(Exception):
-    """A file holds no answers that can be checked. The message says why, and what to do."""
+    """A file has no answers that can be checked; the message says why and what to do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit status is 0, 1 where an answer does not pass, 2 where nothing could be checked."""
+    """Run the command; return 0, 1 if an answer fails, 2 if nothing could be checked."""
     parser = argparse.ArgumentParser(prog="attention", description="Check answers that stand in a Python file.")
     verbs = parser.add_subparsers(dest="verb", required=True)
     check = verbs.add_parser("check", help="check the answers in a file")
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     names, whole = _run(options.file)
-    lesson = _begun(options.file, names, options.lesson)
+    lesson = _start_lesson(options.file, names, options.lesson)
     known = catalog.exercises_and_challenges(lesson)
     if unknown := [name for name in options.exercises if name not in known]:
         raise UnusableFile(f"{', '.join(unknown)}: no exercise of {lesson}; there are {', '.join(known)}")
@@ -60,32 +60,32 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _progress(options: argparse.Namespace) -> int:
-    files = options.file or [path for path in sorted(Path().glob("*.py")) if _answers(path)]
+    files = options.file or [path for path in sorted(Path().glob("*.py")) if _has_answers(path)]
     remembered = session.current.store.path
     if not files and not (remembered and session.current.store.lessons):
         raise UnusableFile("no Python file here answers an exercise; name one: attention progress my_answers.py")
     done = bool(files) or not any(line.next for line in course_progress.lesson_progress())
     for path in files:
         names, complete = _run(path)
-        _begun(path, names, options.lesson)
+        _start_lesson(path, names, options.lesson)
         print(f"{path}:")
-        shown = lesson_progress.lesson_report()
-        display(shown)
-        done = done and complete and shown.status == "passes"
+        report = lesson_progress.lesson_report()
+        display(report)
+        done = done and complete and report.status == "passes"
     if remembered:
         print(course_progress.to_text(course_progress.lesson_progress()))
     return 0 if done else 1
 
 
-def _answers(path: Path) -> bool:
-    """Whether a file's text defines what an exercise is called; it is not run for that."""
+def _has_answers(path: Path) -> bool:
+    """Whether a file's text defines a function or class named like an exercise."""
     text = path.read_text(encoding="utf-8", errors="replace")
     known = {name for lesson in catalog.lessons() for name in catalog.exercises_of(lesson)}
     return any(f"\ndef {name}(" in f"\n{text}" or f"\nclass {name}(" in f"\n{text}" for name in known)
 
 
 def _run(path: Path) -> tuple[dict[str, Any], bool]:
-    """The names that a file defines, and whether it ran to its end; where it does not, what is wrong is told."""
+    """Run a file; return its names and whether it ran to its end. Raises UnusableFile."""
     if path.suffix == ".ipynb":
         raise UnusableFile(f"{path} is a notebook: open it, and run check(...) there")
     try:
@@ -95,11 +95,11 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise UnusableFile(f"{path}{line}: Python cannot read it ({getattr(error, 'msg', error)})") from None
-    session.current.__init__()  # type: ignore[misc]  # each file begins anew
+    session.current.__init__()  # type: ignore[misc]  # each file gets a new session
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        exec(code, names)  # noqa: S102 - their own code, as `python my_answers.py` runs it
+        exec(code, names)  # noqa: S102 - the user's own code, as `python my_answers.py` runs it
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if is_theirs(frame.filename)]
         where = f", line {lines[-1]}" if lines else ""
@@ -110,13 +110,15 @@ def _run(path: Path) -> tuple[dict[str, Any], bool]:
     return names, True
 
 
-def _begun(path: Path, names: dict[str, Any], named: str) -> str:
-    """The lesson whose exercises a file answers: the one that is named, that the file begins, or that it answers most
-    of. It has begun then, with the file's names. Raises UnusableFile."""
+def _start_lesson(path: Path, names: dict[str, Any], named: str) -> str:
+    """Start the lesson that a file answers and return its name. Raises UnusableFile.
+
+    It is the lesson given as `named`, else the one that the file begins, else the one with most of its exercises.
+    """
     answered = {lesson: sum(name in names for name in catalog.exercises_of(lesson)) for lesson in catalog.lessons()}
     if named and named not in answered:
         raise UnusableFile(f"there is no lesson {named!r}; there are {', '.join(answered)}")
-    lesson = named or session.current.lesson or max(answered, key=lambda one: answered[one])
+    lesson = named or session.current.lesson or max(answered, key=lambda name: answered[name])
     if not answered[lesson]:
         raise UnusableFile(
             f"{path} defines no function that is called like an exercise{' of ' + lesson if named else ''}"

@@ -1,6 +1,6 @@
-"""Names that notebooks released with version 0.1 use, importable until version 0.3.
+"""Names from version 0.1, which its notebooks use; importable until version 0.3.
 
-`from course import growing` and `from course.growing import grown` give what has these names today.
+`from course import growing` and `from course.growing import grown` return what these names stand for today.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ RENAMED = {
 
 
 class RenamedModule(ModuleType):
-    """A module under its old name: every attribute is looked up in the module it has become."""
+    """A module under its old name, which looks up every attribute in today's module."""
 
     def __init__(self, name: str, now: str, renamed: Mapping[str, str]) -> None:
         super().__init__(name, f"Now `{now}`.")
@@ -74,8 +74,7 @@ class RenamedModule(ModuleType):
 
 
 class OldNames(MetaPathFinder, Loader):
-    """Finds modules by the names in a table such as `MOVED`; asked last, when no file has the name.
-
+    """Finds modules by a table such as `MOVED`, if no file has the name.
     moved    old module -> module
     renamed  old module -> old name in it -> name
     """
@@ -94,7 +93,7 @@ class OldNames(MetaPathFinder, Loader):
         return RenamedModule(spec.name, now, self.renamed.get(spec.name, {})) if now else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing to run: a `RenamedModule` looks names up when asked."""
+        """Do nothing: a `RenamedModule` looks names up when they are used."""
 
 
 def install() -> None:

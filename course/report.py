@@ -1,7 +1,6 @@
-"""How a report on one exercise looks: the same in the learner's `check`, in grading and in feedback.
+"""The layout of a report on one exercise, in `check`, in grading and in feedback.
 
-As HTML with inline styles, which needs nothing around it, or as text. A state is told by a mark and a word before
-it is told by a colour.
+HTML with inline styles, which is self-contained, or text. Marks and words, not only colours, show each status.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 INK, GREY, RED = "#1a202c", "#4a5568", "#a3182f"
 MARKS = {
     "right": ("✓", "right", "#0b6b3a"),
-    "passes": ("☑", "passes", "#0b6b3a"),  # the notebook's word; "right" is the grade's
+    "passes": ("☑", "passes", "#0b6b3a"),  # in `check`; "right" in a grade
     "partly right": ("◐", "partly right", "#8a5300"),
     "wrong": ("✗", "not right yet", RED),
     "not started": ("○", "not started", GREY),
@@ -23,32 +22,32 @@ MARKS = {
     "needs a person": ("!", "needs a person", "#5b2a91"),
 }
 POINTS = "points"
-# For a console that has none of these
+# For consoles without these characters
 PLAIN = str.maketrans({"✓": "+", "☑": "+", "◐": "~", "✗": "x", "○": "o", "⊘": "x", "–": "-", "…": "..."})
 FONT = "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:14px;line-height:1.45"
 
 
 class Points(float):
-    """Points earned: prints as one plain float, which is what nbgrader reads from a cell's output."""
+    """Points earned; prints as a plain float, which nbgrader reads from the output."""
 
     total: float
 
     def __new__(cls, earned: float, total: float) -> Points:
-        made = super().__new__(cls, earned)
-        made.total = total
-        return made
+        points = super().__new__(cls, earned)
+        points.total = total
+        return points
 
     def __repr__(self) -> str:
         return float.__repr__(self)
 
     def _repr_html_(self) -> str:
-        """Nothing to look at: the report above it has said it."""
+        """Hide the value: the report above it shows the points."""
         return f'<span style="display:none">{self:g} of {self.total:g} points</span>'
 
 
 @dataclass
 class Row:
-    """One criterion or example. `status` is a key of MARKS; `details` are sentences or lines of code output."""
+    """A criterion or example; `status` is a key of MARKS, `details` may have output."""
 
     name: str
     status: str
@@ -58,7 +57,7 @@ class Row:
 
 @dataclass
 class CodeNote:
-    """Lines of code or of its output, under a title of a few words."""
+    """Lines of code or of its output, under a short title."""
 
     title: str
     text: str
@@ -66,7 +65,7 @@ class CodeNote:
 
 @dataclass
 class Report:
-    """One exercise. `headline` is the named mistake or the one sentence that matters most."""
+    """A report on one exercise. `headline`: its most important sentence."""
 
     exercise: str
     status: str
@@ -121,7 +120,7 @@ class Report:
         return "\n".join(lines)
 
     def _points(self) -> str:
-        """What needs a person has neither points nor none of them yet."""
+        """The points; "open" if a person has to look."""
         earned = "open," if self.status == "needs a person" else f"{self.earned:g}"
         return f"{earned} of {self.points:g} {self.unit}"
 
@@ -142,12 +141,12 @@ def display(shown: Report) -> None:
         text = shown.to_text()
         try:
             print(text)
-        except UnicodeEncodeError:  # a terminal without the marks
+        except UnicodeEncodeError:  # a terminal that lacks the marks
             print(text.translate(PLAIN).encode("ascii", "replace").decode())
 
 
 def display_html(page: str, words: str) -> None:
-    """Show HTML where IPython runs, and say the same in words elsewhere, and where a front end shows no HTML."""
+    """Show HTML in IPython; else, and in front ends without HTML, show `words`."""
     if shell() is None:
         print(words)
         return
@@ -168,12 +167,12 @@ def display_markdown(text: str) -> None:
 
 
 def in_notebook() -> bool:
-    """Whether a front end that shows HTML is listening."""
+    """Whether a front end that shows HTML is connected."""
     return hasattr(shell(), "kernel")
 
 
 def shell() -> Any:
-    """IPython's shell, where one runs; None elsewhere."""
+    """IPython's shell; None where IPython does not run."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None
 
@@ -190,7 +189,7 @@ def _row_html(row: Row) -> str:
 
 
 def _code(text: str) -> str:
-    """Lines that wrap between words: JupyterLab would break numbers."""
+    """Preformatted lines that wrap between words: JupyterLab would break numbers."""
     return (
         f'<pre style="margin:2px 0 4px 1.6em;white-space:pre-wrap;word-break:normal;'
         f"overflow-wrap:anywhere;font-size:13px;background:#f7fafc;color:{INK};"
@@ -199,7 +198,7 @@ def _code(text: str) -> str:
 
 
 def inline_markdown(text: str) -> str:
-    """Escaped, with `code` and *emphasis* as in Markdown."""
+    """Escape text and format `code` and *emphasis* as in Markdown."""
     pieces = []
     for index, piece in enumerate(text.split("`")):
         if index % 2:

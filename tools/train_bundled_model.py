@@ -1,8 +1,10 @@
-"""Train the model that the course ships for lesson 11: `python -m tools.train_bundled_model FILE.safetensors`.
+"""Train the course's model for lesson 11.
 
-Half of each batch is text from `course.models.story_corpus`, half is random letters that repeat, which only an
-induction head can continue. Seeds are fixed; training takes about ten minutes on two cores. The file has GPT-2's
-published names and layout. Model and training text are under the course's own licence.
+`python -m tools.train_bundled_model FILE.safetensors`
+
+Half of each batch is text from `course.models.story_corpus`, half is repeated random letters, which only an induction
+head can continue. Seeds are fixed; training takes about ten minutes on two cores. The file has GPT-2's published names
+and layout. Model and training text have the course's own licence.
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ LETTERS = 400_000
 
 
 def alphabet() -> str:
-    """What the tales are written in, and what they happen to lack: random letters teach it to copy those, too."""
+    """The stories' letters and other common ones, which only random letters teach."""
     return "".join(sorted(set(generate_stories(LETTERS)) | set(string.ascii_letters) | set(" ,.?!'-")))
 
 
 def repeated(rows: int, length: int, n_tokens: int, generator: torch.Generator) -> Tensor:
-    """Random tokens that repeat, int64 (rows, length): each row with a period of its own, from 6 to half of it."""
+    """Repeating random tokens, int64 (rows, length), with periods 6 to length / 2."""
     periods = torch.randint(6, length // 2 + 1, (rows, 1), generator=generator)
     drawn = torch.randint(n_tokens, (rows, length), generator=generator)
     return drawn.gather(1, torch.arange(length) % periods)
 
 
 def trained(steps: int = STEPS) -> tuple[GPT, str]:
-    """The model after so many steps, and its alphabet; says how it goes on."""
+    """Train for this many steps; print progress; return the model and its alphabet."""
     letters = alphabet()
     text = torch.tensor([letters.index(letter) for letter in generate_stories(LETTERS)])
     generator = torch.Generator().manual_seed(11)
@@ -48,8 +50,8 @@ def trained(steps: int = STEPS) -> tuple[GPT, str]:
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
     for step in range(steps):
         starts = torch.randint(len(text) - BLOCK_SIZE, (BATCH // 2, 1), generator=generator)
-        told = text[starts + torch.arange(BLOCK_SIZE + 1)]
-        ids = torch.cat([told, repeated(BATCH // 2, BLOCK_SIZE + 1, len(letters), generator)])
+        stories = text[starts + torch.arange(BLOCK_SIZE + 1)]
+        ids = torch.cat([stories, repeated(BATCH // 2, BLOCK_SIZE + 1, len(letters), generator)])
         losses = F.cross_entropy(model(ids[:, :-1]).transpose(1, 2), ids[:, 1:], reduction="none")
         optimizer.zero_grad()
         losses.mean().backward()
@@ -63,7 +65,7 @@ def trained(steps: int = STEPS) -> tuple[GPT, str]:
 
 
 def begun(sizes: Sizes) -> GPT:
-    """A model before training, its numbers small, from a fixed seed."""
+    """A model before training, with small weights, from a fixed seed."""
     with torch.random.fork_rng():
         torch.manual_seed(11)
         model = sizes.model(_built_in)
@@ -74,7 +76,7 @@ def begun(sizes: Sizes) -> GPT:
 
 
 def published(model: GPT) -> Checkpoint:
-    """The model's numbers in GPT-2's names: `(in, out)` for what nn.Linear holds as (out, in), q, k and v in one."""
+    """The model's weights in GPT-2's names and layout: `(in, out)`, q, k and v in one."""
     found = {"wte.weight": model.tokens.weight, "wpe.weight": model.places.weight}
     found |= _named("ln_f", model.norm)
     for i, block in enumerate(model.blocks):
@@ -91,7 +93,7 @@ def published(model: GPT) -> Checkpoint:
 
 
 def write(model: GPT, alphabet: str, path: Path) -> None:
-    """Save it as safetensors, with what its shapes do not tell as the file's own notes."""
+    """Save as safetensors, with metadata for what shapes do not show."""
     heads = model.blocks[0].get_submodule("attention")
     assert isinstance(heads, Heads)
     save_file(published(model), path, {"format": "pt", "n_head": str(heads.n_heads), "alphabet": alphabet})
@@ -107,13 +109,13 @@ def _turned(name: str, *parts: torch.nn.Module) -> Checkpoint:
 
 
 def _rate(step: int, steps: int, warmup: int = 100) -> float:
-    """Warm-up and cosine, as a share of the peak."""
+    """Learning rate with warm-up and cosine decay, as a share of the peak."""
     done = min(1.0, step / steps)
     return min(1.0, (step + 1) / warmup) * (0.02 + 0.98 * (1 + math.cos(math.pi * done)) / 2)
 
 
 def _built_in(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """PyTorch's attention without its weights, which no training needs."""
+    """PyTorch's attention without weights, which training does not need."""
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=~mask)
     return output, output.new_zeros(())
 

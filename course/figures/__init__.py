@@ -1,7 +1,7 @@
-"""The course's pictures: `figures.heat_map(...)` and, for one lesson's topic, `figures.vectors.arrows(...)`.
+"""The lessons' figures: `figures.heat_map(...)`, `figures.vectors.arrows(...)`.
 
-What draws one panel takes `ax` and returns it; what makes a whole picture returns its Figure. The modules of the
-topics are imported when they are first asked for, matplotlib when something is first drawn.
+Functions that draw one panel take `ax` and return it; functions that draw a whole figure return the Figure. A topic's
+module is imported at its first use, matplotlib when something is first drawn.
 """
 
 import sys

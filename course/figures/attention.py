@@ -1,4 +1,4 @@
-"""Pictures of lesson 03: a look-up in a table, attention step by step, who looks at whom, outputs in a plane."""
+"""Figures of lesson 03: table look-up, attention step by step, outputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, words: Sequence[str]) -> Figure:
-    """The table (N, D) on the left, the rows that `token_ids` (T,) picks on the right, lines between them.
+    """The table (N, D), the rows that `token_ids` (T,) select, and lines between them.
 
-    `vectors` (T, D) is what came out of the look-up; `words` names the N rows.
+    `vectors` (T, D) is the result of the look-up; `words` names the N rows.
     """
     from matplotlib.patches import ConnectionPatch
 
@@ -45,7 +45,7 @@ def lookup(token_ids: torch.Tensor, table: torch.Tensor, vectors: torch.Tensor, 
             linestyle=LINES[place % len(LINES)],
             linewidth=1.3,
         )
-        arrow.set_annotation_clip(False)  # its ends lie outside the panels
+        arrow.set_annotation_clip(False)  # its ends are outside the panels
         figure.add_artist(arrow)
     return figure
 
@@ -61,10 +61,10 @@ def step(
     asking: str,
     names: tuple[Sequence[str], Sequence[str]],
 ) -> Figure:
-    """One of the four steps of one query's attention; every step has one row a word, in the same place. Described.
+    """One of the four steps of one query's attention, with alt text.
 
-    `query` (K,), `key` (S, K), `value` (S, V), `weights` (S,), `output` (V,); `words` names the S rows, `asking`
-    the word whose query it is, `names` the columns of keys and of values.
+    Every step has one row per word, at the same height. `query` (K,), `key` (S, K), `value` (S, V), `weights` (S,),
+    `output` (V,); `words` names the S rows, `asking` the query's word, `names` the columns of keys and of values.
     """
     figure, (ax,) = row(1, width=3.4, height=4.3)
     scores = key @ query
@@ -72,29 +72,29 @@ def step(
     if number == 1:
         _with_extra_row(ax, key, query, words, f"{asking} asks", names[0], above=True)
         ax.set_title(f"1  what “{asking}” asks for,\nand what each key offers", pad=8)
-        told = f"The query of {asking}, {_listed(query, names[0])}, above all {len(words)} keys."
+        details = f"The query of {asking}, {_listed(query, names[0])}, above all {len(words)} keys."
     elif number == 2:
         _sideways_bars(ax, scores, words)
         ax.set_title("2  scores: the query\ndotted with every key", pad=8)
-        told = f"The scores of {asking} with the {len(words)} words as bars; the highest belongs to {best}."
+        details = f"The scores of {asking} with the {len(words)} words as bars; the highest belongs to {best}."
     elif number == 3:
         _sideways_bars(ax, weights, words, limits=(0, 1.18))
         ax.set_title("3  weights: the softmax\nof the scores", pad=8)
-        told = f"The weights as bars: {asking} gives {best} the most, {weights.max():.2f}."
+        details = f"The weights as bars: {asking} gives {best} the most, {weights.max():.2f}."
     elif number == 4:
         parts = weights[:, None] * value
         _with_extra_row(ax, parts, output, words, "their sum", names[1], above=False)
         ax.set_title("4  every value times its weight,\nand the sum: the output", pad=8)
-        told = f"Every value times its weight, and their sum: {_listed(output, names[1])}."
+        details = f"Every value times its weight, and their sum: {_listed(output, names[1])}."
     else:
         raise ValueError(f"number is {number}; the steps are 1 to 4")
-    return with_alt_text(figure, told)
+    return with_alt_text(figure, details)
 
 
 def who_looks_at_whom(
     weights: torch.Tensor, asking: Sequence[str], answering: Sequence[str], title: str = ""
 ) -> Figure:
-    """Weights (T, S) twice: as lines from each query to the keys, the wider the heavier, and as a heat map."""
+    """Weights (T, S) as lines of that width from queries to keys, and as a heat map."""
     count_t, count_s = weights.shape
     figure, (lines, cells) = row(2, width=3.9, height=max(2.6, 0.6 + 0.48 * max(count_t, count_s)))
     span = max(count_t, count_s) - 1 or 1
@@ -102,7 +102,7 @@ def who_looks_at_whom(
     right = [span - (s + 0.5) * (span + 1) / count_s + 0.5 for s in range(count_s)]
     for t, line in enumerate(weights.detach().tolist()):
         for s, weight in enumerate(line):
-            if weight >= 0.02:  # thinner ones would not be seen
+            if weight >= 0.02:  # thinner lines would be invisible
                 lines.plot(
                     (0.02, 0.98),
                     (left[t], right[s]),
@@ -132,7 +132,7 @@ def in_the_plane(
     names: Sequence[str] | None = None,
     title: str = "",
 ) -> Axes:
-    """Values (S, 2) as circles in the plane, joined in their order, and outputs (2,) or (n, 2) as named markers.
+    """Values (S, 2) as circles, joined in order; outputs (2,) or (n, 2) as markers.
 
     An output with several rows is drawn as a path.
     """
@@ -182,17 +182,17 @@ def _with_extra_row(
     *,
     above: bool,
 ) -> None:
-    """A map of one row a word and, across a gap, one more row: the query above it or the sum below it."""
+    """Draw a map with a row per word, and the query above or the sum below."""
     gap = torch.full_like(cells[:1], torch.nan)
     rows = [extra[None], gap, cells] if above else [cells, gap, extra[None]]
     names = [label, "", *words] if above else [*words, "", label]
     limit = float(torch.cat([cells, extra[None]]).abs().max())
     heat_map(torch.cat(rows), ax=ax, rows=names, columns=columns, kind="scores", limit=limit, numbers=True)
-    ax.set_aspect(0.55)  # wider cells than square ones, for their numbers
+    ax.set_aspect(0.55)  # wide cells, for their numbers
     for text in ax.texts:
         text.set_fontsize(9)
     place = 1 if above else len(words)
-    ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=4)  # over the row of NaN
+    ax.axhspan(place - 0.46, place + 0.46, color="white", zorder=4)  # covers the row of NaN
 
 
 def _sideways_bars(

@@ -1,8 +1,8 @@
-"""How every figure is made, described and shown.
+"""Creation, alt text and display of every figure.
 
-What draws one panel takes `ax` and returns it; what makes a whole picture returns its Figure. In both cases the words
-that describe it may lie on the figure already (`described`), or are given where it is shown. The same arguments give
-the same bytes.
+Functions that draw one panel take `ax` and return it; functions that draw a whole figure return the Figure. The alt
+text may already be on the figure (`with_alt_text`), or is given when it is shown. The same arguments give the same
+bytes.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 DPI = 144
 PIXELS_PER_INCH = 92  # on the page: three panels of 3.2 inches fill a notebook's width
-LEAST_WIDTH = 560  # pixels: on a phone a wider picture is scrolled sideways, rather than made illegible
+LEAST_WIDTH = 560  # pixels: on a phone, a wider figure scrolls sideways instead of becoming illegible
 
 
 def row(
     n: int, *, width: float = 3.2, height: float = 2.8, ratios: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with `n` panels side by side, each `width` by `height` inches, and the list of their axes.
+    """Make a figure with `n` panels in a row, each `width` by `height` inches.
 
-    `ratios` shares the figure's width out in another way: one number for each panel.
+    Returns the figure and its axes. `ratios` divides the figure's width in another way: one number per panel.
     """
     return grid(n, n, width=width, height=height, ratios=ratios)
 
@@ -47,9 +47,10 @@ def grid(
     above: float = 0.0,
     ratios: Sequence[float] | None = None,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with `n` panels in lines of `across`, each `width` by `height` inches, and the list of their axes.
+    """Make a figure of `n` panels, `across` in a row, each `width` by `height` inches.
 
-    `beside` and `above` are inches that the whole figure has more; places of the last line that are left stay empty.
+    Returns the figure and its axes. `beside` and `above` are extra inches for the whole figure; the rest of the last
+    row stays empty.
     """
     import matplotlib.pyplot as plt
 
@@ -69,26 +70,26 @@ def grid(
 
 
 def with_alt_text(drawn: Figure | Axes, words: str) -> Figure:
-    """The figure (or that of some axes), `words` being what it shows, for those who cannot see it."""
-    figure = cast("Figure", drawn.figure)  # none of our panels lies in a subfigure
+    """Set the alt text of a figure, or of the figure of some axes."""
+    figure = cast("Figure", drawn.figure)  # no panel of ours is in a subfigure
     figure.set_label(words)
     return figure
 
 
 def show(drawn: Figure | Axes, *, alt: str = "", caption: str = "") -> None:
-    """Show a figure (or the figure of some axes) under the cell, with its description, and close it.
+    """Show a figure (or the figure of some axes) under the cell, and close it.
 
-    `alt` says in words what there is to see; without it the figure must have been `described`. ValueError if neither.
-    A script says these words.
+    `alt` is the alt text, by default that of `with_alt_text`. Raises ValueError without any. A script prints it
+    instead.
     """
     words = alt or drawn.figure.get_label()
     display_html(html(drawn, alt=alt, caption=caption), str(words))
 
 
 def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str = "") -> str:
-    """The figure as one HTML element that stands on its own, its picture inside; closes the figure.
+    """Convert a figure to one self-contained HTML element, and close it.
 
-    `alt` as for `show`. `style` is CSS for the element; "{width}" in it stands for the picture's width in pixels.
+    `alt` as for `show`. `style` is CSS for the element; "{width}" in it is replaced by the figure's width in pixels.
     """
     import matplotlib.pyplot as plt
 
@@ -98,9 +99,9 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
         plt.close(figure)
         raise ValueError("alt is empty, and the figure is not described: say in words what it shows")
     with plt.rc_context(STYLE), io.BytesIO() as file:
-        # Titles over slanted labels find their place only while drawing; the layout follows in the next pass
+        # Titles over slanted labels are placed only while drawing; the layout follows in the next pass
         figure.draw_without_rendering()
-        # The version of matplotlib stays out of the file: it changes only when the picture does.
+        # Omit matplotlib's version, so that the file changes only with the figure
         figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
         picture = base64.b64encode(file.getvalue()).decode("ascii")
     width = round(figure.get_figwidth() * PIXELS_PER_INCH)
@@ -108,7 +109,7 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     wide = width > LEAST_WIDTH
     least, scrolls = (f"min-width:{LEAST_WIDTH}px;", "overflow-x:auto;") if wide else ("", "")
-    focus = ' tabindex="0"' if wide else ""  # what scrolls is reached by keyboard, too
+    focus = ' tabindex="0"' if wide else ""  # makes it scroll by keyboard, too
     return (
         f'<figure{focus} style="margin:0.5em 0;max-width:100%;{scrolls}{style.format(width=width)}">'
         f'<img alt="{escape(alt)}" src="data:image/png;base64,{picture}" '
@@ -117,7 +118,7 @@ def html(drawn: Figure | Axes, *, alt: str = "", caption: str = "", style: str =
 
 
 def plain(values: torch.Tensor | Iterable[float]) -> torch.Tensor:
-    """Numbers as a tensor on the CPU, in float64, without gradients."""
+    """Convert numbers to a tensor on the CPU, in float64, without gradients."""
     if not isinstance(values, torch.Tensor):
         values = torch.tensor([float(v) for v in values], dtype=torch.float64)
     return values.detach().to("cpu", torch.float64)

@@ -1,6 +1,6 @@
-"""Pictures of weights that add up to 1: their sums, their sizes, their place among all there are.
+"""Figures of weights that add up to 1: sums, sizes, and the space of them all.
 
-Everything drawn is computed by the caller, so that a lesson draws with the reader's own functions.
+The caller computes everything that is drawn, so that a lesson draws with the reader's own functions.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TOP = math.sqrt(3) / 2  # height of the triangle whose side is 1
+TOP = math.sqrt(3) / 2  # height of the triangle with side 1
 
 
 def sums(weights: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
-    """A heat map of `weights`, (R, C), each row's sum to its right and each column's below it."""
+    """A heat map of `weights`, (R, C), with the sums of its rows and columns."""
     heat_map(weights, ax=ax, title=title)
     rows, columns = weights.shape
     places = [(columns - 0.4, float(r), "left") for r in range(rows)]
@@ -44,13 +44,13 @@ def sums(weights: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
 
 
 def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
-    """For four number formats, the scores whose exponential is 0, a number, or infinity."""
+    """For four dtypes, the scores whose exponential is 0, finite, or infinite."""
     figure, (ax,) = row(1, width=width, height=height)
     edge = 130.0
     formats = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
     for place, dtype in enumerate(formats):
         limits = torch.finfo(dtype)
-        # exp rounds to 0 below half of the smallest number that the format holds.
+        # exp rounds to 0 below half of the smallest subnormal number
         low = math.log(limits.smallest_normal) + math.log(limits.eps) - math.log(2)
         high = math.log(limits.max)
         left, right = max(low, -edge), min(high, edge)
@@ -102,14 +102,14 @@ def exp_range(*, width: float = 8.6, height: float = 2.9) -> Figure:
 
 
 def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
-    """`weights`, (N,), as bars from 0 to 1, and between them dashes at the equal share 1 / N.
+    """`weights`, (N,), as bars from 0 to 1, with dashes at the equal share 1 / N.
 
-    `title` begins the description: it says what the weights are, e.g. "temperature 0.5".
+    `title` begins the alt text: it says what the weights are, e.g. "temperature 0.5".
     """
     figure, (ax,) = row(1, width=0.95 + 0.52 * len(labels), height=2.7)
     bars(weights, labels, ax=ax, limit=1.12)
     share = 1 / len(labels)
-    # Between the bars only: a line through all would strike the numbers above them out
+    # Between the bars only: a continuous line would cross the numbers above them
     gaps = [i - 0.5 for i in range(len(labels) + 1)]
     ax.hlines([share] * len(gaps), [x - 0.12 for x in gaps], [x + 0.12 for x in gaps], color="black", linewidth=1.4)
     ax.set_xlim(-0.65, len(labels) - 0.35)
@@ -125,9 +125,9 @@ def budget(weights: torch.Tensor, labels: Sequence[str], title: str) -> Figure:
 def cooling(
     temperatures: torch.Tensor, weights: torch.Tensor, entropies: torch.Tensor, labels: Sequence[str]
 ) -> Figure:
-    """Weights, (M, N), and beside them their entropies, (M,), against M temperatures on a logarithmic axis. Described.
+    """Weights, (M, N), and their entropies, (M,), against M temperatures (log scale).
 
-    `labels` names the N weights; names that differ only in capitals have one curve, that of the first.
+    `labels` names the N weights; of names that differ only in capitals, only the first has a curve. With alt text.
     """
     figure, (left, right) = row(2, width=4.6, height=3.5)
     once = {label.casefold(): i for i, label in reversed(list(enumerate(labels)))}
@@ -140,11 +140,11 @@ def cooling(
         level(right, height)
         align = "right" if side else "left"
         note(right, name, (side, height), (0, 3), xycoords=right.get_yaxis_transform(), ha=align)
-    told = ", ".join(f"{name} {y[0]:.2f} to {y[-1]:.2f}" for name, y in ys.items())
+    details = ", ".join(f"{name} {y[0]:.2f} to {y[-1]:.2f}" for name, y in ys.items())
     return with_alt_text(
         figure,
         f"Against the temperature, from {temperatures[0]:.2g} to {temperatures[-1]:.3g}: on the left the weights, "
-        f"{told}; on the right their entropy, {entropies[0]:.2f} to {entropies[-1]:.2f}, where ln {len(labels)} is "
+        f"{details}; on the right their entropy, {entropies[0]:.2f} to {entropies[-1]:.2f}, where ln {len(labels)} is "
         f"{most:.2f}.",
     )
 
@@ -158,11 +158,10 @@ def triangle(
     ax: Axes,
     title: str = "",
 ) -> Axes:
-    """All ways to share 1 among three: contours of an entropy (0 to ln 3), and paths through it.
+    """All ways to share 1 among three: contours of an entropy (0 to ln 3), with paths.
 
-    `height_of` maps weights (M, 3) to (M,). Each of `paths` is (P, 3), the first solid, the second
-    dashed; `stops` are named points (3,). `corners` names the places where the first, second,
-    third weight is 1.
+    `height_of` maps weights (M, 3) to (M,). Each of `paths` is (P, 3), the first solid, the second dashed; `stops` are
+    named points (3,). `corners` names the corners where the first, second, third weight is 1.
     """
     from matplotlib.patches import Polygon
 
@@ -170,7 +169,7 @@ def triangle(
     third = y / TOP
     second = x - third / 2
     shares = torch.stack([1 - second - third, second, third], dim=-1).clamp(min=0)
-    # Points outside the triangle get the shares of its nearest edge; they are clipped away below
+    # Points outside get the shares of the nearest edge; they are clipped below
     shares = shares / shares.sum(-1, keepdim=True)
     heights = height_of(shares.flatten(0, 1)).detach().reshape(x.shape)
     levels = [i * math.log(3) / 8 for i in range(9)]
@@ -214,7 +213,7 @@ def triangle(
 
 
 def _flat(points: torch.Tensor) -> tuple[list[float], list[float]]:
-    """The places in the plane of weights (M, 3): corners at (0, 0), (1, 0) and the top."""
+    """Coordinates of weights (M, 3) in the plane of the triangle."""
     points = points.detach().double()
     return (
         (points[:, 1] + points[:, 2] / 2).tolist(),

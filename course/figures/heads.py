@@ -1,4 +1,4 @@
-"""Pictures for multi-head attention: what heads can reach, which cells each one owns, where each one looks."""
+"""Figures of multi-head attention: outputs in reach, heads' columns, weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: torch.Tensor) -> Figure:
-    """One panel for each entry of `reached`: outputs (n, 2) as dots, the two `values` (2, 2), and `wanted` (2,)."""
+    """Outputs (n, 2) as dots, `values` (2, 2) and `wanted` (2,), a panel per entry."""
     figure, panels = row(len(reached), width=3.3, height=3.4)
     for ax, (title, outputs) in zip(panels, reached.items(), strict=True):
         across, up = outputs.detach().double().unbind(-1)
@@ -34,7 +34,7 @@ def reach(reached: Mapping[str, torch.Tensor], values: torch.Tensor, wanted: tor
 
 
 def owners(maps: Mapping[str, torch.Tensor], rows: Sequence[str]) -> Figure:
-    """Which head gets which number: one table for each entry of `maps`, (T, D) integers, the head of each cell."""
+    """Tables of the head of each cell: each of `maps` is (T, D) integers."""
     tokens, width = next(iter(maps.values())).shape
     figure, panels = row(len(maps), width=1.4 + 0.42 * width, height=1.0 + 0.42 * tokens)
     for ax, (title, heads) in zip(panels, maps.items(), strict=True):
@@ -51,7 +51,7 @@ def owners(maps: Mapping[str, torch.Tensor], rows: Sequence[str]) -> Figure:
 
 
 def packed(n_heads: int, tokens: int, width: int) -> Figure:
-    """`X` times one packed matrix gives the heads' columns side by side: three grids, the bands numbered by head."""
+    """`X` times a packed matrix gives the heads' columns side by side: three grids."""
     figure, (ax,) = row(1, width=9.2, height=3.6)
     share = width // n_heads
     x = 0.0
@@ -77,7 +77,7 @@ def packed(n_heads: int, tokens: int, width: int) -> Figure:
 
 
 def shapes(steps: Sequence[tuple[str, str]]) -> Figure:
-    """The way of a tensor as a row of boxes: each step is (what is done, the shape that comes out)."""
+    """A tensor's shapes as a row of boxes: each step is (operation, resulting shape)."""
     from matplotlib.patches import FancyBboxPatch
 
     figure, (ax,) = row(1, width=9.6, height=1.5)
@@ -110,11 +110,11 @@ def side_by_side(
     titles: Sequence[str] | None = None,
     blocked: torch.Tensor | None = None,
 ) -> Figure:
-    """One heat map for each head of `weights` (H, T, S); the words of the rows stand beside the first only."""
+    """One heat map per head of `weights` (H, T, S); only the first has row labels."""
     columns = columns or rows
     cells = max(2.0, 0.42 * len(columns))
     slanted = max(map(len, columns)) > 2
-    # The words beside the first map take their room from all of them
+    # The labels of the first map take their room from all maps
     figure, panels = row(
         len(weights),
         width=cells + 0.1 + 0.7 / len(weights),
@@ -135,9 +135,9 @@ def side_by_side(
 
 
 def by_number(runs: Mapping[int, Sequence[float]], floor: float) -> Figure:
-    """The losses of trainings by their number of heads: the curves of one head and two, and what each number reaches.
+    """Losses by number of heads: curves for one and two, final losses for all.
 
-    `runs` has the loss of each step, `floor` is the loss that one head cannot pass. The figure is described.
+    `runs` has the loss of each step, `floor` is the loss that one head cannot go below. With alt text.
     """
     reached = {n: sum(run[-20:]) / 20 for n, run in runs.items()}
     figure, (left, right) = row(2, width=4.2, height=3.0)
@@ -147,17 +147,18 @@ def by_number(runs: Mapping[int, Sequence[float]], floor: float) -> Figure:
     )
     bars(list(reached.values()), list(map(str, reached)), ax=right, title="mean of the last 20 steps")
     right.set(xlabel="number of heads", ylabel="training loss")
-    told = ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
+    details = ", ".join(f"{loss:.3f} for {n}" for n, loss in reached.items())
     return with_alt_text(
-        figure, f"Left, loss against step: {in_words(curves, 10)}. Right, bars: by number of heads the loss is {told}."
+        figure,
+        f"Left, loss against step: {in_words(curves, 10)}. Right, bars: by number of heads the loss is {details}.",
     )
 
 
 def looks(weights: torch.Tensor, words: Sequence[str], query: int, titles: Sequence[str]) -> Figure:
-    """From one word to every word: a line for each weight of `weights` (H, T, T), as thick as the weight.
+    """One query's attention: lines as wide as its weights, of `weights` (H, T, T).
 
-    One panel a head. The words stand twice, as queries on the left, as keys on the right; the other queries' lines
-    are faint. The chosen query's weights are written beside the keys.
+    One panel per head, with the words as queries on the left and as keys on the right. Other queries' lines are faint.
+    The chosen query's weights are next to the keys.
     """
     figure, panels = row(len(weights), width=2.5, height=0.75 + 0.36 * len(words))
     for h, ax in enumerate(panels):

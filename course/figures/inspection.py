@@ -1,4 +1,4 @@
-"""Pictures of lesson 11: what each layer would say, and where a head of a loaded model looks."""
+"""Figures of lesson 11: predictions by layer, and a loaded model's attention."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ if TYPE_CHECKING:
 
 
 def shown(tokens: Sequence[str]) -> list[str]:
-    """Tokens as labels: what cannot be seen gets a sign."""
+    """Convert tokens to labels, with signs for whitespace."""
     return [token.replace(" ", "␣").replace("\n", "↵") for token in tokens]
 
 
 def lens(said: Sequence[Sequence[str]], sure: torch.Tensor, read: Sequence[str], right: Sequence[str]) -> Figure:
-    """What each of L layers would say at each of T places, described: `said` (L, T) tokens, `sure` (L, T) their
-    probabilities, `read` the T tokens that the model sees, `right` those that follow."""
+    """The prediction of each of L layers at each of T positions, with alt text.
+
+    said   (L, T) predicted tokens
+    sure   (L, T) their probabilities
+    read   the T tokens that the model reads
+    right  the T tokens that follow
+    """
     cells = plain(sure)
     figure, (ax,) = row(1, width=min(9.6, 2.0 + 0.3 * len(read)), height=1.5 + 0.42 * len(said))
     names = ["embedding", *(f"layer {layer}" for layer in range(len(said) - 1))]
     heat_map(cells, ax=ax, rows=names, columns=shown(read), numbers=False)
     image: Any = ax.images[0]
-    image.colorbar.remove()  # as high as the figure beside a map of a few rows; the caption says it
+    image.colorbar.remove()  # too tall beside a few rows; the caption has the scale
     for layer, tokens in enumerate(said):
         for place, token in enumerate(shown(tokens)):
             ink = ink_on(image.cmap(image.norm(float(cells[layer, place]))))
@@ -36,33 +41,35 @@ def lens(said: Sequence[Sequence[str]], sure: torch.Tensor, read: Sequence[str],
             ax.text(place, layer, token, ha="center", va="center", color=ink, fontsize=9, fontweight=heavy)
     ax.set_xlabel("the letter read; in the cell the one that the layer expects next, bold where it does come next")
     hits = [sum(a == b for a, b in zip(tokens, right, strict=True)) for tokens in said]
-    told = ", ".join(f"{name} {hit} of {len(right)}" for name, hit in zip(names, hits, strict=True))
+    details = ", ".join(f"{name} {hit} of {len(right)}" for name, hit in zip(names, hits, strict=True))
     return with_alt_text(
-        figure, f"A map with a row for each layer and a column for each letter. Next letters right: {told}."
+        figure, f"A map with a row for each layer and a column for each letter. Next letters right: {details}."
     )
 
 
 def heads(scores: torch.Tensor, title: str = "") -> Figure:
-    """One number for each head, (L, H), as a map of layers by heads, described."""
+    """A map (L, H) of one number per head, layers by heads, with alt text."""
     figure, (ax,) = row(1, width=1.6 + 0.75 * scores.shape[1], height=1.1 + 0.5 * scores.shape[0])
     rows, columns = ([f"{name} {i}" for i in range(n)] for name, n in zip(("layer", "head"), scores.shape, strict=True))
     heat_map(scores, ax=ax, rows=rows, columns=columns, numbers=True, title=title)
-    told = "; ".join(
+    details = "; ".join(
         f"layer {layer}: " + ", ".join(f"{score:.2f}" for score in line) for layer, line in enumerate(scores.tolist())
     )
-    return with_alt_text(figure, f"A map of numbers from 0 to 1, one for each head. {told}.")
+    return with_alt_text(figure, f"A map of numbers from 0 to 1, one for each head. {details}.")
 
 
 def attention_maps(weights: torch.Tensor, tokens: Sequence[str], titles: Sequence[str]) -> Figure:
-    """Maps (n, T, T) side by side over many tokens, without numbers, the future hatched, described."""
+    """Maps (n, T, T) over many tokens, without numbers, future hatched, with alt text."""
     figure, panels = row(len(weights), width=4.2, height=3.9)
-    for one, ax, title in zip(weights, panels, titles, strict=True):
-        future = torch.ones_like(one).triu(1).bool()
-        heat_map(one, ax=ax, rows=shown(tokens), columns=shown(tokens), blocked=future, numbers=False, title=title)
+    for head, ax, title in zip(weights, panels, titles, strict=True):
+        future = torch.ones_like(head).triu(1).bool()
+        heat_map(head, ax=ax, rows=shown(tokens), columns=shown(tokens), blocked=future, numbers=False, title=title)
         ax.tick_params(labelsize=min(6.0, 260 / len(tokens)))
         ax.set(ylabel="queries")
-    told = "; ".join(f"{title}: {_in_words(one)}" for title, one in zip(titles, weights, strict=True))
-    return with_alt_text(figure, f"Attention maps over {len(tokens)} tokens, queries downwards, keys across. {told}.")
+    details = "; ".join(f"{title}: {_in_words(head)}" for title, head in zip(titles, weights, strict=True))
+    return with_alt_text(
+        figure, f"Attention maps over {len(tokens)} tokens, queries downwards, keys across. {details}."
+    )
 
 
 def _in_words(weights: torch.Tensor) -> str:

@@ -1,4 +1,4 @@
-"""The page with which the course ends: what was built, the equation, and a picture of the learner's own model."""
+"""The keepsake: what was built, the equation, a figure of the learner's model."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ EQUATION = (
 
 
 def keepsake(picture: Figure | Axes, *, alt: str, caption: str) -> None:
-    """Show a page to keep: all that was built, lesson by lesson, the equation, and this picture; and write it, with
-    nothing that it needs from elsewhere, to `attention.html` beside the notebook, where progress is remembered.
+    """Show a page to keep: everything built, by lesson, the equation, and this figure.
 
-    `alt` says in words what the picture shows.
+    If progress is saved, the page is also written to `attention.html` next to the notebook, self-contained. `alt` is
+    the figure's alt text.
     """
     built = {lesson: _passed(lesson) for lesson in catalog.lessons()}
     count, total = sum(map(len, built.values())), sum(len(catalog.exercises_of(lesson)) for lesson in built)
-    told = f"{count} of {total} functions and modules, written and tested"
-    page = _page(built, told, html(picture, alt=alt, caption=caption))
-    display_html(page, f"Attention, built: {told}. {alt} {caption}")
+    details = f"{count} of {total} functions and modules, written and tested"
+    page = _page(built, details, html(picture, alt=alt, caption=caption))
+    display_html(page, f"Attention, built: {details}. {alt} {caption}")
     if session.current.store.path and count:
         _write(page)
 
@@ -41,20 +41,20 @@ def _passed(lesson: str) -> list[str]:
     return [name for name in catalog.exercises_of(lesson) if memory.get(lesson, name).passed]
 
 
-def _page(built: dict[str, list[str]], told: str, picture: str) -> str:
+def _page(built: dict[str, list[str]], details: str, picture: str) -> str:
     rows = "".join(f"<tr>{_row(lesson, names)}</tr>" for lesson, names in built.items())
     return (
         f'<div style="max-width:46em;margin:1em auto;padding:1em 2em;border:1px solid {GREY};color:{INK};'
         f'background:#fff;font-family:serif"><h2 style="text-align:center">Attention, built</h2>{EQUATION}{picture}'
-        f'<table style="border-collapse:collapse"><caption style="text-align:left">{told}'
+        f'<table style="border-collapse:collapse"><caption style="text-align:left">{details}'
         f"</caption><tbody>{rows}</tbody></table></div>"
     )
 
 
 def _row(lesson: str, names: list[str]) -> str:
-    told = ", ".join(f"<code>{escape(name)}</code>" for name in names) or "–"
+    details = ", ".join(f"<code>{escape(name)}</code>" for name in names) or "–"
     how = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
-    return f'<th scope="row" {how}>{escape(lesson.replace("_", " "))}</th><td {how}>{told}</td>'
+    return f'<th scope="row" {how}>{escape(lesson.replace("_", " "))}</th><td {how}>{details}</td>'
 
 
 def _write(page: str) -> None:

@@ -1,4 +1,4 @@
-"""Curves: each has its own line style, marker and name, whatever it shows."""
+"""Curves, each with its own line style, marker and name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .style import GREY, LIGHT, LINES, MARKERS, PALETTE, SMALL
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# What was measured: one value for each step, or a pair of its own (x, y).
+# One value per step, or a pair (x, y)
 Curve = Sequence[float] | tuple[Iterable[float], Iterable[float]]
 Names = Literal["ends", "legend", "none"]
 
@@ -31,10 +31,10 @@ def curves(
     title: str = "",
     log: bool | Literal["x", "y", "both"] = False,
 ) -> Axes:
-    """One curve for each name: `ys` holds its heights over a common `x`, or where that is None its own pair (x, y).
+    """Draw named curves: `ys` has values over a common `x`, or pairs (x, y) if None.
 
-    The names stand at the curves' right `ends`, in a `legend`, or nowhere. Each of `levels` is a dotted line with its
-    name and height. `limits` fixes the vertical scale; `log` names the axes that are logarithmic; True is "y".
+    The names are at the curves' right `ends`, in a `legend`, or omitted. Each of `levels` is a dotted line with its
+    name and height. `limits` sets the vertical scale; `log` names the logarithmic axes, True means "y".
     """
     ax = ax or row(1, width=5.6, height=3.2)[1][0]
     if log in ("x", "both"):
@@ -44,14 +44,14 @@ def curves(
     drawn = {name: (plain(y[0]), plain(y[1])) if x is None else (plain(x), plain(y)) for name, y in ys.items()}
     for i, (name, (across, up)) in enumerate(drawn.items()):
         between = max(1, len(up) // 8)
-        # Of curves that lie on each other every one shows its markers
+        # Shift the markers, so that each of several equal curves shows its own
         _curve(ax, across, up, i % len(PALETTE), name, (i * between // len(drawn), between))
     ax.grid(color=LIGHT, linewidth=0.6)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     if limits:
         ax.set_ylim(*limits)
     if levels and names == "ends" and log not in ("x", "both"):
-        # No dotted line runs on beyond the curves, through their names
+        # Dotted lines end with the curves, before their names
         left, last = ax.get_xlim()[0], max(float(across.max()) for across, _ in drawn.values())
         ax.set_xlim(left, last + 0.01 * (last - left))
     for name, height in (levels or {}).items():
@@ -74,9 +74,9 @@ def losses(
     title: str = "",
     top: float | None = None,
 ) -> Axes:
-    """Losses against the step, upwards from 0: means over `every` values of a list, a pair (steps, losses) as it is.
+    """Draw losses from 0: means of `every` values, or pairs (steps, losses).
 
-    `levels` and `names` as in `curves`; `top` is where the axis ends. A figure made here is described in words.
+    `levels` and `names` as in `curves`; `top` is the end of the axis. A new figure gets alt text.
     """
     whole, drawn = ax is None, {name: means(run, every) for name, run in runs.items()}
     if top is None:
@@ -89,7 +89,7 @@ def losses(
         ax=ax,
         names=names,
         levels=levels,
-        limits=(-0.03 * top, top),  # a loss of 0 lies above the axis
+        limits=(-0.03 * top, top),  # a loss of 0 is above the axis
         xlabel="step",
         ylabel=ylabel,
         title=title,
@@ -101,17 +101,17 @@ def losses(
 
 
 def in_words(runs: Mapping[str, Curve], every: int = 1) -> str:
-    """What curves do from left to right, for a description."""
-    told = []
+    """Describe curves from left to right, for alt text."""
+    details = []
     for name, run in runs.items():
         values = means(run, every)[1]
         middle = values[len(values) // 3]
-        told.append(f"{name} {values[0]:.2f} at first, {middle:.2f} after a third, {values[-1]:.2f} at the end")
-    return "; ".join(told)
+        details.append(f"{name} {values[0]:.2f} at first, {middle:.2f} after a third, {values[-1]:.2f} at the end")
+    return "; ".join(details)
 
 
 def level(ax: Axes, height: float, name: str = "", *, below: bool = False) -> None:
-    """A dotted line at a height, its name above its right end, or below it."""
+    """Draw a dotted line at a height, its name above its right end, or below it."""
     ax.axhline(height, color=GREY, linewidth=1.1, linestyle=":")
     if name:
         side = {"ha": "right", "va": "top" if below else "bottom"}
@@ -119,12 +119,12 @@ def level(ax: Axes, height: float, name: str = "", *, below: bool = False) -> No
 
 
 def note(ax: Axes, text: str, place: tuple[float, float], shift: tuple[float, float], **how: Any) -> None:
-    """Small words beside a place; `shift` is in points, `how` as matplotlib's `annotate` takes it."""
+    """Write small text near a point; `shift` is in points, `how` goes to `annotate`."""
     ax.annotate(text, place, shift, textcoords="offset points", fontsize=SMALL, **how)
 
 
 def means(run: Curve, every: int) -> tuple[list[float], list[float]]:
-    """Means over `every` values each, at the middle of their steps; a rest at the end counts too."""
+    """Means of `every` values (fewer at the end), at the middle of their steps."""
     if isinstance(run, tuple):
         return list(run[0]), list(run[1])
     pieces = [run[i : i + every] for i in range(0, len(run), every)]
@@ -147,7 +147,7 @@ def _curve(ax: Axes, across: torch.Tensor, up: torch.Tensor, look: int, name: st
 
 
 def _lie_above(ax: Axes, height: float, drawn: Mapping[str, tuple[torch.Tensor, torch.Tensor]]) -> bool:
-    """Whether a curve's right half runs where the name of a level would stand above it."""
+    """Whether a curve's right half would cross the name of a level above its line."""
     figure: Any = ax.figure
     pixels = figure.dpi / 72
     _, base = ax.transData.transform((1.0, height))
@@ -157,12 +157,12 @@ def _lie_above(ax: Axes, height: float, drawn: Mapping[str, tuple[torch.Tensor, 
 
 
 def _name_ends(ax: Axes, drawn: Mapping[str, tuple[torch.Tensor, torch.Tensor]]) -> None:
-    """Write each curve's name at its end, pushed apart where ends lie close together."""
+    """Write each curve's name at its end, shifted where ends are close together."""
     from matplotlib.colors import to_rgb
 
     ax.autoscale_view()
     figure: Any = ax.figure
-    height = ax.get_position().height * figure.get_size_inches()[1] * 72  # in points, about
+    height = ax.get_position().height * figure.get_size_inches()[1] * 72  # approximate, in points
     placed = []
     for i, (name, (across, up)) in enumerate(drawn.items()):
         if up.isfinite().any():

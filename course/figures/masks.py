@@ -1,4 +1,4 @@
-"""Pictures for lesson 05: who may see whom, padded batches, and weights under right and wrong masks."""
+"""Figures of lesson 05: masks, padded batches, weights under masks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ def tables(
     per_row: int = 3,
     stairs: bool = False,
 ) -> Figure:
-    """Masks as tables of ✓ (may see) and ✗ (blocked, hatched): a panel for each title, its mask bool (T, S).
+    """Masks, bool (T, S), as tables of ✓ (may see) and ✗ (blocked, hatched).
 
-    `words` names the S keys; the T queries are named after the last T of them. `stairs` are drawn where the future
-    begins.
+    `words` names the S keys; the T queries have the names of the last T. `stairs` draws the border of the future.
     """
     masks = {title: mask.detach().cpu().bool() for title, mask in panels.items()}
     figure, axes = _tables([mask.shape for mask in masks.values()], per_row, cell=0.36, named=bool(words))
@@ -67,7 +66,7 @@ def weights(
     cell: float = 0.44,
     stairs: bool = False,
 ) -> Figure:
-    """Weights as heat maps: for each title the weights (T, S) and, bool (T, S), what is blocked (None: nothing).
+    """Weights (T, S) as heat maps, each with its mask, bool (T, S), or None.
 
     `words` and `stairs` as in `tables`.
     """
@@ -90,7 +89,7 @@ def weights(
 
 
 def before_and_after(scores: torch.Tensor, blocked: torch.Tensor, after: torch.Tensor, words: Sequence[str]) -> Figure:
-    """Three maps (T, S): all scores, the scores with the blocked ones hatched, the weights they become."""
+    """Maps (T, S): all scores, scores with blocked ones hatched, weights."""
     figure, axes = row(3, width=3.9, height=3.5)
     options: dict[str, Any] = {"rows": words[-scores.shape[0] :], "columns": words}
     limit = float(scores.detach().abs().max())
@@ -113,7 +112,7 @@ def before_and_after(scores: torch.Tensor, blocked: torch.Tensor, after: torch.T
 
 
 def sentences(texts: Sequence[Sequence[str]], lengths: Sequence[int], width: int) -> Figure:
-    """A padded batch: one row a sentence, one cell a token, the places past its length hatched."""
+    """A padded batch: one row per sentence, one cell per token, padding hatched."""
     figure, (ax,) = row(1, width=1.1 * width + 0.9, height=0.46 * len(texts) + 0.5)
     ax.set(xlim=(-0.5, width - 0.5), ylim=(len(texts) - 0.5, -0.5))
     ax.set_xticks(range(width))
@@ -145,7 +144,7 @@ def _cell(r: int, c: int, **look: Any) -> Rectangle:
 
 
 def _stairs(ax: Axes, T: int, S: int) -> None:
-    """A line between what T queries, the last of S places, may see and what they may not."""
+    """Draw the border of the future; queries are the last T of S positions."""
     across = [place for i in range(T) for place in 2 * [S - T + i + 0.5]] + [S - 0.5]
     down = [-0.5] + [place for i in range(T) for place in 2 * [i + 0.5]]
     for width, colour in ((4.5, "white"), (2.2, PALETTE[1])):
@@ -153,12 +152,12 @@ def _stairs(ax: Axes, T: int, S: int) -> None:
 
 
 def _tables(shapes: Sequence[torch.Size], per_row: int, cell: float, named: bool) -> tuple[Figure, list[Axes]]:
-    """Panels for tables of these shapes, large enough for cells of `cell` inches."""
+    """Make panels for tables of these shapes, with cells of `cell` inches."""
     width = max(1.2, *(cell * across for _, across in shapes)) + (0.95 if named else 0.3)
     height = max(cell * down for down, _ in shapes) + (1.15 if named else 0.55)
     across = min(per_row, len(shapes))
     figure, axes = grid(len(shapes), across, width=width, height=height, beside=0.2, above=0.2)
-    figure.set_layout_engine("constrained", h_pad=0.14)  # titles above slanted labels reach higher than it reckons
+    figure.set_layout_engine("constrained", h_pad=0.14)  # the layout underestimates titles above slanted labels
     for ax in axes[::across]:
         ax.set_ylabel("queries")
     for ax in axes[-across:]:

@@ -1,7 +1,7 @@
 """Panels of cells and of bars.
 
-Small maps carry their numbers, large ones a colour bar, blocked cells a hatching. Weights always have the scale 0 to
-1, so that two maps can be compared by eye; scores have one that is symmetric about 0.
+Small maps show their numbers, large ones a colour bar, blocked cells are hatched. Weights always have the scale 0 to 1,
+so that maps can be compared by eye; the scale of scores is symmetric about 0.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def heat_map(
 ) -> Axes:
     """A matrix as coloured cells, row 0 on top.
 
-    `values` is (R, C). "weights" are coloured from 0 to 1, always; "scores" from -limit to limit, where `limit` is
-    the greatest finite magnitude unless given (give it when two maps are to be compared). `blocked`, bool (R, C), is
-    True for the cells to hatch. Numbers are written into maps of at most 64 cells, or as `numbers` says; a map
-    without numbers gets a colour bar. `size` is (width, height) in inches where no `ax` is given.
+    `values` is (R, C). "weights" have the scale 0 to 1; "scores" -limit to limit, where `limit` is the largest finite
+    magnitude by default (give it to compare two maps). `blocked`, bool (R, C), is True for hatched cells. Maps of at
+    most 64 cells show numbers, unless `numbers` says otherwise; others get a colour bar. `size` is (width, height) in
+    inches if there is no `ax`.
     """
     cells = plain(values)
     if cells.ndim != 2:
@@ -73,9 +73,9 @@ def bars(
     title: str = "",
     limit: float | tuple[float, float] | None = None,
 ) -> Axes:
-    """One bar for each of `values`, (N,), with its number at its end.
+    """One bar per value of `values`, (N,), with its number at its end.
 
-    `limit` fixes the vertical scale: a pair, or one number for 0 to limit (-limit to limit if a value is negative).
+    `limit` sets the vertical scale: a pair, or one number for 0 to limit (-limit to limit if a value is negative).
     """
     heights = plain(values)
     if heights.ndim != 1:
@@ -97,7 +97,7 @@ def bars(
 
 
 def of_one_size(panels: Iterable[Axes]) -> None:
-    """Write the numbers of all panels in the size of the smallest."""
+    """Set the numbers of all panels to the smallest font size among them."""
     texts: list[Any] = [text for ax in panels for text in ax.texts]
     smallest = min((text.get_fontsize() for text in texts), default=0)
     for text in texts:
@@ -125,7 +125,7 @@ def _frame(
     columns: Sequence[str] | None,
     title: str,
 ) -> None:
-    """Labels beside and above the cells, thin white lines between them."""
+    """Add labels beside and above the cells, and thin white lines between them."""
     ax.set_title(title, pad=8)
     ax.tick_params(top=False, bottom=False, left=False, labeltop=True, labelbottom=False)
     ax.tick_params(which="minor", top=False, bottom=False, left=False)
@@ -160,9 +160,9 @@ def _hatch(ax: Axes, r: int, c: int) -> None:
 
 
 def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tensor, *, signed: bool) -> None:
-    """`signed` leaves room for a minus sign even where there is none: maps side by side have type of one size."""
+    """Write the numbers; `signed` reserves room for a minus, for equal font sizes."""
     shown = (~hidden).nonzero().tolist()
-    # A cell's side in points, about: labels and title will take some of the panel.
+    # A cell's side in points, roughly: labels and title take some of the panel
     figure: Any = ax.figure
     panel, inches = ax.get_position(), figure.get_size_inches()
     side = 54 * min(panel.width * inches[0] / cells.shape[1], panel.height * inches[1] / cells.shape[0])
@@ -173,7 +173,7 @@ def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tens
         size = min(10.0, side / (0.62 * longest))
         if size >= 7 or decimals < 2 or bool((cells[~hidden].abs() <= 1).all()):
             break
-        decimals -= 1  # one decimal that can be read is worth more than two that cannot
+        decimals -= 1  # one legible decimal is better than two illegible ones
     for (r, c), text in zip(shown, texts, strict=True):
         ground = image.cmap(image.norm(cells[r, c].nan_to_num(posinf=0, neginf=0).item()))
         ground = ground if cells[r, c].isfinite() else image.cmap(float("nan"))
@@ -181,7 +181,7 @@ def _write_numbers(ax: Axes, image: Any, cells: torch.Tensor, hidden: torch.Tens
 
 
 def _decimals(values: torch.Tensor) -> int:
-    """How many decimals are enough for all of them: none for whole numbers, two below 10, fewer above."""
+    """Number of decimals: none for whole numbers, two below 10, fewer above."""
     finite = values[values.isfinite()]
     if not finite.numel() or bool((finite == finite.round()).all()):
         return 0

@@ -1,6 +1,6 @@
-"""Pictures for lesson 07: vectors turned by their position, clocks, scores over pairs of positions, memory layouts.
+"""Figures of lesson 07: rotated vectors, clocks, scores by position, layouts.
 
-Every picture is described. Angles are counted counter-clockwise from the axis that points to the right.
+All have alt text. Angles are counter-clockwise from the axis that points to the right.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
-    """One vector at several positions: `vectors` (T, 2) as arrows from the origin, each named by its position."""
+    """A vector at several positions: `vectors` (T, 2) as arrows with position labels."""
     reach = 1.35 * float(vectors.norm(dim=-1).max())
     figure, (ax,) = row(1, width=4.6, height=4.4)
     _plane(ax, reach)
@@ -29,16 +29,18 @@ def turned(vectors: torch.Tensor, positions: Sequence[float]) -> Figure:
     for i, (vector, position) in enumerate(zip(vectors.tolist(), positions, strict=True)):
         _arrow(ax, vector, PALETTE[0] if i else PALETTE[1], LINES[0] if i else LINES[1])
         ax.text(*_beyond(vector, 0.13 * reach), f"{position:g}", ha="center", va="center", fontweight="bold")
-    told = ", ".join(f"{position:g}: {_angle(v):.0f}°" for position, v in zip(positions, vectors.tolist(), strict=True))
+    details = ", ".join(
+        f"{position:g}: {_angle(v):.0f}°" for position, v in zip(positions, vectors.tolist(), strict=True)
+    )
     return with_alt_text(
         figure,
         f"{len(vectors)} arrows of one length from one point, numbered by position, spread counter-clockwise over a "
-        f"circle. Their directions: {told}.",
+        f"circle. Their directions: {details}.",
     )
 
 
 def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Figure:
-    """A query (2,) and a key (2,), already turned, standing at the two positions `at`; the angle between; the score."""
+    """A rotated query (2,) and key (2,) at the positions `at`, their angle and score."""
     score = float(query @ key)
     reach = 1.4 * max(float(query.norm()), float(key.norm()))
     figure, (ax,) = row(1, width=3.5, height=3.9)
@@ -63,7 +65,7 @@ def pair(query: torch.Tensor, key: torch.Tensor, at: tuple[float, float]) -> Fig
 
 
 def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> Figure:
-    """A row of clocks for each position, a clock for each of `frequencies` (radians a position)."""
+    """A row of clocks per position, one for each of `frequencies` (radians/position)."""
     speeds = [float(f) for f in frequencies]
     across = len(speeds)
     figure, faces = grid(len(positions) * across, across, width=1.25, height=1.12, beside=1.3, above=0.55)
@@ -85,17 +87,17 @@ def clocks(frequencies: torch.Tensor, positions: Sequence[int]) -> Figure:
 
 
 def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure:
-    """Scores of one query with one key for each pair of positions: a table (T, T) for each title, one scale for all."""
+    """Scores of one query and key by their positions: tables (T, T), on one scale."""
     tables = {title: table.detach().double() for title, table in tables.items()}
     length = len(next(iter(tables.values())))
     limit = max(float(table.abs().max()) for table in tables.values())
     across = min(per_row, len(tables))
     figure, axes = grid(len(tables), across, width=0.5 + 0.36 * length, height=0.6 + 0.34 * length)
     names = [str(n) for n in range(length)]
-    told = []
+    details = []
     for ax, (title, table) in zip(axes, tables.items(), strict=True):
         heat_map(table, ax=ax, kind="scores", limit=limit, title=title, rows=names, columns=names)
-        told.append(f"{title}: {_constant_along(table)}")
+        details.append(f"{title}: {_constant_along(table)}")
     of_one_size(axes)
     for ax in axes[::across]:
         ax.set_ylabel("position of the query")
@@ -103,12 +105,12 @@ def score_tables(tables: Mapping[str, torch.Tensor], per_row: int = 3) -> Figure
         ax.set_xlabel("position of the key")
     return with_alt_text(
         figure,
-        f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(told)}.",
+        f"Tables of scores, position of the query down, of the key across, 0 to {length - 1}. {'; '.join(details)}.",
     )
 
 
 def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]], per_row: int = 2) -> Figure:
-    """Weights (T, T) for each title, with the words of its own sentence beside the rows and above the columns."""
+    """Weights (T, T) for each title, labelled with the words of its own sentence."""
     length = len(next(iter(panels.values())))
     figure, axes = grid(len(panels), per_row, width=1.3 + 0.47 * length, height=1.25 + 0.4 * length)
     for ax, (title, weights) in zip(axes, panels.items(), strict=True):
@@ -116,15 +118,15 @@ def maps(panels: Mapping[str, torch.Tensor], words: Mapping[str, Sequence[str]],
         ax.set_xlabel("keys")
     for ax in axes[::per_row]:
         ax.set_ylabel("queries")
-    told = []
+    details = []
     for title, weights in panels.items():
         most = zip(words[title], weights.argmax(-1).tolist(), strict=True)
-        told.append(f"{title}: " + ", ".join(f"{query} looks most to {words[title][key]}" for query, key in most))
-    return with_alt_text(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(told)}.")
+        details.append(f"{title}: " + ", ".join(f"{query} looks most to {words[title][key]}" for query, key in most))
+    return with_alt_text(figure, f"Heat maps of weights with words beside rows and columns. {'; '.join(details)}.")
 
 
 def layouts(dim: int) -> Figure:
-    """The numbers of a vector in both layouts, the pair of each written in, lines from one place to the other."""
+    """A vector's entries in both layouts, labelled by pair, with lines between them."""
     figure, (ax,) = row(1, width=0.85 * dim + 1.9, height=2.6)
     order = [*range(0, dim, 2), *range(1, dim, 2)]
     for below, numbers in ((1.6, range(dim)), (0.0, order)):
@@ -145,7 +147,7 @@ def layouts(dim: int) -> Figure:
 
 
 def _plane(ax: Axes, reach: float) -> None:
-    """Two axes through the origin, equally scaled, from -reach to reach."""
+    """Draw two axes through the origin, equally scaled, from -reach to reach."""
     ax.axhline(0, color=LIGHT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=LIGHT, linewidth=0.8, zorder=0)
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="first number", ylabel="second number")
@@ -162,7 +164,7 @@ def _arrow(ax: Axes, vector: Sequence[float], colour: str, line: object = "-") -
 
 
 def _beyond(vector: Sequence[float], by: float) -> tuple[float, float]:
-    """The place that lies `by` farther out than the tip of a vector."""
+    """The point `by` beyond the tip of a vector."""
     length = hypot(*vector) or 1.0
     return vector[0] * (1 + by / length), vector[1] * (1 + by / length)
 
@@ -172,7 +174,7 @@ def _angle(vector: Sequence[float]) -> float:
 
 
 def _face(ax: Axes, angle: float) -> None:
-    """A clock without numbers, its hand at `angle` radians."""
+    """Draw a clock without numbers, its hand at `angle` radians."""
     _circle(ax, 1.0, GREY)
     for quarter in range(4):
         c, s = cos(quarter * pi / 2), sin(quarter * pi / 2)
@@ -195,7 +197,7 @@ def _box(ax: Axes, x: float, y: float, number: int) -> None:
 
 
 def _constant_along(table: torch.Tensor) -> str:
-    """Along what a square table does not change, in words."""
+    """Describe along which lines a square table is constant."""
     room = 1e-3 * float(table.abs().max())
     checks = {
         "the same everywhere": table - table[0, 0],

@@ -1,6 +1,6 @@
-"""Pictures for lesson 04: how widely scores spread, what softmax makes of them, and what dropout leaves.
+"""Figures of lesson 04: spread of scores, their softmax, and dropout.
 
-Every picture is described.
+All have alt text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor | float]) -> Figure:
-    """One histogram for each width of queries and keys over the same axis, and under each a bar from -reach to reach.
+    """A histogram per width of queries and keys, and below it a bar of ± reach.
 
-    `samples` maps a width to scores of any shape, `reach` to one number. Every histogram is drawn equally high.
+    `samples` maps a width to scores of any shape, `reach` to one number. All histograms have the same height.
     """
     bar = {width: float(number) for width, number in reach.items()}
     edge = 3.2 * max(bar.values())
@@ -40,16 +40,16 @@ def ridges(samples: Mapping[int, torch.Tensor], reach: Mapping[int, torch.Tensor
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlim=(-edge, edge), ylim=(-0.3, None), xlabel="score of one query with one key")
-    told = ", ".join(f"{bar[width]:.1f} at width {width}" for width in samples)
+    details = ", ".join(f"{bar[width]:.1f} at width {width}" for width in samples)
     return with_alt_text(
         figure,
         f"{len(samples)} histograms of scores over the same axis, all centred on 0, each wider than "
-        f"the one above it. The middle two thirds reach as far as {told}.",
+        f"the one above it. The middle two thirds reach as far as {details}.",
     )
 
 
 def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float) -> Figure:
-    """Scores (S,) as bars from -reach to reach, above their weights (S,) as bars from 0 to 1."""
+    """Scores (S,) as bars, from -reach to reach, above weights (S,), from 0 to 1."""
     figure, (above, below) = grid(2, 1, width=4.4, height=2.2)
     bars(scores, ax=above, title="scores", limit=(-reach, reach))
     bars(weights, ax=below, title="weights", limit=(0, 1.15))
@@ -62,25 +62,25 @@ def scores_and_weights(scores: torch.Tensor, weights: torch.Tensor, reach: float
 
 
 def responses(rates: Mapping[str, torch.Tensor]) -> Figure:
-    """Maps (S, S), one for each title: how fast weight `row` moves with score `column`, from -1/4 to 1/4."""
+    """Maps (S, S) of the derivative of weight `row` by score `column`, within ±1/4."""
     figure, axes = row(len(rates), width=3.2, height=3.1)
     for ax, (title, rate) in zip(axes, rates.items(), strict=True):
         places = list(map(str, range(len(rate))))
         heat_map(rate, ax=ax, rows=places, columns=places, kind="scores", limit=0.25, title=title)
         ax.set_xlabel("… with this score")
     axes[0].set_ylabel("this weight moves …")
-    told = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
+    details = "; ".join(f"{title}: at most {rate.abs().max():.2f}" for title, rate in rates.items())
     return with_alt_text(
         figure,
         "Square tables on one colour scale, positive on the diagonal and negative beside it. "
-        f"How fast anything moves, up or down: {told}.",
+        f"How fast anything moves, up or down: {details}.",
     )
 
 
 def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys: int) -> Figure:
-    """Three panels against the width: spread of scores, entropy of the weights over `keys` keys, gradient of softmax.
+    """Spread of scores, entropy over `keys` keys and softmax's gradient by width.
 
-    `results` maps a curve's name to these three readings for every width, (len(widths), 3).
+    `results` maps a curve's name to these three values for every width, (len(widths), 3).
     """
     most = log(keys)
     figure, axes = row(3, width=3.4, height=3.1)
@@ -94,23 +94,23 @@ def experiment(widths: Sequence[int], results: Mapping[str, torch.Tensor], keys:
         ax.minorticks_off()
     level(axes[1], most)
     note(axes[1], "equal weights", (widths[0], most), (0, 3))
-    told = ". ".join(
+    details = ". ".join(
         f"{name}: spread {r[0, 0]:.2f} to {r[-1, 0]:.2f}, entropy {r[0, 1]:.2f} to {r[-1, 1]:.2f}, "
         f"gradient {r[0, 2]:.2g} to {r[-1, 2]:.2g}"
         for name, r in results.items()
     )
     return with_alt_text(
         figure,
-        f"Three panels against the width, from {widths[0]} to {widths[-1]}. {told}. "
+        f"Three panels against the width, from {widths[0]} to {widths[-1]}. {details}. "
         f"Equal weights would have the entropy {most:.2f}.",
     )
 
 
 def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure:
-    """Weights (T, S), one map for each title, each with the sums of its rows at the right; `per_row` side by side."""
+    """Maps of weights (T, S), `per_row` side by side, with the sums of their rows."""
     queries, keys = next(iter(maps.values())).shape
     figure, axes = grid(len(maps), per_row, width=1.0 + 0.38 * keys, height=0.7 + 0.36 * queries)
-    told = []
+    details = []
     for ax, (title, weights) in zip(axes, maps.items(), strict=True):
         heat_map(weights, ax=ax, title=title, numbers=True)
         ax.set(xlabel="key", ylabel="query")
@@ -119,13 +119,13 @@ def weight_maps(maps: Mapping[str, torch.Tensor], *, per_row: int = 3) -> Figure
         sums.tick_params(length=0, labelsize=SMALL)
         sums.spines[:].set_visible(False)
         low, high = weights.sum(-1).aminmax()
-        told.append(f"{title}: up to {weights.max():.2f}, rows sum to {low:.2f} to {high:.2f}")
+        details.append(f"{title}: up to {weights.max():.2f}, rows sum to {low:.2f} to {high:.2f}")
     shape = f"{queries} queries by {keys} keys"
-    return with_alt_text(figure, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(told)}.")
+    return with_alt_text(figure, f"Heat maps of weights, {shape}, the sum of each row beside it. {'; '.join(details)}.")
 
 
 def settling(counts: Sequence[int], distances: Sequence[float]) -> Figure:
-    """How far the mean of n draws is from the exact result, against n, beside a line that falls like 1 / √n."""
+    """Distance of the mean of n draws from the exact result, against n, beside 1 / √n."""
     ys = {"measured": distances, "1 / √n": [distances[0] * n**-0.5 for n in counts]}
     figure, (ax,) = row(1, width=5.6, height=3.0)
     curves(counts, ys, ax=ax, xlabel="number of draws n", ylabel="distance from eval", log="both")

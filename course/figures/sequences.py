@@ -1,4 +1,4 @@
-"""Pictures of lesson 12: where targets look in their source, a search as a tree, weights over a picture."""
+"""Figures of lesson 12: attention to a source, a search tree, weights on an image."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Branch = tuple[Sequence[str], float, str]
 def alignment(
     weights: torch.Tensor, targets: Sequence[str], source: Sequence[str], true: Sequence[int], title: str = ""
 ) -> Figure:
-    """Weights (T, S) of targets on the words of their source; a frame where `true` (T,) says a target comes from."""
+    """Weights (T, S) of targets on source words, with the `true` ones (T,) framed."""
     from matplotlib.patches import Rectangle
 
     figure, (ax,) = row(1, width=1.6 + 0.62 * len(source), height=1.3 + 0.42 * len(targets))
@@ -32,18 +32,18 @@ def alignment(
             frame = Rectangle((s - 0.46, t - 0.46), 0.92, 0.92, fill=False, edgecolor=PALETTE[1], linewidth=2.2)
             ax.add_patch(frame)
     looks = [source[int(s)] for s in weights.argmax(-1)]
-    told = ", ".join(f"{target} looks most at {word}" for target, word in zip(targets, looks, strict=True))
-    return with_alt_text(figure, f"Weights of {len(targets)} targets on {len(source)} source words. {told}.")
+    details = ", ".join(f"{target} looks most at {word}" for target, word in zip(targets, looks, strict=True))
+    return with_alt_text(figure, f"Weights of {len(targets)} targets on {len(source)} source words. {details}.")
 
 
 def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], said: Sequence[str]) -> Figure:
-    """A batch of sentences (B, S) and of their translations (B, T), ids as words; id 0 is padding, and hatched."""
+    """A batch of sentences (B, S) and translations (B, T) as words, padding hatched."""
     figure, axes = row(2, width=4.9, height=0.8 + 0.36 * len(source), ratios=[source.shape[1], targets.shape[1]])
     for ax, ids, names, title in ((axes[0], source, words, "source"), (axes[1], targets, said, "targets")):
         rows, columns = ids.shape
         heat_map(torch.zeros(rows, columns), ax=ax, kind="scores", limit=1.0, numbers=False, blocked=ids == 0)
         image: Any = ax.images[0]
-        image.colorbar.remove()  # there is no number here
+        image.colorbar.remove()  # the map has no numbers
         for (r, c), i in zip(torch.cartesian_prod(torch.arange(rows), torch.arange(columns)).tolist(), ids.flatten()):
             if i:
                 ax.text(c, r, names[int(i)], ha="center", va="center", fontsize=SMALL)
@@ -56,7 +56,7 @@ def padding(source: torch.Tensor, targets: torch.Tensor, words: Sequence[str], s
 
 
 def tree(levels: Sequence[Sequence[Branch]], title: str = "") -> Figure:
-    """A search, length by length: each branch with its sum; those that were dropped in grey."""
+    """A search by length: each branch with its sum, dropped branches in grey."""
     height = max(map(len, levels))
     figure, (ax,) = row(1, width=2.15 * (len(levels) + 1), height=1.0 + 0.42 * height)
     looks = {
@@ -93,7 +93,10 @@ def _box(ax: Axes, text: str, x: float, y: float, look: dict[str, str], colour: 
 
 
 def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[str], size: int) -> Figure:
-    """The picture (H, W), and once for each word its weights (T, squares) laid over it, row after row of squares."""
+    """An image (H, W), and for each word the image under its weights (T, squares).
+
+    Squares are numbered row by row.
+    """
     height, width = image.shape
     figure, axes = grid(1 + len(words), 1 + len(words), width=1.9, height=2.2)
     maps = weights.reshape(len(words), height // size, width // size)
@@ -108,5 +111,5 @@ def over_pictures(image: torch.Tensor, weights: torch.Tensor, words: Sequence[st
         ax.tick_params(length=0)
         ax.set_title(title)
     looks = [divmod(int(where), width // size) for where in weights.argmax(-1)]
-    told = ", ".join(f"{word}: row {r + 1}, column {c + 1}" for word, (r, c) in zip(words, looks, strict=True))
-    return with_alt_text(figure, f"A picture cut into squares, and where each word looks most. {told}.")
+    details = ", ".join(f"{word}: row {r + 1}, column {c + 1}" for word, (r, c) in zip(words, looks, strict=True))
+    return with_alt_text(figure, f"A picture cut into squares, and where each word looks most. {details}.")

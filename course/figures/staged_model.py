@@ -1,4 +1,4 @@
-"""The model that grows from lesson 3 to lesson 8: its parts, whose they are, and where its letters look."""
+"""Figure of the staged model: its parts, their origin, its attention to letters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def built_so_far(model: StagedModel, text: str) -> Figure:
-    """The model's parts from top to bottom, and beside them the weights of each head over the letters of a text."""
+    """The model's parts, and each head's weights over the letters of a text."""
     maps = model.maps(text)
     parts = [(name, model.does[name], part.passes) for name, part in model.parts.items()]
     heads = len(maps)
@@ -34,9 +34,9 @@ def built_so_far(model: StagedModel, text: str) -> Figure:
     for number, (panel, weights) in enumerate(zip(panels, maps, strict=True)):
         title = f"head {number}" if heads > 1 else "where each letter looks"
         heat_map(weights, rows=letters, columns=letters, blocked=blocked, numbers=False, title=title, ax=panel)
-    told = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
+    details = "; ".join(f"{name} ({does}), {'yours' if own else 'by PyTorch'}" for name, does, own in parts)
     seen = "; ".join(f"head {i}: {_in_words(weights)}" for i, weights in enumerate(maps))
-    return with_alt_text(figure, f"The model so far: {told}. Attention over the letters of {text!r}. {seen}.")
+    return with_alt_text(figure, f"The model so far: {details}. Attention over the letters of {text!r}. {seen}.")
 
 
 def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:
@@ -47,13 +47,13 @@ def _box(ax: Axes, place: int, name: str, does: str, own: bool) -> None:
         (0.03, place - 0.3), 0.94, 0.6, boxstyle="round,pad=0.02", facecolor=face, edgecolor=edge, hatch=hatch
     )
     ax.add_patch(shape)
-    said: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
     plate = {"facecolor": face, "edgecolor": "none", "pad": 1.5}
-    ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **said)
-    ax.text(0.5, place + 0.15, f"{does} · {'yours' if own else 'PyTorch'}", color=INK, bbox=plate, **said)
+    ax.text(0.5, place - 0.12, name, color=INK, weight="bold", bbox=plate, **style)
+    ax.text(0.5, place + 0.15, f"{does} · {'yours' if own else 'PyTorch'}", color=INK, bbox=plate, **style)
 
 
 def _in_words(weights: torch.Tensor) -> str:
-    """What one map shows: the greatest weight, and how much falls on letters that come later."""
+    """Describe a map: the largest weight, and the share on later letters."""
     later = weights.triu(1).sum() / len(weights)
     return f"greatest weight {weights.max():.2f}, {later:.0%} of all weight on letters that come later"

@@ -1,6 +1,6 @@
-"""Pictures for lesson 10: what is kept as the keys go by, and which scores are there at the same time.
+"""Figures of lesson 10: tiled attention's running state, and scores in memory.
 
-Every picture is described.
+All have alt text.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 def running(
     scores: torch.Tensor, values: torch.Tensor, history: Sequence[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
 ) -> Figure:
-    """The scores (S,) and values (S,) of one query's keys as bars, those that were read filled, and beside them what is
-    kept: `history` has the maximum, the sum and the output after each key that was read."""
+    """Scores (S,) of one query as bars, filled once read, and the running state.
+
+    `values` is (S,); `history` has the maximum, the sum and the output after each key that was read.
+    """
     read = len(history)
     figure, (left, right) = row(2, width=4.0, height=3.0, ratios=(3, 2))
     _bars(left, scores, read)
@@ -42,16 +44,16 @@ def running(
     height = 0.85 - 0.16 * len(kept)
     right.text(0.02, height, "all of them at once:", transform=right.transAxes, color=GREY)
     right.text(0.98, height, f"{exact:.3f}", transform=right.transAxes, ha="right", family="monospace", color=GREY)
-    told = ", ".join(f"{name} {number:.3f}" for name, number in kept.items())
+    details = ", ".join(f"{name} {number:.3f}" for name, number in kept.items())
     return with_alt_text(
         figure,
-        f"Bars for the scores of {len(scores)} keys, the first {read} of them filled. Kept after these: {told}. "
+        f"Bars for the scores of {len(scores)} keys, the first {read} of them filled. Kept after these: {details}. "
         f"Softmax over the {read} scores at once gives the output {exact:.3f}.",
     )
 
 
 def _bars(ax: Axes, scores: torch.Tensor, read: int) -> None:
-    """One bar for each score: filled where it was read, hatched for the last one, empty where it is to come."""
+    """Draw a bar per score: filled if read, hatched for the last one read, else empty."""
     for place, score in enumerate(scores.tolist(), start=1):
         colour, hatch = (PALETTE[0], "") if place < read else (PALETTE[5], "///") if place == read else (PALE, "")
         ax.bar(place, score, color=colour, edgecolor=GREY, hatch=hatch, width=0.8)
@@ -65,8 +67,7 @@ def _log(number: float) -> float:
 
 
 def alive(*, T: int, S: int, tile: int, at: int) -> Figure:
-    """A map of T x S scores in tiles of `tile` keys: those before number `at` are done, that one is there, the others
-    are to come."""
+    """T x S scores in tiles of `tile` keys: done before tile `at`, current, to come."""
     figure, (ax,) = row(1, width=7.6, height=2.6)
     starts = range(0, S, tile)
     for number, start in enumerate(starts):

@@ -1,6 +1,6 @@
-"""Pictures for lesson 08: batches, surprise, blocks, losses, heads before and after, and text that a model wrote.
+"""Figures of lesson 08: batches, surprise, blocks, losses, heads, generated text.
 
-Every picture is described.
+All have alt text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def batch(inputs: Sequence[str], targets: Sequence[str]) -> Figure:
-    """Windows of a text, one letter in each box: a row of inputs, and under each letter its target."""
+    """Windows of a text, one letter per box: a row of inputs, and its targets below."""
     from matplotlib.patches import Rectangle
 
     length = len(inputs[0])
@@ -36,12 +36,12 @@ def batch(inputs: Sequence[str], targets: Sequence[str]) -> Figure:
                 ax.text(t, y, _visible(letter), ha="center", va="center", family=MONO)
     ax.set(xlim=(-4.6, length), ylim=(2.4 * len(inputs) - 0.9, -0.7))
     ax.axis("off")
-    told = "; ".join(f"{a!r} above {b!r}" for a, b in zip(inputs, targets, strict=True))
-    return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one letter further: {told}.")
+    details = "; ".join(f"{a!r} above {b!r}" for a, b in zip(inputs, targets, strict=True))
+    return with_alt_text(figure, f"{len(inputs)} windows of text, each with its targets one letter further: {details}.")
 
 
 def starts(counts: torch.Tensor, draws: int) -> Figure:
-    """How often each start (n,) was drawn, beside the number that equal chances would give."""
+    """How often each start (n,) was drawn, and the number for equal chances."""
     fair = draws / len(counts)
     figure, (ax,) = row(1, width=6.4, height=2.5)
     ax.bar(range(len(counts)), counts.tolist(), color=PALETTE[0], width=0.7)
@@ -56,7 +56,7 @@ def starts(counts: torch.Tensor, draws: int) -> Figure:
 
 
 def surprise(text: str, rows: Mapping[str, torch.Tensor]) -> Figure:
-    """A bar over every letter of a text: how surprising it was, in nats. One row for each title, with its mean."""
+    """Bars over the letters of a text: their surprise in nats, one row per title."""
     figure, panels = grid(len(rows), 1, width=9.6, height=1.25, above=0.2)
     top = max(float(values.max()) for values in rows.values())
     for ax, (title, values) in zip(panels, rows.items(), strict=True):
@@ -65,15 +65,15 @@ def surprise(text: str, rows: Mapping[str, torch.Tensor]) -> Figure:
         ax.tick_params(axis="x", length=0)
         ax.set(xlim=(-0.7, len(text) - 0.3), ylim=(0, 1.08 * top), ylabel="nats")
         ax.set_title(f"{title}: {values.mean():.2f} on average", loc="left")
-    told = "; ".join(
+    details = "; ".join(
         f"{title}: {v.mean():.2f} on average, greatest at {text[int(v.argmax())]!r} with {v.max():.1f}"
         for title, v in rows.items()
     )
-    return with_alt_text(figure, f"Bars of surprise over the letters of {text!r}. {told}.")
+    return with_alt_text(figure, f"Bars of surprise over the letters of {text!r}. {details}.")
 
 
 def block() -> Figure:
-    """A pre-norm transformer block: the straight way of X, and two detours that are added to it."""
+    """A pre-norm transformer block: the residual stream of X, and two branches."""
     from matplotlib.patches import FancyBboxPatch
 
     figure, (ax,) = row(1, width=9.2, height=2.4)
@@ -113,7 +113,7 @@ def block() -> Figure:
 
 
 def descent(path: Sequence[float], title: str = "") -> Figure:
-    """The parabola w²/2, and the places of `path` on it, joined in the order in which they were visited."""
+    """The parabola w²/2, and the points of `path` on it, joined in order."""
     figure, (ax,) = row(1, width=3.1, height=2.7)
     reach = 4.2
     w = torch.linspace(-reach, reach, 101)
@@ -122,16 +122,16 @@ def descent(path: Sequence[float], title: str = "") -> Figure:
     ax.plot(path[0], path[0] ** 2 / 2, "s", color=PALETTE[1], markersize=8)
     note(ax, "start", (path[0], path[0] ** 2 / 2), (8, -4))
     ax.set(xlim=(-reach, reach), ylim=(-0.6, reach**2 / 2), xlabel="θ", ylabel="loss", title=title)
-    told = ", ".join(f"{at:.2f}" for at in path[:5])
+    details = ", ".join(f"{at:.2f}" for at in path[:5])
     return with_alt_text(
-        figure, f"{title}. Steps on a parabola from {told}, … to {path[-1]:.2f} after {len(path) - 1} steps."
+        figure, f"{title}. Steps on a parabola from {details}, … to {path[-1]:.2f} after {len(path) - 1} steps."
     )
 
 
 def modes(training: Sequence[float], evaluated: Sequence[float], measured: str = "eval mode") -> Figure:
-    """The loss of one model on one text, measured several times in training mode and several times in eval mode.
+    """Losses of one model on one text, in training mode and in eval mode.
 
-    `measured` says what stands in the second row, if it is something else.
+    `measured` names the second row, if it is something else.
     """
     figure, (ax,) = row(1, width=6.6, height=1.8)
     for y, (values, look) in enumerate(((training, 0), (evaluated, 1))):
@@ -148,9 +148,9 @@ def modes(training: Sequence[float], evaluated: Sequence[float], measured: str =
 
 
 def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
-    """Attention maps, one row of panels for each title: weights (H, T, T), queries downwards, keys across.
+    """Attention maps of weights (H, T, T), one row of panels for each title.
 
-    Maps of at most 64 cells carry their numbers; larger ones share one colour bar.
+    Maps of at most 64 cells show their numbers; larger ones share one colour bar.
     """
     count, size = next(iter(rows.values())).shape[:2]
     small = size * size <= 64
@@ -169,12 +169,12 @@ def heads(rows: Mapping[str, torch.Tensor], letters: Sequence[str]) -> Figure:
         ax.set_xlabel("keys")
     if not small:
         figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
-    told = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
-    return with_alt_text(figure, f"Attention maps of {count} heads over {''.join(letters)!r}. {told}.")
+    details = "; ".join(f"{title}: {', '.join(map(_habit, maps))}" for title, maps in rows.items())
+    return with_alt_text(figure, f"Attention maps of {count} heads over {''.join(letters)!r}. {details}.")
 
 
 def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tensor, title: str = "") -> Figure:
-    """One head's weights (T, T); the cells (T, T) that an induction head would look at are framed."""
+    """One head's weights (T, T), with an induction head's targets (`wanted`) framed."""
     from matplotlib.patches import Rectangle
 
     figure, (ax,) = row(1, width=4.4, height=4.3)
@@ -195,7 +195,7 @@ def induction(weights: torch.Tensor, letters: Sequence[str], wanted: torch.Tenso
 def forming(
     steps: Sequence[int], surprise: Sequence[float], scores: Mapping[str, Sequence[float]], chance: float
 ) -> Figure:
-    """Side by side against the step: the loss on what can be predicted, and the scores of heads, from 0 to 1."""
+    """Loss on the predictable part and scores of heads (0 to 1), against the step."""
     figure, (left, right) = row(2, width=4.7, height=3.2)
     loss = {"what can be predicted": (steps, surprise)}
     losses(loss, {"a guess": chance}, ax=left, ylabel="loss in nats", title="the loss")
@@ -207,11 +207,11 @@ def forming(
 def gallery(
     runs: Mapping[str, Mapping[str, Curve]], right: Sequence[float], levels: Mapping[str, float], every: int
 ) -> Figure:
-    """Loss curves, one panel for each title, with the same names in each; in every panel the right loop's, too."""
+    """Loss curves, one panel for each title, each also with the correct loop's curve."""
     across = 3
     figure, panels = grid(len(runs), across, width=3.3, height=2.3)
     for place, (ax, (title, run)) in enumerate(zip(panels, runs.items(), strict=True)):
-        named = place == min(across, len(runs)) - 1  # the names of the levels are written once
+        named = place == min(across, len(runs)) - 1  # only one panel names the levels
         look: dict[str, Any] = {"every": every, "names": "none", "title": title, "top": 4.9}
         losses(run, levels if named else {}, ax=ax, **look)
         ax.plot(*means(right, every), color=GREY, linestyle=LINES[1], linewidth=1.3, zorder=1, label="no bug")
@@ -221,15 +221,15 @@ def gallery(
         ax.set_ylabel("" if place % across else "loss in nats")
     handles = panels[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper left", ncols=3, frameon=False, fontsize=SMALL)
-    told = "; ".join(f"{title}: {in_words(run, every)}" for title, run in runs.items())
+    details = "; ".join(f"{title}: {in_words(run, every)}" for title, run in runs.items())
     without = in_words({"without a bug": right}, every)
-    return with_alt_text(figure, f"{len(runs)} panels of loss against step. {told}. In each, {without}.")
+    return with_alt_text(figure, f"{len(runs)} panels of loss against step. {details}. In each, {without}.")
 
 
 def page(text: str, surprise: torch.Tensor, title: str = "", width: int = 62) -> Figure:
-    """A text, each letter on a ground that is the darker the more surprising it was to the model that wrote it.
+    """A text on a background that is darker for letters that surprised the model more.
 
-    `surprise` is (len(text),), in nats; letters of more than 3 nats are underlined as well.
+    `surprise` is (len(text),), in nats; letters of more than 3 nats are also underlined.
     """
     import matplotlib
     from matplotlib.patches import Rectangle
@@ -274,7 +274,7 @@ def _bare_map(ax: Axes, weights: torch.Tensor, signs: list[str], size: float = 7
 
 
 def _habit(weights: torch.Tensor) -> str:
-    """Where a head looks, in a word: the mean weight of a word on itself, on the one before it, and the greatest."""
+    """Describe a head: mean weight on the letter itself, and on the one before."""
     itself, before = weights.diagonal().mean(), weights.diagonal(-1).mean()
     return f"{itself:.2f} on itself, {before:.2f} on the one before"
 

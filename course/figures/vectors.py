@@ -1,4 +1,4 @@
-"""Lesson 01's pictures: two vectors as arrows, as columns of products, as rows and columns of a matrix."""
+"""Figures of lesson 01: vectors as arrows, products of entries, matrix cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit: float = 3.2) -> Axes:
-    """`a` and `b`, (2,) each, as arrows from the origin, and the shadow that `b` throws on the line through `a`."""
+    """Vectors `a` and `b`, (2,), as arrows, with the projection of `b` on `a`."""
     points = {"a": _pair(a), "b": _pair(b)}
     (ax_, ay), (bx, by) = points["a"], points["b"]
     share = (ax_ * bx + ay * by) / (ax_ * ax_ + ay * ay)
@@ -26,7 +26,7 @@ def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit
     ax.axline((0, 0), (ax_, ay), color=FAINT, linewidth=0.8)
     ax.plot([bx, foot[0]], [by, foot[1]], color=GREY, linestyle=":", linewidth=1.5)
     ax.plot([0, foot[0]], [0, foot[1]], color=PALETTE[4], linewidth=12, solid_capstyle="butt")
-    # Where the arrows lie on each other, the wide one still shows, and the names stand on either side.
+    # Where the arrows overlap, the wide one still shows, and the names are on both sides
     for name, colour, width, side in (("a", PALETTE[0], 4.0, -1), ("b", PALETTE[1], 2.0, 1)):
         x, y = points[name]
         _arrow(ax, x, y, colour, width)
@@ -48,7 +48,7 @@ def arrows(a: torch.Tensor, b: torch.Tensor, *, ax: Axes, title: str = "", limit
 
 
 def multiply_and_add(a: torch.Tensor, b: torch.Tensor, total: float) -> Figure:
-    """Three rows of numbers, `a`, `b` and their products, and beside them the sum of the products."""
+    """Three rows of numbers, `a`, `b` and their products, and the sum of the products."""
     products = a * b
     figure, (ax,) = row(1, width=1.9 + 0.75 * len(a), height=1.9)
     table = torch.stack([a, b, products])
@@ -76,9 +76,10 @@ def one_cell(
     key_names: Sequence[str],
     meanings: Sequence[str],
 ) -> Figure:
-    """Row `i` of the queries, row `j` of the keys, and the cell (i, j) of the scores that they make, framed. Described.
+    """Row `i` of queries, row `j` of keys and their cell (i, j) of scores, framed.
 
-    queries (T, K), keys (S, K), scores (T, S); `meanings` names the K numbers. All cells are of one size.
+    queries (T, K), keys (S, K), scores (T, S); `meanings` names the K entries. All cells have the same size. With alt
+    text.
     """
     columns, tallest = queries.shape[-1], max(len(queries), len(keys))
     shares = [columns, columns, len(keys)]
@@ -103,22 +104,22 @@ def one_cell(
 
 
 def who_answers(keys: torch.Tensor, names: Sequence[str], winners: Mapping[str, torch.Tensor]) -> Figure:
-    """`territories` of the same keys by several rules side by side, one for each title. Described."""
+    """`territories` of the same keys by several rules, with alt text."""
     figure, axes = row(len(winners), width=4.4, height=4.3)
     for ax, (title, found) in zip(axes, winners.items(), strict=True):
         territories(keys, names, found, ax=ax, title=title)
-    told = "; ".join(f"{title}: {_shares(found, names)}" for title, found in winners.items())
+    details = "; ".join(f"{title}: {_shares(found, names)}" for title, found in winners.items())
     return with_alt_text(
         figure,
         f"{len(keys)} arrows from one point, and a ring that shows which of them wins for a query in each direction. "
-        f"Directions out of {len(next(iter(winners.values())))} that each wins: {told}.",
+        f"Directions out of {len(next(iter(winners.values())))} that each wins: {details}.",
     )
 
 
 def territories(keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor, *, ax: Axes, title: str = "") -> Axes:
-    """Two-dimensional keys, (S, 2), as arrows, and around them a ring that says which key wins where.
+    """Keys, (S, 2), as arrows, and a ring with the winning key for each direction.
 
-    `winners`, (N,), holds the index of the winning key for N query directions that go round evenly from 0 degrees.
+    `winners`, (N,), has the index of the winning key for N evenly spaced query directions, from 0 degrees.
     """
     from matplotlib.patches import Wedge
 
@@ -151,13 +152,13 @@ def territories(keys: torch.Tensor, names: Sequence[str], winners: torch.Tensor,
 
 
 def _shares(found: torch.Tensor, names: Sequence[str]) -> str:
-    """How often each key's index stands in `found`, in words."""
+    """Describe how often each key wins."""
     counts = torch.bincount(found, minlength=len(names)).tolist()
     return ", ".join(f"{name} {count or 'none'}" for name, count in zip(names, counts, strict=True))
 
 
 def _runs(found: list[int]) -> list[tuple[int, int, int]]:
-    """(first place, length, value) of each run of equal values, the last place followed by the first."""
+    """(first index, length, value) of each run of equal values, wrapping around."""
     changes = [i for i in range(len(found)) if found[i] != found[i - 1]] or [0]
     ends = [*changes[1:], changes[0] + len(found)]
     return [(begin, end - begin, found[begin]) for begin, end in zip(changes, ends, strict=True)]
@@ -195,7 +196,7 @@ def _frame(ax: Axes, r: int, c: int, columns: int) -> None:
 
 
 def _bare(ax: Axes) -> None:
-    """A plane with its two axes and no numbers on them."""
+    """Draw a plane with its two axes and no numbers on them."""
     ax.axhline(0, color=LIGHT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=LIGHT, linewidth=0.8, zorder=0)
     ax.set(xticks=[], yticks=[])

@@ -1,1 +1,1 @@
-"""What the learner's notebook, the judge and its kernel share: programs, how they run, and how outcomes compare."""
+"""Programs, runs and comparisons, shared by notebook, judge and kernel."""

@@ -1,10 +1,11 @@
-"""Code on its way into a learner's process, where it has to run and is not to be read.
+"""Compiled stand-ins: code that a learner's process can run but not read.
 
-A stand-in (`Program.stand_ins`) computes what the oracle does, to the last bit and with its gradients, so its code goes
-where the learner's own functions look it up. It goes compiled: no source, docstring, comment, file or line comes with
-it. What remains is its instructions, and the names in them, for whoever disassembles them (docs/security.md).
+A stand-in (`Program.stand_ins`) computes exactly what the reference does, gradients included, and is put where the
+learner's own functions look up their globals. It travels compiled, without source, docstrings, comments, file names or
+line numbers. Its instructions and the names in them can still be disassembled (docs/security.md).
 
-Does not cover: where it is put (`running`). Only what the judge sends is opened; nothing of a kernel's ever is.
+Does not cover: where a stand-in is put (`course.harness.runner`). Only the judge's own bytes are loaded, never a
+kernel's.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import importlib.util
 import marshal
 from types import CodeType
 
-FILE = "/course/stand-in"  # there is none; a traceback's line is then the learner's own, see `errors.describe`
+FILE = "/course/stand-in"  # no such file, so a traceback shows the learner's own line, see `course.harness.errors`
 
 
 def compile_stand_in(source: str) -> str:
-    """The code as text that `unsealed` opens. Raises SyntaxError."""
+    """Compile source to text that `load_stand_in` reads. Raises SyntaxError."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            _without_docstring(node)
+            _remove_docstring(node)
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias, ast.ExceptHandler, ast.pattern)):
             node.lineno = node.end_lineno = 1
@@ -33,15 +34,15 @@ def compile_stand_in(source: str) -> str:
 
 
 def load_stand_in(sealed: str) -> CodeType:
-    """What `seal` made. Raises ValueError where another version of Python did."""
+    """Load a compiled stand-in. Raises ValueError if Python's version differs."""
     data = base64.b64decode(sealed)
     size = len(importlib.util.MAGIC_NUMBER)
     if data[:size] != importlib.util.MAGIC_NUMBER:
         raise ValueError("the kernel's version of Python is not the judge's")
-    code: CodeType = marshal.loads(data[size:])  # the judge made it
+    code: CodeType = marshal.loads(data[size:])  # made by the judge
     return code
 
 
-def _without_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _remove_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     if ast.get_docstring(node, clean=False) is not None:
         node.body[:1] = [] if len(node.body) > 1 else [ast.Pass()]

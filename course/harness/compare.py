@@ -1,9 +1,9 @@
-"""Compares an observation with a reference, rung by rung.
+"""Comparison of an observation with its reference, stage by stage.
 
-The first rung that is missed is the finding: raised, structure, type, shape, dtype, device, finite, values,
-gradient, unchanged. Findings tell shapes, positions and sizes of errors, and never an expected value.
+The finding is the first stage that fails: raised, structure, type, shape, dtype, device, finite, values, gradient,
+unchanged. Findings name shapes, positions and sizes of errors, never an expected value.
 
-Comparisons are written so that NaN loses, nothing is broadcast and nothing is converted.
+Comparisons are written so that NaN fails, and nothing is broadcast or converted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tolerance import TOLERANCES, Tolerance, allowed_error, rounding
 
 @dataclass(frozen=True)
 class Finding:
-    """The first rung that an observation missed, in words."""
+    """The first stage that an observation fails, with a sentence about it."""
 
     stage: str
     text: str
@@ -31,21 +31,21 @@ class Finding:
 
 @dataclass(eq=False)
 class Reference:
-    """What a right answer gives.
+    """The outcome of the correct answer, and what is compared with it.
 
-    exact               observed with the inputs in float64, on the CPU
-    native              observed with the inputs in their own dtype: the expected dtypes, and how much rounding matters
-    nonfinite_gradient  where the exact gradient is not finite: "any" gradient is accepted, or only a "finite" one
-    tolerance           instead of the dtype's own
+    exact               observation in float64, on the CPU
+    native              observation in the inputs' own dtype: the expected dtypes, and how much rounding matters
+    nonfinite_gradient  where the exact gradient is not finite: accept "any" gradient, or require a "finite" one
+    tolerance           replaces the tolerance of the dtype
     invalid_arguments   for a call that must raise ValueError: argument name -> its value
-    check_unchanged     whether changing an argument in place is checked here, rather than in a criterion of its own
-    may_change          inputs that the exercise exists to change
-    check_types         whether dtype and type are checked here, rather than in a criterion of their own (`coercion.py`)
-    input_magnitude     the largest magnitude among the inputs' numbers (see `tolerance.py`)
-    checker             instead of comparing numbers: `checker(seen, exact)` returns what is wrong, or None
-    must_not_raise      only the absence of a ValueError is checked
-    device_only         only the device of the results is checked (see `device_check.py`)
-    result_names        what the contract calls the items of a result of several
+    check_unchanged     whether this case checks that no argument is changed in place, not a criterion of its own
+    may_change          inputs that the answer may change
+    check_types         whether this case checks dtype and type, not a criterion of its own (`course.harness.coercion`)
+    input_magnitude     largest magnitude among the inputs (see `course.harness.tolerance`)
+    checker             in place of a comparison: `checker(seen, exact)` returns what is wrong, or None
+    must_not_raise      check only that there is no ValueError
+    device_only         check only the device of the result (see `course.harness.device_check`)
+    result_names        the contract's names for the items of a result that has several
     """
 
     exact: Observation
@@ -64,7 +64,7 @@ class Reference:
 
 
 def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Finding | None:
-    """The first rung that `seen` misses; None where it is right."""
+    """Return the first stage that `seen` fails; None if it is right."""
     if reference.exact.raised is not None:
         return _compare_error(seen, reference)
     if seen.raised is not None:
@@ -96,14 +96,14 @@ def compare(seen: Observation, reference: Reference, device: str = "cpu") -> Fin
 
 
 def _room(reference: Reference) -> Tolerance:
-    """Where form is not judged: float32's tolerance, in which working in float32 is no error, or the case's own. Half
-    precision is no slip of form: its numbers are wrong."""
+    """The tolerance if dtype is not checked: at least float32's; half precision fails."""
     room = TOLERANCES[torch.float32]
     own = reference.tolerance or room
     return Tolerance(max(own.rtol, room.rtol), max(own.atol, room.atol))
 
 
 def wrong_device(seen: Observation, device: str) -> Finding | None:
+    """Return a finding if a result is not on `device`."""
     for where in seen.devices:
         if where != device:
             return Finding("device", f"the result is on {where}, the inputs are on {device}")
@@ -111,8 +111,7 @@ def wrong_device(seen: Observation, device: str) -> Finding | None:
 
 
 def leaves(value: Any, where: str = "the result", parts: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Every value inside nested lists, tuples and dicts, with the place where it stands; dicts in the order of their
-    keys, since the order in which they were filled says nothing. `parts`: see `_places`."""
+    """Yield every value in nested containers with its path; see `_places` for `parts`."""
     if isinstance(value, (list, tuple)):
         for place, item in zip(_places(value, where, parts), value, strict=True):
             yield from leaves(item, place)
@@ -124,13 +123,13 @@ def leaves(value: Any, where: str = "the result", parts: Sequence[str] = ()) -> 
 
 
 def _places(items: Sequence[Any], where: str, parts: Sequence[str]) -> list[str]:
-    """What each item of a list or tuple is called: by `parts` where they are as many, else by its number."""
+    """Name the items of a sequence: by `parts` if the lengths agree, else by index."""
     named = len(parts) == len(items) > 0
     return [f"`{part}`" for part in parts] if named else [f"{where}[{index}]" for index in range(len(items))]
 
 
 def kind(value: Any) -> str:
-    """What a value is, for a sentence."""
+    """A phrase for the type of a value, for use in a sentence."""
     if isinstance(value, Node):
         return f"a {str(value.fields.get('type', value.kind))[:80]}"
     if value is None:
@@ -174,7 +173,7 @@ def _compare_structure(found: Any, expected: Any, where: str, parts: Sequence[st
         same = isinstance(found, torch.Tensor)
     if not same:
         hint = "; is the `return` missing?" if found is None else ""
-        module = isinstance(expected, Node) and expected.kind == "module"  # whose class is the oracle's own
+        module = isinstance(expected, Node) and expected.kind == "module"  # its class is the reference's own
         wanted = "an nn.Module" if module else kind(expected)
         return Finding("type", f"{where} is {kind(found)}, and must be {wanted}{hint}")
     return None
@@ -190,16 +189,16 @@ def _compare_leaf(found: Any, native: Any, exact: Any, where: str, reference: Re
         floor = rounding(native.dtype, reference.input_magnitude) if native.is_floating_point() else 0.0
         return _compare_tensors(found, exact, native, where, tolerance or Tolerance.of(native.dtype), floor)
     if isinstance(native, float):
-        one, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
+        value, right, rounded = (torch.tensor(float(v), dtype=torch.float64) for v in (found, exact, native))
         floor = rounding(torch.float32, reference.input_magnitude)
-        return _compare_tensors(one, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
+        return _compare_tensors(value, right, rounded, where, tolerance or TOLERANCES[torch.float32], floor)
     if isinstance(native, Node):
         return None
     return None if found == native else Finding("values", f"{where} is {_answered(found, native)}")
 
 
 def _answered(found: Any, right: Any) -> str:
-    """A wrong answer, and what may be said of it: the other one of two tells itself, a number in which direction."""
+    """Describe a wrong value; only booleans reveal what is expected."""
     if isinstance(right, bool):
         return f"{found}, and must be {right} here"
     if isinstance(right, int):
@@ -224,7 +223,7 @@ def _compare_tensors(
         first = tuple(wrong.nonzero()[0].tolist())
         return Finding(rung, f"{where}: {_share(wrong)} are wrong, the first at {first}")
     found = found.double()
-    # Within rtol of every number is right, whatever room there is besides; NaN is near nothing, infinity itself alone
+    # Within rtol of every value is right, whatever else is allowed; NaN equals nothing, infinity only itself
     if torch.allclose(found, exact.double(), rtol=tolerance.rtol, atol=0.0):
         return None
     allowed = allowed_error(exact, native, tolerance, floor)
@@ -233,7 +232,7 @@ def _compare_tensors(
         first = tuple(bad.nonzero()[0].tolist())
         what = "NaN" if torch.isnan(found[first]) else "infinite"
         return Finding("finite" if rung == "values" else rung, f"{where}: {_share(bad)} are {what}, first at {first}")
-    # `not (error <= allowed)`, so that NaN loses; equal infinities have already been let through
+    # `not (error <= allowed)`, so that NaN fails; equal infinities were accepted above
     error = torch.where(found == exact, torch.zeros_like(exact), (found - exact).abs())
     wrong = ~(error <= allowed)
     if not wrong.any():

@@ -1,10 +1,10 @@
-"""Which known mistakes explain what was seen: those whose outcomes on the same cases cannot be told apart from it.
+"""Diagnosis: the known mistakes whose outcomes equal what was observed.
 
-The same rule serves the grade and the learner's own `check`. A mistake is named where it *explains* at least half of
-the lost criteria and *loses* none that the answer earned; two are named together where they explain every lost
-criterion between them. What comes near is hedged: "one thing may be …". docs/judging.md says it in full.
+Grading and the learner's own `check` share this rule. A mistake is named if it *explains* at least half of the lost
+criteria and *loses* none that the answer earned; two are named together if they explain every lost criterion between
+them. A weaker match is hedged: "one thing may be …". docs/judging.md has the full rule.
 
-Does not cover: whether an answer is right (`comparing.py`), how mistakes are run (whoever asks).
+Does not cover: whether an answer is right (`course.harness.compare`), how mistakes are run (the callers).
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from .tolerance import Tolerance
 
 @dataclass(frozen=True)
 class TaggedFinding(Finding):
-    """A finding of a judge's own, whose `tag` tells what it means: mistakes that are known by it (`Known.when`) need
-    no equal outcome."""
+    """A checker's finding, whose tag identifies a mistake by `MistakeOutcomes.when`."""
 
     tag: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class MistakeOutcomes:
-    """What a known mistake gives; one that goes by several values of a constant is as many of these, under one name.
+    """A known mistake's outcomes, separately for each value of a varied constant.
 
-    outcomes  observed on every case
-    misses    the cases, by number, that it gets wrong
-    when      the tag of a finding that means this mistake; "": none does
+    outcomes  observation of every case
+    misses    indices of the cases that it fails
+    when      the tag of a finding that identifies this mistake; "": none
     """
 
     name: str
@@ -50,10 +49,10 @@ class MistakeOutcomes:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is said of an answer: nothing, one known mistake, or two at once.
+    """The explanation of a wrong answer: nothing, one known mistake, or two together.
 
-    sure      False: it may be one of the things that are wrong, and is said so
-    explains  for each criterion (or example) the mistake that explains it by itself; "": none does
+    sure      False: the mistake may be one of several things that are wrong, and the sentence is hedged
+    explains  for each criterion (or example) the mistake that explains it alone; "": none
     """
 
     names: tuple[str, ...] = ()
@@ -61,11 +60,13 @@ class Diagnosis:
     explains: tuple[str, ...] = ()
 
     def to_sentence(self, texts: Mapping[str, str]) -> str:
-        """The sentence for the learner, made of those of the mistakes, by name."""
-        said = [texts[name] for name in self.names]
-        if len(said) == 2:
-            return f"Two things. First: {said[0]} Second: {said[1]}"
-        return said[0] if said and self.sure else f"One thing may be this: {said[0]}" if said else ""
+        """The sentence for the learner, from the mistakes' own sentences by name."""
+        sentences = [texts[name] for name in self.names]
+        if len(sentences) == 2:
+            return f"Two things. First: {sentences[0]} Second: {sentences[1]}"
+        return (
+            sentences[0] if sentences and self.sure else f"One thing may be this: {sentences[0]}" if sentences else ""
+        )
 
 
 def diagnose(
@@ -74,16 +75,16 @@ def diagnose(
     groups: Sequence[Collection[int]],
     known: Iterable[MistakeOutcomes],
 ) -> Diagnosis:
-    """What known mistakes explain.
+    """Find the known mistakes that explain an answer's failures.
 
-    seen, findings  what came out of every case, and what was wrong with it
-    groups          the cases, by number, of every criterion
+    seen, findings  observation and finding of every case
+    groups          indices of the cases of every criterion
     """
     return _Search(seen, findings, groups, list(known)).found()
 
 
 class _Search:
-    """One answer held against every known mistake. Outcomes are compared when they matter, and once."""
+    """One answer compared with every known mistake. Each comparison runs at most once."""
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class _Search:
         explains = tuple(self._only(failing, likely) for failing in self.failing)
         if names := self._single_mistake(exact):
             return Diagnosis(names, True, explains)
-        if self._yes_or_no():  # every wrong yes is like every other: it tells something only with what was right
+        if self._yes_or_no():  # all wrong booleans are alike: they are evidence only together with the right ones
             names = self._nearest(likely)
             return Diagnosis(names, not names, explains)
         if names := self._two_mistakes(exact) or self._single_mistake(likely) or self._one_each(explains):
@@ -119,37 +120,41 @@ class _Search:
         return Diagnosis((name,), False, explains) if 2 * count >= len(self.lost) else Diagnosis(explains=explains)
 
     def _yes_or_no(self) -> bool:
-        """Whether all that was wrong are plain booleans."""
+        """Whether every wrong result is a plain boolean."""
         given = [list(self.seen[i].values.values()) for i in self.all]
         return all(values and all(isinstance(value, bool) for value in values) for values in given)
 
     def _nearest(self, among: Iterable[int]) -> tuple[str, ...]:
-        """The mistake that is wrong in the same cases, but for a quarter of those where either is; no other comes as
-        near. What is wrong both ways, a yes here and a no there, is like none that is wrong one way only."""
+        """The one mistake that shares most failing cases, three quarters at least.
+
+        An answer that is wrong in both directions matches no mistake that is wrong in only one.
+        """
         ways = self._answers(self.seen, self.all)
         near: dict[str, float] = {}
-        for one, both in ((self.known[k], sum(self._explains(k, i, False) for i in self.all)) for k in among):
-            if self._answers(one.outcomes, one.misses) == ways:
-                near[one.name] = max(near.get(one.name, 0.0), both / max(1, len(one.misses.union(self.all))))
+        for mistake, both in ((self.known[k], sum(self._explains(k, i, False) for i in self.all)) for k in among):
+            if self._answers(mistake.outcomes, mistake.misses) == ways:
+                near[mistake.name] = max(
+                    near.get(mistake.name, 0.0), both / max(1, len(mistake.misses.union(self.all)))
+                )
         best = max(near.values(), default=0.0)
         names = tuple(name for name, share in near.items() if share == best)
         return names if best >= 3 / 4 and len(names) == 1 else ()
 
     @staticmethod
     def _answers(outcomes: Sequence[Observation], cases: Iterable[int]) -> set[str]:
-        """What was answered in these cases."""
+        """The different results of these cases."""
         return {repr(list(outcomes[i].values.values())) for i in cases}
 
     def _single_mistake(self, among: Iterable[int]) -> tuple[str, ...]:
-        """The mistake that explains all that is wrong."""
+        """The mistake that explains everything that is wrong."""
         name = self._only(self.all, among)
         return (name,) if name else ()
 
     def _two_mistakes(self, among: list[int]) -> tuple[str, ...]:
         """Two mistakes that explain the answer together, the one that explains more first.
 
-        Where both are wrong at once, what they make together may be like neither, and tells nothing; where one alone
-        is wrong, the answer is like it. Each explains such cases, and between them half of the lost criteria.
+        Where both fail, their combined outcome may equal neither and is no evidence; where only one fails, the answer
+        has to equal it. Each mistake explains such cases, and together they explain half of the lost criteria.
         """
         like = {k: {i for i in self.all if self._explains(k, i, True)} for k in among}
         found: dict[tuple[str, ...], int] = {}
@@ -162,25 +167,25 @@ class _Search:
         return best[0] if len(best) == 1 else ()
 
     def _one_each(self, explains: tuple[str, ...]) -> tuple[str, ...]:
-        """Two mistakes of which each explains some of the lost criteria by itself, and which leave none."""
+        """Two mistakes that each explain some lost criteria, and together all of them."""
         names = sorted(set(explains) - {""}, key=lambda name: (-explains.count(name), explains.index(name)))
         return tuple(names) if len(names) == 2 and sum(map(bool, explains)) == len(self.lost) else ()
 
     def _apart(self, j: int, k: int, like: Mapping[int, set[int]]) -> bool:
-        """Whether the answer is like each of two mistakes where the other is right, and wrong nowhere else."""
-        one, other = self.known[j], self.known[k]
-        alone = like[j] - other.misses, like[k] - one.misses
+        """Whether the answer equals each where only it fails, and fails nowhere else."""
+        first, second = self.known[j], self.known[k]
+        alone = like[j] - second.misses, like[k] - first.misses
         rest = set(self.all) - like[j] - like[k]
-        return one.name != other.name and all(alone) and rest <= (one.misses & other.misses)
+        return first.name != second.name and all(alone) and rest <= (first.misses & second.misses)
 
     def _only(self, cases: list[int], among: Iterable[int]) -> str:
-        """The one mistake that gives what was seen in all these cases; "" where none does, or several do."""
+        """The one mistake that explains all these cases; "" for none or several."""
         if not cases:
             return ""
         among = list(among)
         fitting = [k for k in among if all(self._explains(k, i, False) for i in cases)]
         fitting = fitting or [k for k in among if all(self._explains(k, i, True) for i in cases)]
-        if len({self.known[k].name for k in fitting}) > 1:  # told apart, if at all, by the other cases
+        if len({self.known[k].name for k in fitting}) > 1:  # the other cases may distinguish them
             agree = {
                 k: sum(self._same_outcome(k, i, o) for o in (False, True) for i in range(len(self.seen)))
                 for k in fitting
@@ -190,11 +195,12 @@ class _Search:
         return names.pop() if len(names) == 1 else ""
 
     def _explains(self, k: int, i: int, own_words: bool) -> bool:
-        """Whether mistake k explains what is wrong in case i: only one that is wrong there itself does, however near
-        it comes to what was seen. Where a tag means it, chance may have a part in what it gives, and need not be alike.
+        """Whether mistake k, too, fails case i, with an equal outcome or by its tag.
+
+        With a tag the outcomes may differ, since chance may have a part in them.
         """
-        one = self.known[k]
-        return i in one.misses and (one.when in self.tags or self._same_outcome(k, i, own_words))
+        mistake = self.known[k]
+        return i in mistake.misses and (mistake.when in self.tags or self._same_outcome(k, i, own_words))
 
     def _same_outcome(self, k: int, i: int, own_words: bool) -> bool:
         key = k, i, own_words
@@ -204,16 +210,16 @@ class _Search:
 
 
 def _most(names: Sequence[str]) -> tuple[str, int]:
-    """The name that stands there most often, the first of several, and how often."""
-    there = [name for name in names if name]
-    name = max(there, key=there.count, default="")
-    return name, there.count(name)
+    """The most frequent name, the first of several, and its count."""
+    named = [name for name in names if name]
+    name = max(named, key=named.count, default="")
+    return name, named.count(name)
 
 
 def same_outcome(seen: Observation, other: Observation, *, own_words: bool = False) -> bool:
-    """Whether two observations cannot be told apart: NaN equals NaN here, and errors match by type and message.
+    """Whether two observations are equal: NaN equals NaN, errors by type and message.
 
-    own_words: the message does not matter where a line of the learner's raises the error
+    own_words  ignore the message if a line of the learner's own code raises the error
     """
     if (seen.raised is None) != (other.raised is None):
         return False
@@ -241,7 +247,7 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
     if isinstance(a, Node) and isinstance(b, Node):
-        if a.kind == b.kind == "module":  # a mistake's class has a name of its own
+        if a.kind == b.kind == "module":  # a mistake's class has its own name
             return _same(a.fields.get("training"), b.fields.get("training"))
         if a.kind == b.kind == "sketch":
             return same_fingerprint(a, b)

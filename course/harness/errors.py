@@ -1,4 +1,4 @@
-"""Exceptions as plain data: how one is described, whether it says "not written yet", whether it names an argument."""
+"""Exceptions as plain data, and what they say."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ import torch
 from .serialization import without_surrogates
 
 COURSE, TORCH = Path(__file__).parents[1], Path(torch.__file__).parent
-# What lies there is nobody's answer; by whole paths, since a learner may work in a folder called `course`
+# Code in these folders is not an answer; full paths, since a learner may work in a folder called `course`
 LIBRARIES = tuple(
     f"{place}{os.sep}"
     for place in {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), COURSE, TORCH.parent}
 )
-ENDED = ("CallTimeout", "NotTried")  # by whoever ran the call (course/notebook/check_run.py), who says why
+ENDED = ("CallTimeout", "NotTried")  # raised by the caller (course/notebook/check_run.py), which gives the reason
 
 
 def exception_to_record(error: BaseException) -> dict[str, Any]:
-    """An exception as plain data, with the last line of the learner's own code that it passed through."""
+    """Convert an exception to plain data, with the last line of the learner's code."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if is_theirs(frame.filename):
@@ -43,24 +43,24 @@ def exception_to_record(error: BaseException) -> dict[str, Any]:
 
 
 def is_theirs(filename: str) -> bool:
-    """Whether code of this file is a learner's: neither a library's nor the course's."""
+    """Whether a file is the learner's: in no library and not in the course."""
     return not filename.startswith(LIBRARIES)
 
 
 def not_written(raised: dict[str, Any] | None) -> bool:
-    """Whether an exception says that there is no answer yet. torch raises NotImplementedError too, for a dtype that a
-    function does not take, and then not at a `raise` of the learner's."""
+    """Whether an exception means that there is no answer yet."""
     if raised is None or raised["type"] != "NotImplementedError":
         return False
     return not raised["line"] or bool(re.search(r"\braise\b", raised["line"]))
 
 
 def mixes_devices(message: str) -> bool:
-    """Whether an error's message says that tensors of two devices were put together."""
+    """Whether an error message says that tensors of two devices were combined."""
     return bool(re.search("expected device|same device|to have meta Device", message))
 
 
 def in_words(raised: dict[str, Any]) -> str:
+    """Describe an exception in words, with the learner's line that raised it."""
     if not_written(raised):
         return "not started yet: it raises NotImplementedError"
     message = " ".join(raised["message"].split())
@@ -71,8 +71,8 @@ def in_words(raised: dict[str, Any]) -> str:
 
 
 def names_argument(message: str, name: str, value: Any) -> bool:
-    """Whether a message names an argument as a word and tells its value or shape, in any notation."""
-    # A sentence may begin with the name; a name of one letter is another one in capitals
+    """Whether a message contains an argument's name as a word and its value or shape."""
+    # Ignore case, as a sentence may begin with the name; a one-letter name in capitals is a different name
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I if len(name) > 1 else 0)
     if not word.search(message):
         return False
@@ -84,7 +84,7 @@ def names_argument(message: str, name: str, value: Any) -> bool:
             return True
         if not shape and re.search(r"\(\s*\)|\[\s*\]|scalar|0-d|zero-dim|\b0\b", rest, re.I):
             return True
-        elements = value.detach().double().flatten().tolist()  # as torch prints them, to four digits
+        elements = value.detach().double().flatten().tolist()  # torch prints four digits
         return bool(elements) and any(
             all(math.isclose(n, x, rel_tol=1e-3, abs_tol=1e-4) for n, x in zip(numbers[i:], elements))
             for i in range(len(numbers) - len(elements) + 1)

@@ -1,12 +1,11 @@
-"""Which torch functions were called, whatever their spelling, and whether an exercise forbids them.
+"""Detection of forbidden torch functions, however they are spelled.
 
-Watched in two places at once. Where Python calls a function of torch: by its name, and by those of torch's own modules
-and functions from which it was called, as `torch.distributions`. And at the dispatcher, which every operator passes and
-notes for torch's profiler: by the operator's name, whether it was called from Python, from TorchScript, or by an
-operator of another name.
+Calls are recorded at two places. Calls from Python to torch: by the function's name, and by the names of torch's own
+modules and functions on the call stack, such as `torch.distributions`. Operators at the dispatcher, through torch's
+profiler: by the operator's name, whether the call came from Python, from TorchScript or from another operator.
 
-Does not cover: what the submitted source says before it runs (the judge reads it for itself); other threads and other
-processes; code that takes the watch apart; the dispatcher of a torch without this profiler.
+Does not cover: what the source says before it runs (the judge reads it separately); other threads and processes; code
+that disables the watcher; the dispatcher of a torch without this profiler.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ OPERATORS = "torch.ops."
 
 
 def normal_name(name: str) -> str:
-    """One spelling for a function's many: `F.log_softmax`, `nn.LogSoftmax`, `aten._log_softmax` -> `logsoftmax`."""
+    """Normalize a name: `F.log_softmax`, `aten._log_softmax` -> `logsoftmax`."""
     name = re.sub(r"^(linalg|special|sparse)_", "", name.split(".")[0].strip("_").lower())
     return name.replace("_", "")
 
 
 def is_forbidden(name: str, patterns: Iterable[str]) -> bool:
-    """Whether `name`, in its normal spelling, matches one of the patterns (regular expressions) as a whole."""
+    """Whether the normalized name fully matches one of these regular expressions."""
     return _matches(name, tuple(patterns))
 
 
@@ -41,14 +40,16 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def user_visible_names(used: Iterable[str]) -> list[str]:
-    """Of what a watch noted, what the learner can have written: operators only where nothing but them was noted, since
-    functions of torch call them under names that nobody knows."""
-    noted = list(used)
-    return [name for name in noted if not name.startswith(OPERATORS)] or noted
+    """Names that the learner may have written: operators only if there are no others.
+
+    torch's functions call operators under names that users do not know.
+    """
+    names = list(used)
+    return [name for name in names if not name.startswith(OPERATORS)] or names
 
 
 class ForbiddenCallWatcher(TorchFunctionMode):
-    """Notes in `used` what is called under it and matches one of `patterns`; stops nothing."""
+    """Record calls that match one of `patterns` in `used`, without stopping them."""
 
     def __init__(self, patterns: list[str]) -> None:
         super().__init__()
@@ -65,7 +66,7 @@ class ForbiddenCallWatcher(TorchFunctionMode):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]  # nor for this
+        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]  # as above
         self.take_operators()
         _active.remove(self)
 
@@ -73,13 +74,13 @@ class ForbiddenCallWatcher(TorchFunctionMode):
         plain = getattr(func, "__name__", str(func))
         if _matches(plain, self.patterns):
             self._note(resolve_name(func) or plain)
-        for name in _around(sys._getframe(1)):
+        for name in _torch_callers(sys._getframe(1)):
             if _matches(name, self.patterns):
                 self._note(name)
         return func(*args, **(kwargs or {}))
 
     def take_operators(self) -> None:
-        """End the dispatcher's notes, and keep what matters of them."""
+        """Stop recording at the dispatcher and keep the names that match."""
         if not self.noting:
             return
         self.noting = False
@@ -98,21 +99,21 @@ _active: list[ForbiddenCallWatcher] = []
 
 
 def _note_operators() -> bool:
-    """Have the dispatcher note every operator that this thread calls from here on; whether this torch can."""
+    """Record every operator of this thread from now on; whether this torch can do so."""
     try:
         profiler = torch._C._profiler
         how = profiler.ProfilerConfig(
             profiler.ProfilerState.CPU, False, False, False, False, False, profiler._ExperimentalConfig()
         )
         torch._C._autograd._enable_profiler_legacy(how)
-    except (AttributeError, TypeError):  # none of these is public: a learner's torch may be another than ours
+    except (AttributeError, TypeError):  # all of these are private, and a learner's torch may be another version
         return False
     return True
 
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """What is called here no watch sees."""
+    """Record no calls in this block."""
     for watch in _active[-1:]:
         watch.take_operators()
     try:
@@ -123,8 +124,8 @@ def unwatched() -> Iterator[None]:
             watch.noting = _note_operators()
 
 
-def _around(frame: FrameType | None) -> Iterator[str]:
-    """Names of torch's own functions and modules between a call and the learner's code that it began in."""
+def _torch_callers(frame: FrameType | None) -> Iterator[str]:
+    """Yield torch's own functions and modules on the stack, up to the learner's code."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module == __name__:
@@ -133,6 +134,6 @@ def _around(frame: FrameType | None) -> Iterator[str]:
         if not module.startswith("torch."):
             return
         yield from module.split(".")[1:]
-        if "." not in frame.f_code.co_qualname:  # neither a method nor a wrapper's `inner`
+        if "." not in frame.f_code.co_qualname:  # not a method, not a wrapper's inner function
             yield frame.f_code.co_name
         frame = frame.f_back

@@ -1,8 +1,8 @@
-"""A program, which is what to call, and an observation, which is what came out; both are plain data.
+"""Programs (what to call) and observations (what came out), both as plain data.
 
-A plain exercise is one step, `softmax(x, dim=1)`; a module takes three (construct, load its weights, call it).
+A plain exercise is one step, `softmax(x, dim=1)`; a module takes three: construct it, load its weights, call it.
 
-Does not cover: how one is run (`course.harness.runner`), how it travels (`course.harness.serialization`).
+Does not cover: how a program runs (`course.harness.runner`) or travels (`course.harness.serialization`).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .serialization import Node
 
 @dataclass(eq=False)
 class Program:
-    """One call, or a few in a row, as data.
+    """One call, or several in a row, as data.
 
     inputs     name -> value; tensors, plain data and nodes, built before the first step
     steps      (name, target, args, kwargs): target is a node; args may refer to inputs and earlier steps
     observe    names of the steps or inputs to send back
-    cotangents one tensor for each floating-point tensor observed, in order; None: no gradients are asked
-    forbidden  patterns (see `Watch`) of torch functions that this call must not use
-    stand_ins  name -> sealed code (`sealing`) of a right function that takes the place of the learner's
-    device     where tensors are put before the call
+    cotangents one tensor for each observed floating-point tensor, in order; None: compute no gradients
+    forbidden  patterns (see `ForbiddenCallWatcher`) of torch functions that this call must not use
+    stand_ins  name -> compiled correct function (`course.harness.bytecode`) that replaces the learner's
+    device     device of the tensors during the call
     seed       for every global random generator
     """
 
@@ -44,13 +44,14 @@ class Program:
 
 @dataclass(eq=False)
 class Observation:
-    """What came out.
+    """What one run of a program produced.
 
-    values     observed name -> result; tensors on the CPU, whatever is no plain data as a node
-    devices    kinds of device on which observed tensors lie, each once
-    gradients  leaf name -> tensor, or None where no gradient arrived; None: none were asked
-    detached   indices of floating-point results that gradients could not be asked of
-    changed    input name -> value, for tensors that the call changed in place (as it travels: for all, see `settled`)
+    values     observed name -> result; tensors on the CPU, anything but plain data as a node
+    devices    kinds of device of the observed tensors, each once
+    gradients  leaf name -> tensor, or None where no gradient arrived; None: not computed
+    detached   indices of floating-point results without a gradient function
+    changed    input name -> value, for tensors that the call changed in place (in transit: for all, see
+               `drop_unchanged`)
     raised     type, bases, message, line: the exception that ended the program; None: it ran to its end
     used       names of forbidden functions that were called
     """

@@ -1,10 +1,10 @@
-"""Runs one program against a learner's names and reports what came out.
+"""Runs one program on a learner's functions and returns the observation.
 
-The same runner serves `check` in the learner's notebook, the judge's kernel, and the judge's own references and known
-mistakes, so what is compared was made in the same way.
+`check` in a notebook, the judge's kernel, and the judge's own references and known mistakes share this runner, so that
+the observations are comparable.
 
 Does not cover: what is right (`course.harness.compare`), how bytes travel (`course.harness.serialization`), time limits
-(whoever asks, with a `Witness` or from outside).
+(the caller's, through `CallHooks` or from outside).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .serialization import Node, PackingError, pack, unpack
 
 
 class CallHooks:
-    """What only the learner gets to see of a call: what it printed and the exception itself. `limit` ends it."""
+    """Hooks of a call: `out` for its output, `limit` to end it, and its `error`."""
 
     error: BaseException | None = None
 
@@ -42,44 +42,44 @@ class CallHooks:
 
 
 def observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks | None = None) -> Observation:
-    """Run `program`, taking the learner's functions and classes from `namespace`. Never raises."""
+    """Run `program` on the functions and classes of `namespace`. Never raises."""
     return drop_unchanged(_observe(program, namespace, witness or CallHooks()), program)
 
 
 def drop_unchanged(seen: Observation, program: Program) -> Observation:
-    """`seen` with only those tensors in `changed` that are not what the program gave.
+    """Keep only tensors in `changed` that differ from the program's inputs.
 
-    Whoever compares does this for himself: what is said in the learner's process about its own tensors proves nothing.
+    The process that compares does this itself: the learner's process cannot be trusted to report its own changes.
     """
     given = {place: v for name, value in program.inputs.items() for place, v in leaves(value, name)}
     return replace(seen, changed={place: v for place, v in seen.changed.items() if not _same(v, given.get(place))})
 
 
 def _same(a: Any, b: Any) -> bool:
-    """By value, not by version counter: writing through .data or numpy counts, putting back what was there does not."""
+    """Compare by value: unlike the version counter, it detects writes by numpy."""
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.dtype != b.dtype:
         return False
     if a.shape != b.shape:
         return False
-    return bool(((a == b) | (a.isnan() & b.isnan())).all())  # -inf is not the lowest of finite numbers, nor NaN 0
+    return bool(((a == b) | (a.isnan() & b.isnan())).all())  # -inf is not the lowest finite number
 
 
 def _observe(program: Program, namespace: Mapping[str, Any], witness: CallHooks) -> Observation:
-    """Everything that came out, with all tensors among the inputs as they are after the call in `changed`."""
+    """Run the program; `changed` has all input tensors after the call."""
     seen = Observation()
     try:
-        with _quiet(witness.out), _standing_in(program, namespace) as names, torch.enable_grad(), witness.limit:
+        with _quiet(witness.out), _stand_ins_in_place(program, namespace) as names, torch.enable_grad(), witness.limit:
             _run(program, names, seen)
-    except BaseException as error:  # whatever the learner's code raises is an observation, SystemExit too
+    except BaseException as error:  # every exception of the learner's code is an observation, even SystemExit
         seen.raised, witness.error = exception_to_record(error), error
     return seen
 
 
 def handle_request(request: str, namespace: Mapping[str, Any] | None = None) -> str:
-    """The kernel's side of the wire: packed programs in base64 in, packed observations in base64 out.
+    """Run the judge's packed programs (base64) and return packed observations.
 
-    The learner's names are taken from `namespace`, or from the notebook where that is None. Raises PackingError where
-    several observations are too large together: asked for one by one, each that is too large by itself says so.
+    The learner's names come from `namespace`, by default from the notebook. Raises PackingError if several observations
+    are too large together; requested one at a time, one that is too large reports that itself.
     """
     if namespace is None:
         from IPython import get_ipython
@@ -91,9 +91,9 @@ def handle_request(request: str, namespace: Mapping[str, Any] | None = None) -> 
 
 
 def encode_reply(seen: list[Observation]) -> str:
-    """Observations as they travel. Raises PackingError, see `answer`."""
+    """Pack observations for the judge. Raises PackingError, see `handle_request`."""
     try:
-        blob = pack([one.to_plain() for one in seen])
+        blob = pack([observation.to_plain() for observation in seen])
     except PackingError as error:
         if len(seen) > 1:
             raise
@@ -123,7 +123,7 @@ def _run(program: Program, names: Mapping[str, Any], seen: Observation) -> None:
 
 
 def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tensor], seen: Observation) -> None:
-    """Vector-Jacobian products of the observed results with the program's cotangents."""
+    """Compute vector-Jacobian products of the results with the cotangents."""
     leaves = dict(builder.leaves)
     for name, value in builder.known.items():
         if isinstance(value, torch.nn.Module):
@@ -144,14 +144,14 @@ def _differentiate(program: Program, builder: _Builder, outputs: list[torch.Tens
 
 
 def _dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
-    """A sparse gradient, as `F.embedding(..., sparse=True)` has, is a gradient like any other."""
+    """Make a gradient dense: `F.embedding(..., sparse=True)` has sparse ones."""
     if gradient is None:
         return None
     return gradient.detach() if gradient.layout == torch.strided else gradient.detach().to_dense()
 
 
 class _Builder:
-    """Turns a program's values into live objects, once each."""
+    """Build a program's values as live objects, each once."""
 
     def __init__(self, names: Mapping[str, Any], device: str, gradients: bool) -> None:
         self.names, self.device, self.gradients = names, device, gradients
@@ -159,14 +159,14 @@ class _Builder:
         self.leaves: dict[str, torch.Tensor] = {}
 
     def build(self, value: Any, path: str | None = None) -> Any:
-        """`path` names an input, whose tensors are watched and differentiated; None elsewhere."""
+        """Build a value; the tensors of an input, which has a `path`, are leaves."""
         if isinstance(value, torch.Tensor):
-            # Not .to(): a tensor that is already there must still be this program's own
-            made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=self.device)
-            made = made.copy_(value.detach())
+            # Not .to(): it may return the same tensor, and the program needs its own
+            copy = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=self.device)
+            copy = copy.copy_(value.detach())
             if path is not None:
-                self.leaves[path] = made.requires_grad_(self.gradients and made.is_floating_point())
-            return made
+                self.leaves[path] = copy.requires_grad_(self.gradients and copy.is_floating_point())
+            return copy
         if isinstance(value, (list, tuple)):
             return type(value)(self.build(v, path and f"{path}[{i}]") for i, v in enumerate(value))
         if isinstance(value, dict):
@@ -176,10 +176,10 @@ class _Builder:
         return value
 
     def _ref(self, node: Node) -> Any:
-        made = self.known[node.name]
+        value = self.known[node.name]
         for key in node.path:
-            made = made[key]
-        return made
+            value = value[key]
+        return value
 
     def _student(self, node: Node) -> Any:
         try:
@@ -206,14 +206,14 @@ class _Builder:
     def _specimen(self, node: Node) -> Any:
         from .. import sample_models
 
-        made = getattr(sample_models, node.name)(**self.build(node.kwargs))
-        if isinstance(made, torch.nn.Module):
-            made = made.to(self.device)
-        return load_weights(made, self.build(node.state)) if node.state is not None else made
+        sample = getattr(sample_models, node.name)(**self.build(node.kwargs))
+        if isinstance(sample, torch.nn.Module):
+            sample = sample.to(self.device)
+        return load_weights(sample, self.build(node.state)) if node.state is not None else sample
 
 
 def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any:
-    """Plain data and tensors as they are, everything else as a node that says what it was."""
+    """Keep plain data and tensors; turn everything else into a node with its type."""
     if type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout == torch.strided:
         if value.is_meta:
             return Node("other", {"type": "tensor on the device meta"})
@@ -232,9 +232,9 @@ def _outcome(value: Any, devices: list[str], outputs: list[torch.Tensor]) -> Any
     if isinstance(value, torch.nn.Module):
         return Node("module", {"type": type(value).__name__, "training": value.training})
     kind = type(value)
-    same_name = hasattr(builtins, kind.__name__) and kind.__module__ != "builtins"  # numpy's bool is no bool
+    same_name = hasattr(builtins, kind.__name__) and kind.__module__ != "builtins"  # numpy's bool is not Python's
     fields: dict[str, Any] = {"type": f"{kind.__module__}.{kind.__name__}" if same_name else kind.__name__}
-    if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:  # one number
+    if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:  # a single number
         plain = value.item()
         fields |= {"value": plain} if type(plain) in (bool, int, float) else {}
     return Node("other", fields)
@@ -247,8 +247,7 @@ class _Nowhere(io.TextIOBase):
 
 @contextlib.contextmanager
 def _quiet(out: Any) -> Iterator[None]:
-    """What a learner's function prints goes to `out`, what it warns of nowhere; what is global and stands in the way of
-    a case, the default dtype and torch's random state, is the learner's again afterwards."""
+    """Redirect output, silence warnings, keep the default dtype and random state."""
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         default = torch.get_default_dtype()
@@ -262,22 +261,22 @@ def _quiet(out: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _standing_in(program: Program, namespace: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Put the program's stand-ins where the learner's functions look their globals up, and take them out again.
+def _stand_ins_in_place(program: Program, namespace: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Put the program's stand-ins into the learner's globals for this block.
 
-    A stand-in may use what the learner's answer may not, so it runs outside the watch.
+    Stand-ins run unwatched, since they may use functions that are forbidden in the answer.
     """
     if not program.stand_ins:
         yield namespace
         return
     if not isinstance(namespace, dict):
         raise TypeError("stand-ins need the learner's own namespace, a dict")
-    made: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": __import__("math")}
+    defined: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": __import__("math")}
     for sealed in program.stand_ins.values():
-        exec(load_stand_in(sealed), made)  # noqa: S102 - written by the course's authors, sent by the judge
+        exec(load_stand_in(sealed), defined)  # noqa: S102 - written by the course's authors, sent by the judge
     missing = object()
     before = {name: namespace.get(name, missing) for name in program.stand_ins}
-    namespace.update({name: _unwatched(made[name]) for name in program.stand_ins})
+    namespace.update({name: _without_watcher(defined[name]) for name in program.stand_ins})
     try:
         yield namespace
     finally:
@@ -288,7 +287,7 @@ def _standing_in(program: Program, namespace: Mapping[str, Any]) -> Iterator[Map
                 namespace[name] = value
 
 
-def _unwatched(function: Any) -> Any:
+def _without_watcher(function: Any) -> Any:
     if isinstance(function, type):
         return function
 

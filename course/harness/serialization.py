@@ -1,10 +1,9 @@
-"""Values to bytes and back: JSON for the structure, safetensors for the numbers.
+"""Conversion of values to bytes and back, by JSON and safetensors.
 
-Covers: None, bool, int, float, str, list, tuple, dict with keys of text, tensors of any dtype that safetensors knows
-(with the order of their strides, so that a non-contiguous argument arrives non-contiguous) and `Node`,
-a tagged record. Unpacking builds nothing else and runs no code, so bytes from a stranger are safe to read, in time and
-memory that grow with their number alone (ten times theirs at most, and what `MAX_PARTS` values take); what they claim
-is for the reader to check.
+Covers: None, bool, int, float, str, list, tuple, dict with str keys, tensors of any dtype that safetensors knows (with
+the order of their strides, so that a non-contiguous argument stays non-contiguous) and `Node`, a tagged record.
+Unpacking builds nothing else and runs no code, so untrusted bytes are safe to read, in time and memory proportional to
+their number (at most ten times, plus `MAX_PARTS` values). The caller checks what the values claim.
 
 Does not cover: what a node means (`course.harness.runner`), whether a value is right (`course.harness.compare`).
 """
@@ -22,19 +21,19 @@ from safetensors.torch import save as save_tensors
 
 MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 32
-MAX_PARTS = 200_000  # values, counted by the marks between them
+MAX_PARTS = 200_000  # values, counted by separators
 MAX_DIMENSIONS = 64
-MAX_BITS = 256  # of an int
+MAX_BITS = 256  # per int
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class PackingError(ValueError):
-    """A value cannot be packed, or bytes are not a packed value. The message says why."""
+    """A value cannot be packed, or bytes are not a packed value; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A record that is more than plain data: a reference, a specimen, a generator, a foreign object."""
+    """A tagged record: a reference, a sample model, a generator, a foreign object."""
 
     kind: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -49,12 +48,12 @@ class Node:
 
 
 def without_surrogates(text: str) -> str:
-    """The text without halves of surrogate pairs, which Python and JSON can spell and no file can hold."""
+    """Replace lone surrogates, which Python and JSON can spell but no file can hold."""
     return text if text.isascii() else SURROGATES.sub("\ufffd", text)
 
 
 def pack(value: Any) -> bytes:
-    """Pack `value`. Raises PackingError for what is not covered (see the module)."""
+    """Pack `value`. Raises PackingError for types that the module does not cover."""
     tensors: dict[str, torch.Tensor] = {}
     text = json.dumps(_encode(value, tensors, 0)).encode()
     try:
@@ -69,7 +68,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(blob: bytes) -> Any:
-    """Undo `pack`. Raises PackingError, and nothing else, for whatever `pack` did not make."""
+    """Undo `pack`. Raises only PackingError, for bytes that `pack` did not make."""
     if len(blob) > MAX_BYTES:
         raise PackingError(f"{len(blob)} bytes are more than the {MAX_BYTES} allowed")
     try:
@@ -82,14 +81,14 @@ def unpack(blob: bytes) -> Any:
 
 
 def _parts(blob: bytes) -> tuple[bytes, bytes]:
-    """The text and the tensors. What safetensors makes of its part begins with the size of a text, too."""
+    """Split into text and tensors, which safetensors begins with a text, too."""
     text, tensors = _cut(blob)
     _cut(tensors)
     return text, tensors
 
 
 def _cut(blob: bytes) -> tuple[bytes, bytes]:
-    """The text whose size stands first, if it has no more parts than it may, and what follows it."""
+    """Split off the text after its size, if it has at most MAX_PARTS values."""
     end = 8 + int.from_bytes(blob[:8], "little")
     if len(blob) < max(end, 8):
         raise PackingError("truncated")
@@ -116,7 +115,7 @@ def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
             plain = plain.cpu().permute(order).contiguous()
         elif plain.is_conj() or plain.is_neg():
             plain = plain.resolve_conj().resolve_neg()
-        # safetensors refuses tensors that share memory, and a copy is small
+        # safetensors rejects tensors that share memory; the copy is small
         tensors[key] = plain.clone()
         record: dict[str, Any] = {"$": "tensor", "key": key}
         if order != list(range(value.ndim)):
@@ -144,7 +143,7 @@ def _decode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
             return _small(value)
         return without_surrogates(value) if isinstance(value, str) else value
     kind = value["$"]
-    if kind == "tensor":  # each once: a second name for the same bytes would be a second tensor
+    if kind == "tensor":  # each key once: a second use of the same bytes would be a second tensor
         return _restride(tensors.pop(value["key"]), value.get("order"), value.get("dense", True))
     if kind == "tuple":
         return tuple(_decode(item, tensors, depth + 1) for item in value["items"])
@@ -159,20 +158,21 @@ def _decode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
 
 
 def _key(key: Any) -> str:
-    """Of a stranger's texts no one can make many fall together in a dict, as can be done with ints."""
+    """Allow only str keys: unlike ints, they cannot be chosen to collide in a dict."""
     if not isinstance(key, str):
         raise PackingError("a dict has keys of text")
     return without_surrogates(key)
 
 
 def _small(number: int) -> int:
+    """Return an int. Raises PackingError if it is too large."""
     if number.bit_length() > MAX_BITS:
         raise PackingError(f"an int of more than {MAX_BITS} bits")
     return number
 
 
 def _layout(tensor: torch.Tensor) -> tuple[list[int], bool]:
-    """The dimensions from the longest stride to the shortest, and whether no memory lies between elements."""
+    """Dimensions by descending stride, and whether the tensor has no gaps in memory."""
     if tensor.is_contiguous() or tensor.layout != torch.strided:
         return list(range(tensor.ndim)), True
     order = sorted(range(tensor.ndim), key=tensor.stride, reverse=True)
@@ -180,6 +180,7 @@ def _layout(tensor: torch.Tensor) -> tuple[list[int], bool]:
 
 
 def _restride(tensor: torch.Tensor, order: list[int] | None, dense: bool) -> torch.Tensor:
+    """Restore the strides of a tensor, as `_layout` described them."""
     if tensor.ndim > MAX_DIMENSIONS:
         raise PackingError(f"more than {MAX_DIMENSIONS} dimensions")
     if not dense and tensor.ndim:

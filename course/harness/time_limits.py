@@ -1,10 +1,10 @@
-"""Calls that may not end are ended: by their use of the processor, by the clock, or by a person's interrupt.
+"""Time limits for calls: processor time, wall-clock time, or a person's interrupt.
 
-Where a kernel has Unix signals, and in the main thread, a timer's signal looks at the clock. Elsewhere (Windows, other
-threads) a second thread does, and has Python raise the exception in the first.
+With Unix signals, in the main thread, a timer checks the time. Elsewhere (Windows, other threads) a second thread does,
+and has Python raise the exception in the first.
 
-Does not cover: one operation in C that never comes back, which Python cannot leave; a call that waits for something,
-where there are no signals: it is ended as it wakes.
+Does not cover: an operation in C that never returns, which Python cannot interrupt; without signals, a call that waits:
+it ends when it wakes.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ import torch
 
 from .errors import is_theirs
 
-CALL = 10.0  # seconds of the processor's time for one call; a right answer takes milliseconds, training a second
-WALL_CLOCK_FACTOR = 12  # times its seconds may pass by the clock, for a call that waits, or a machine that is busy
-POLL_SECONDS = 0.1  # seconds between two looks at the clock
-RERAISE_SECONDS = 0.003  # the same, once the time is over: an answer may catch everything that is raised in it
+CALL = 10.0  # seconds of processor time per call; a correct answer takes milliseconds, training a second
+WALL_CLOCK_FACTOR = 12  # wall-clock seconds per second of the limit, for calls that wait and busy machines
+POLL_SECONDS = 0.1  # seconds between two checks of the time
+RERAISE_SECONDS = 0.003  # the same after the limit: an answer may catch every exception
 RUNNER = Path(__file__).parent
 
 
 class CallTimeout(BaseException):
-    """A call had used up its time. No Exception, so that a learner's `except Exception` does not hold it."""
+    """A call reached its time limit. `except Exception` does not catch it."""
 
 
 class _Clock:
-    """How long a call has been running. It is over by the processor's time only if as much has passed by the clock:
-    where torch has many threads, their times add up."""
+    """The time of a running call."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.open = seconds, True
@@ -46,8 +45,8 @@ class _Clock:
         self.computed, self.began = time.process_time(), time.monotonic()
 
     def over(self) -> str:
-        """Why the time is over, in words; empty while it is not."""
-        passed = time.monotonic() - self.began
+        """The reason that time is up, in words; empty while it is not."""
+        passed = time.monotonic() - self.began  # required, too: processor time adds up torch's threads
         if min(time.process_time() - self.computed, passed) >= self.seconds:
             return f"it had not ended after {self.seconds:g} seconds of computing"
         if passed >= WALL_CLOCK_FACTOR * self.seconds:
@@ -59,18 +58,18 @@ _running: list[_Clock] = []
 
 
 def renew() -> None:
-    """Give every call that is running its whole time again: it has shown that it goes on."""
+    """Restart the time of every running call: it has shown progress."""
     for clock in _running:
         clock.renew()
 
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raise CallTimeout in the block once its time is over, again and again if the block catches it.
+    """Raise CallTimeout in the block when time is up, again if the block catches it.
 
-    seconds  of processor time; by the clock `WALL_CLOCK_FACTOR` times as many
+    seconds  of processor time; `WALL_CLOCK_FACTOR` times as many of wall-clock time
 
-    Whether gradients are recorded is then as it was before.
+    Restores whether gradients are recorded.
     """
     clock, gradients = _Clock(seconds), torch.is_grad_enabled()
     by_signal = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
@@ -82,7 +81,7 @@ def limit(seconds: float) -> Iterator[None]:
             finally:
                 clock.open = False
     except (CallTimeout, KeyboardInterrupt):
-        torch.set_grad_enabled(gradients)  # an optimizer's step, say, may have been about to switch them on again
+        torch.set_grad_enabled(gradients)  # an interrupted optimizer step may have left them off
         raise
     finally:
         _running.remove(clock)
@@ -104,7 +103,7 @@ def _signals(clock: _Clock) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
-        if left:  # somebody's own alarm, which goes off when it would have
+        if left:  # a previous alarm, which still goes off at its own time
             signal.setitimer(signal.ITIMER_REAL, max(left - time.monotonic() + began, 1e-3), interval)
 
 
@@ -124,7 +123,7 @@ def _thread(clock: _Clock) -> Iterator[None]:
     watching.start()
     try:
         yield
-    except CallTimeout as error:  # made without words
+    except CallTimeout as error:  # raised without a message
         raise error if error.args else CallTimeout(clock.over()).with_traceback(error.__traceback__) from None
     finally:
         ended.set()
@@ -139,8 +138,11 @@ def _raise_in(thread: int, kind: type[BaseException]) -> None:
 
 
 def _drain_pending_exception(this_thread: int) -> None:
-    """Have it raised here and now. To unset it, as Python's function can, too, leaves Python 3.11 in the belief that
-    something is to come, and where lines are traced, as by coverage or a debugger, waiting for it for ever."""
+    """Raise the pending async exception now and swallow it.
+
+    Unsetting it instead, which the C function can do, makes Python 3.11 believe that one is pending: with line tracing
+    (coverage, a debugger) it then waits forever.
+    """
     try:
         _raise_in(this_thread, CallTimeout)
         while True:
@@ -150,11 +152,13 @@ def _drain_pending_exception(this_thread: int) -> None:
 
 
 def _in_a_call(frame: FrameType | None) -> bool:
-    """Whether the learner's code runs, by itself or inside a library; and not ours around it, which leaves torch and
-    the notebook as they were and must come to its end."""
+    """Whether the learner's code is running, directly or in a library.
+
+    False in our code around it, which restores torch and the notebook and must finish.
+    """
     while frame is not None:
         ours = Path(frame.f_code.co_filename).parent == RUNNER or frame.f_globals.get("__name__") == __name__
-        if ours and frame.f_code.co_name != "__torch_function__":  # called for the learner's every call of torch
+        if ours and frame.f_code.co_name != "__torch_function__":  # runs at every torch call of the learner's
             return False
         if not ours and is_theirs(frame.f_code.co_filename):
             return True

@@ -1,8 +1,8 @@
-"""A model of GPT-2's form in the course's own names, and checkpoints in GPT-2's published ones.
+"""A model like GPT-2 with the course's names, and checkpoints with GPT-2's names.
 
-What a checkpoint holds and how it comes into the model is what lesson 11 teaches: nothing here loads one into the
-other. `shipped` reads the small one that the course brings along; a published one comes through `hub.py`, and
-`tools/train_bundled_model.py` made ours.
+Lesson 11 teaches what a checkpoint holds and how to load it, so nothing here does. `load_bundled_model` reads the
+course's own small checkpoint, made by `tools/train_bundled_model.py`; `course.models.pretrained` fetches published
+ones.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Change = Callable[[int, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Run:
-    """What passed through a model: B texts of T tokens, L layers with H heads of width K.
+    """Activations of a model on B texts of T tokens; L layers with H heads of width K.
 
     logits   (B, T, N)
-    hidden   (L + 1, B, T, D): what goes into the first layer, and what comes out of each
-    heads    (L, B, H, T, K): what each head hands on, before W_o
-    weights  (L, B, H, T, T): where each head looks
+    hidden   (L + 1, B, T, D): the input of the first layer, and the output of each
+    heads    (L, B, H, T, K): the output of each head, before W_o
+    weights  (L, B, H, T, T): the attention weights of each head
     """
 
     logits: Tensor
@@ -39,9 +39,10 @@ class Run:
 
 
 class Heads(nn.Module):
-    """Causal multi-head self-attention. Parts: W_q, W_k, W_v, W_o, each nn.Linear(D, D) with a bias.
+    """Causal multi-head self-attention.
 
-    `attend(query, key, value, mask)` does the attending, on (B, H, T, K) and a mask (T, T), True = blocked.
+    Parts: W_q, W_k, W_v, W_o, each nn.Linear(D, D) with a bias. `attend(query, key, value, mask)` computes attention on
+    (B, H, T, K) with a mask (T, T), True = blocked.
     """
 
     def __init__(self, d_model: int, n_heads: int, attend: Attend = masked_attention) -> None:
@@ -50,12 +51,13 @@ class Heads(nn.Module):
         self.W_q, self.W_k, self.W_v, self.W_o = map(nn.Linear, [d_model] * 4, [d_model] * 4)
 
     def forward(self, x: Tensor, change: Callable[[Tensor], Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """x (B, T, D) -> output (B, T, D), what each head hands on (B, H, T, K), weights (B, H, T, T).
+        """x (B, T, D) -> output (B, T, D), heads (B, H, T, K), weights (B, H, T, T).
 
-        `change` is applied to what the heads hand on, before W_o.
+        `heads` are the heads' outputs before W_o, after `change`, if given.
         """
         query, key, value = (
-            one(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for one in (self.W_q, self.W_k, self.W_v)
+            projection(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for projection in (self.W_q, self.W_k, self.W_v)
         )
         future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).triu(1)
         heads, weights = self.attend(query, key, value, future)
@@ -64,9 +66,9 @@ class Heads(nn.Module):
 
 
 class Block(nn.Module):
-    """Pre-norm, as in lesson 08. Parts: norm_1, attention (`Heads`), norm_2, mlp (Linear, GELU, Linear).
+    """A pre-norm block, as in lesson 08.
 
-    GPT-2's GELU is the approximation by tanh.
+    Parts: norm_1, attention (`Heads`), norm_2, mlp (Linear, GELU, Linear). GPT-2's GELU is the approximation by tanh.
     """
 
     def __init__(self, d_model: int, n_heads: int, attend: Attend = masked_attention) -> None:
@@ -77,7 +79,7 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(*wide)
 
     def forward(self, x: Tensor, change: Callable[[Tensor], Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """As `Heads`, the output being the block's."""
+        """As `Heads.forward`, with the block's output."""
         attended, heads, weights = self.attention(self.norm_1(x), change)
         x = x + attended
         return x + self.mlp(self.norm_2(x)), heads, weights
@@ -86,8 +88,8 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """int64 ids (B, T) -> logits (B, T, N).
 
-    Parts: tokens, an nn.Embedding(N, D), which unembeds, too; places, an nn.Embedding(block_size, D); blocks, a list of
-    `Block`; norm, an nn.LayerNorm(D). Raises ValueError for more tokens than `block_size`.
+    Parts: tokens, an nn.Embedding(N, D), also used to unembed; places, an nn.Embedding(block_size, D); blocks, a list
+    of `Block`; norm, an nn.LayerNorm(D). Raises ValueError for more tokens than `block_size`.
     """
 
     def __init__(
@@ -110,16 +112,16 @@ class GPT(nn.Module):
         return self.run(ids).logits
 
     def run(self, ids: Tensor, change: Change | None = None) -> Run:
-        """All that passes through the model for ids (B, T).
+        """Run the model on ids (B, T) and return all activations.
 
-        `change(layer, heads)` may put something else in the place of what the heads of a layer hand on, (B, H, T, K).
+        `change(layer, heads)` may replace the heads' outputs of a layer, (B, H, T, K).
         """
         if ids.shape[1] > self.block_size:
             raise ValueError(f"ids has the shape {tuple(ids.shape)}, and block_size is {self.block_size}")
         x = self.tokens(ids) + self.places.weight[: ids.shape[1]]
         hidden, heads, weights = [x], [], []
         for layer, block in enumerate(self.blocks):
-            x, *seen = block(x, None if change is None else (lambda one, at=layer: change(at, one)))
+            x, *seen = block(x, None if change is None else (lambda outputs, at=layer: change(at, outputs)))
             hidden.append(x)
             heads.append(seen[0])
             weights.append(seen[1])
@@ -129,12 +131,12 @@ class GPT(nn.Module):
 
 @dataclass(frozen=True)
 class CharTokenizer:
-    """A tokeniser: every letter of `alphabet` is a token."""
+    """A tokenizer with one token per letter of `alphabet`."""
 
     alphabet: str
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text. Raises ValueError for letters that are not in the alphabet, naming them."""
+        """The ids of a text. Raises ValueError, naming letters outside the alphabet."""
         strange = sorted(set(text) - set(self.alphabet))
         if strange:
             raise ValueError(f"text has {', '.join(map(repr, strange))}; the model knows only {self.alphabet!r}")
@@ -147,7 +149,7 @@ class CharTokenizer:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of a model, which a checkpoint's shapes tell, but for the number of heads."""
+    """The sizes of a model; all but `n_heads` follow from a checkpoint's shapes."""
 
     n_tokens: int
     d_model: int
@@ -157,18 +159,18 @@ class Sizes:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, n_heads: int) -> Sizes:
-        """Read off the shapes of a checkpoint in GPT-2's names. Raises KeyError where the embeddings are missing."""
+        """Read the sizes from a checkpoint's shapes. Raises KeyError without embeddings."""
         (n_tokens, d_model), block_size = checkpoint["wte.weight"].shape, len(checkpoint["wpe.weight"])
         layers = {int(name.split(".")[1]) for name in checkpoint if name.startswith("h.")}
         return cls(n_tokens, d_model, max(layers, default=-1) + 1, n_heads, block_size)
 
     def model(self, attend: Attend = masked_attention) -> GPT:
-        """A model of these sizes, with numbers drawn at random."""
+        """A model of these sizes with random weights."""
         return GPT(self.n_tokens, self.d_model, self.n_layers, self.n_heads, self.block_size, attend)
 
 
 class _AsStored(nn.Module):
-    """A linear layer that reads a file's own numbers, (in, out), as GPT-2's code does: x @ stored + bias."""
+    """A linear layer with weights (in, out), as in GPT-2's code: x @ stored + bias."""
 
     def __init__(self, stored: Tensor, bias: Tensor) -> None:
         super().__init__()
@@ -176,7 +178,7 @@ class _AsStored(nn.Module):
 
     @property
     def weight(self) -> Tensor:
-        """A view of it as nn.Linear has it, (out, in)."""
+        """The weight as nn.Linear has it, (out, in); a view."""
         return self.stored.mT
 
     def forward(self, x: Tensor) -> Tensor:
@@ -185,24 +187,24 @@ class _AsStored(nn.Module):
 
 
 def model_over_checkpoint(checkpoint: Checkpoint, n_heads: int, attend: Attend = masked_attention) -> GPT:
-    """A model that computes with a checkpoint's tensors where they lie, nothing being copied, turned or cut apart.
+    """A model that uses a checkpoint's tensors in place, without copying or reshaping.
 
-    It is what a loaded model is compared with, and stands in for it.
+    It is the reference for a loaded model, and its fallback.
     """
     sizes = Sizes.of(checkpoint, n_heads)
     model = sizes.model(attend)
 
-    def held(part: nn.Module, name: str) -> None:
+    def use_stored(part: nn.Module, name: str) -> None:
         part.weight, part.bias = (nn.Parameter(checkpoint[f"{name}.{kind}"], False) for kind in ("weight", "bias"))
 
     def layer(name: str, columns: slice = slice(None)) -> _AsStored:
         return _AsStored(checkpoint[f"{name}.weight"][:, columns], checkpoint[f"{name}.bias"][columns])
 
     model.tokens.weight, model.places.weight = (nn.Parameter(checkpoint[f"{n}.weight"], False) for n in ("wte", "wpe"))
-    held(model.norm, "ln_f")
+    use_stored(model.norm, "ln_f")
     for i, block in enumerate(model.blocks):
-        held(block.get_submodule("norm_1"), f"h.{i}.ln_1")
-        held(block.get_submodule("norm_2"), f"h.{i}.ln_2")
+        use_stored(block.get_submodule("norm_1"), f"h.{i}.ln_1")
+        use_stored(block.get_submodule("norm_2"), f"h.{i}.ln_2")
         attention, mlp = block.get_submodule("attention"), block.get_submodule("mlp")
         for place, letter in enumerate("qkv"):
             columns = slice(place * sizes.d_model, (place + 1) * sizes.d_model)
@@ -214,14 +216,14 @@ def model_over_checkpoint(checkpoint: Checkpoint, n_heads: int, attend: Attend =
 
 
 def load_bundled_model() -> tuple[Checkpoint, Sizes, CharTokenizer]:
-    """The small model that the course brings along: its checkpoint, sizes and tokeniser. MIT licence, as the course.
+    """The course's own small model: checkpoint, sizes and tokenizer (MIT licence).
 
-    The checkpoint has the names and layout of a published GPT-2, masks (`h.0.attn.bias`) included.
+    The checkpoint has the names and layout of a published GPT-2, including masks (`h.0.attn.bias`).
     """
     with (
         as_file(files("course").joinpath("models/harbour.safetensors")) as path,
         safe_open(path, framework="pt") as file,
     ):
-        told = file.metadata()
-        checkpoint = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
-    return checkpoint, Sizes.of(checkpoint, int(told["n_head"])), CharTokenizer(told["alphabet"])
+        notes = file.metadata()
+        checkpoint = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    return checkpoint, Sizes.of(checkpoint, int(notes["n_head"])), CharTokenizer(notes["alphabet"])

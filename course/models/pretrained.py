@@ -1,6 +1,6 @@
-"""Published models of GPT-2's form from the Hugging Face hub, for lesson 11: fetched only where somebody asks for one.
+"""Published GPT-2 models for lesson 11, fetched from Hugging Face on request.
 
-Does not cover: how a checkpoint comes into a model, which is the lesson's exercise.
+Does not cover: how to load a checkpoint into a model, which is the lesson's exercise.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .gpt import Checkpoint, Sizes
 ADDRESS = "https://huggingface.co/{model}/resolve/main/{file}"
 FILES = ("config.json", "vocab.json", "merges.txt", "model.safetensors")
 CACHE = Path("~/.cache/attention-course")
-# A piece of text that no token reaches across: a word, a number or signs, with a space before it, or other spaces
+# A piece of text that no token crosses: a word, a number or signs, with a space before it, or other whitespace
 PIECE = re.compile(r"'(?:[sdmt]|ll|ve|re)| ?[^\W\d_]+| ?\d+| ?(?:[^\w\s]|_)+|\s+(?!\S)|\s+")
 
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A checkpoint without the prefix that some files have, its sizes, and its tokeniser."""
+    """A checkpoint (without "transformer." in its names), its sizes, its tokenizer."""
 
     checkpoint: Checkpoint
     sizes: Sizes
@@ -35,21 +35,21 @@ class PretrainedModel:
 
 
 def fetch(model: str, folder: Path | None = None) -> PretrainedModel:
-    """A published model by its name, e.g. "openai-community/gpt2": from `folder` (a cache in the home folder unless
-    given), or into it from the hub, which takes some minutes and says how far it is.
+    """Read a published model, e.g. "openai-community/gpt2", or download it first.
 
-    Raises OSError where a file can be neither found nor fetched, saying which; what came half is not kept.
+    Downloads to `folder` (by default a cache in the home folder), which takes several minutes and prints each address.
+    Raises OSError with the name of a file that cannot be fetched; partial files are deleted.
     """
-    held = (folder or CACHE.expanduser()) / model.replace("/", "--")
-    held.mkdir(parents=True, exist_ok=True)
+    target = (folder or CACHE.expanduser()) / model.replace("/", "--")
+    target.mkdir(parents=True, exist_ok=True)
     for name in FILES:
-        if not (held / name).exists():
-            _download(ADDRESS.format(model=model, file=name), held / name)
-    return read(held)
+        if not (target / name).exists():
+            _download(ADDRESS.format(model=model, file=name), target / name)
+    return read(target)
 
 
 def read(folder: Path) -> PretrainedModel:
-    """A published model from the four FILES in a folder."""
+    """Read a published model from the four FILES in a folder."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     stored = load_file(folder / "model.safetensors")
     checkpoint = {name.removeprefix("transformer."): numbers for name, numbers in stored.items()}
@@ -78,9 +78,10 @@ def _download(address: str, path: Path) -> None:
 
 @dataclass(frozen=True)
 class BytePairTokenizer:
-    """GPT-2's tokeniser: bytes, written as letters, of which the pair that was merged first is merged first.
+    """GPT-2's tokenizer, which merges pairs of bytes, written as letters, by rank.
 
-    vocabulary  token -> id; merges  pair of tokens -> its rank
+    vocabulary  token -> id
+    merges      pair of tokens -> its rank
     """
 
     vocabulary: dict[str, int]
@@ -90,7 +91,7 @@ class BytePairTokenizer:
         """The ids of a text."""
         letters = _letters_of_bytes()
         pieces = ([letters[byte] for byte in piece.encode()] for piece in PIECE.findall(text))
-        return [self.vocabulary[token] for piece in pieces for token in self._merged(piece)]
+        return [self.vocabulary[token] for piece in pieces for token in self._merge(piece)]
 
     def decode(self, ids: Sequence[int]) -> list[str]:
         """The text of each token."""
@@ -98,7 +99,7 @@ class BytePairTokenizer:
         bytes_of = {letter: byte for byte, letter in _letters_of_bytes().items()}
         return [bytes(bytes_of[letter] for letter in tokens[i]).decode(errors="replace") for i in ids]
 
-    def _merged(self, parts: list[str]) -> list[str]:
+    def _merge(self, parts: list[str]) -> list[str]:
         while len(parts) > 1:
             pairs = list(pairwise(parts))
             first = min(pairs, key=lambda pair: self.merges.get(pair, len(self.merges)))
@@ -110,7 +111,7 @@ class BytePairTokenizer:
 
 
 def _letters_of_bytes() -> dict[int, str]:
-    """Every byte as a letter that can be seen: printable ones as they are, the others from 256 on."""
+    """A visible letter for every byte: printable ones stay, the others are 256 and up."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = (byte for byte in range(256) if byte not in seen)
     return {byte: chr(byte) for byte in seen} | {byte: chr(256 + i) for i, byte in enumerate(hidden)}

@@ -1,8 +1,7 @@
-"""A text of any length for lesson 08: small tales from the harbour of `text/harbour.txt`, made by a grammar of our own.
+"""Stories of any length for lesson 08, set in the harbour of `text/harbour.txt`.
 
-A tale has five or six sentences. Who does what with which thing is drawn once a tale and kept to its end, so that a
-model has something to gain from looking back: names, "he" and "she", and the thing that is found, carried and given.
-The same number of letters always gives the same text.
+A story has five or six sentences. Its people and its thing are drawn once per story, so that a model gains by looking
+back: names, "he" and "she", and the thing that is found, carried and given. The same length always gives the same text.
 """
 
 from __future__ import annotations
@@ -60,15 +59,15 @@ ENDS = (
 
 
 def generate_stories(letters: int, seed: int = 0) -> str:
-    """So many letters of tales; a longer text begins with the shorter one."""
-    draw, made, length = random.Random(seed), list[str](), 0
+    """Generate this many letters; a longer text begins with the shorter one."""
+    draw, stories, length = random.Random(seed), list[str](), 0
     while length < letters:
-        made.append(_tale(draw))
-        length += len(made[-1])
-    return "".join(made)[:letters]
+        stories.append(_story(draw))
+        length += len(stories[-1])
+    return "".join(stories)[:letters]
 
 
-def _tale(draw: random.Random) -> str:
+def _story(draw: random.Random) -> str:
     (finder, pronoun, own), (other, *_) = draw.sample(PEOPLE, 2)
     thing, ask, end = draw.choice(THINGS), draw.choice(ASKED), draw.choice(ENDS)
     noun = thing.split(" ", 1)[1]
@@ -86,5 +85,5 @@ def _tale(draw: random.Random) -> str:
 
 
 def _inside(name: str) -> str:
-    """A name as it stands inside a sentence."""
+    """A name as written inside a sentence."""
     return name.replace("The ", "the ").replace("Old ", "old ")

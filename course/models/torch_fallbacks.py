@@ -1,6 +1,6 @@
-"""What stands in for the learner's own functions until those pass: the lessons' pictures are drawn with it.
+"""Fallbacks for the learner's functions, used in figures until those pass.
 
-These ask PyTorch, in ways that the exercises do not allow, or read the answer off the picture's own words.
+They call PyTorch in ways that the exercises forbid, or read the answer off the figure's own words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import nn
 def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """PyTorch's unscaled attention: output (..., T, V) and weights (..., T, S).
 
-    The built-in does not return its weights. With an identity matrix for values its output is the weights.
+    The built-in does not return weights, but with an identity matrix as values its output is the weights.
     """
     one_hot = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
     one_hot = one_hot.expand(*key.shape[:-2], -1, -1)
@@ -24,24 +24,24 @@ def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tu
 
 
 def projections(x: torch.Tensor, *matrices: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """x (..., D) through each matrix (D, width) by PyTorch's linear layer, which wants them as (width, D)."""
+    """x (..., D) times each matrix (D, width), by PyTorch's linear layer."""
     return tuple(F.linear(x, matrix.mT) for matrix in matrices)
 
 
 def causal_mask(T: int, S: int | None = None, device: torch.device | str | None = None) -> torch.Tensor:
-    """PyTorch's causal mask as bool (T, S), True = blocked: the last T rows of that for S positions."""
+    """PyTorch's causal mask, bool (T, S), True = blocked; the last T rows of (S, S)."""
     square = torch.nn.Transformer.generate_square_subsequent_mask(T if S is None else S)
     return square[-T:].to(device) < 0
 
 
 def padding(texts: Sequence[Sequence[str]], width: int) -> torch.Tensor:
-    """Where a batch of texts, filled up to `width` words, holds no word: bool (B, 1, 1, width), read off the words."""
+    """The padding mask, bool (B, 1, 1, width), of texts padded to `width` words."""
     filled = [[*text, *(width - len(text)) * [None]] for text in texts]
     return torch.tensor([[[[word is None for word in text]]] for text in filled])
 
 
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """PyTorch's masked softmax: its attention with the scores as queries and the identity as keys and values."""
+    """PyTorch's softmax with a mask: attention with an identity as keys and values."""
     identity = torch.eye(scores.shape[-1], dtype=scores.dtype, device=scores.device)
     identity = identity.expand(*scores.shape[:-2], -1, -1)
     seen = F.scaled_dot_product_attention(scores, identity, identity, attn_mask=~mask, scale=1.0)
@@ -51,7 +51,7 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def masked_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """PyTorch's attention, blocked where `mask` is True, and its weights: `(output, weights)`."""
+    """PyTorch's attention, blocked where `mask` is True, and its weights."""
     if mask is None:
         mask = torch.zeros(1, 1, dtype=torch.bool, device=query.device)
     scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
@@ -60,7 +60,7 @@ def masked_attention(
 
 
 class _Heads(nn.Module):
-    """PyTorch's attention in several heads between linear layers without biases, each so many times as wide as high."""
+    """PyTorch's attention with heads; `widths` are the layers' sizes over d_model."""
 
     def __init__(self, d_model: int, n_heads: int, **widths: int) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class _Heads(nn.Module):
 
 
 class MultiHeadAttention(_Heads):
-    """PyTorch's attention in place of the exercise's class: the same names, arguments and results, without dropout."""
+    """A fallback for the exercise's class with the same interface, without dropout."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__(d_model, n_heads, W_q=1, W_k=1, W_v=1, W_o=1)
@@ -98,7 +98,7 @@ class MultiHeadAttention(_Heads):
 
 
 class RotarySelfAttention(_Heads):
-    """PyTorch's attention in place of the exercise's class; queries and keys are turned by matrix exponentials."""
+    """A fallback for the exercise's class, which rotates by matrix exponentials."""
 
     def __init__(self, d_model: int, n_heads: int, base: float = 10000.0) -> None:
         super().__init__(d_model, n_heads, W_qkv=3, W_o=1)
@@ -111,12 +111,12 @@ class RotarySelfAttention(_Heads):
         query, key, value = map(self.heads, self.get_submodule("W_qkv")(x).tensor_split(3, dim=-1))
         places = torch.arange(x.shape[1], device=x.device) if positions is None else positions
         turns = turning(places.to(x), query.shape[-1], self.base)
-        query, key = (torch.einsum("tde,bhte->bhtd", turns, one) for one in (query, key))
+        query, key = (torch.einsum("tde,bhte->bhtd", turns, vectors) for vectors in (query, key))
         return self.attend(query, key, value, mask)
 
 
 def turning(positions: torch.Tensor, dim: int, base: float = 10000.0) -> torch.Tensor:
-    """The rotation of each position (T,) as a matrix, (T, dim, dim): the exponential of its angles."""
+    """Rotations of positions (T,) as matrices (T, dim, dim), by matrix exponentials."""
     speeds = base ** (-torch.arange(0, dim, 2).to(positions) / dim)
     quarter = positions.new_tensor([[0.0, -1.0], [1.0, 0.0]])
     return torch.matrix_exp(positions[:, None, None] * torch.kron(speeds.diag(), quarter))
@@ -125,7 +125,7 @@ def turning(positions: torch.Tensor, dim: int, base: float = 10000.0) -> torch.T
 def cache_bytes(
     n_layers: int, n_kv_heads: int, d_head: int, length: int, batch_size: int = 1, element_bytes: int = 2
 ) -> int:
-    """Bytes of a cache, read off a tensor of its shape that takes no memory."""
+    """Bytes of a cache, from a tensor of its shape on the device "meta"."""
     cache = torch.empty(n_layers, 2, batch_size, n_kv_heads, length, d_head, device="meta")
     return cache.numel() * element_bytes
 
@@ -133,7 +133,7 @@ def cache_bytes(
 def attend_with_cache(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: tuple[torch.Tensor, torch.Tensor] | None = None
 ) -> tuple[torch.Tensor, torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-    """PyTorch's causal attention to what is kept and what is new: output, weights and the cache that has both."""
+    """PyTorch's causal attention to cached and new keys: output, weights, new cache."""
     if cache is not None:
         key, value = (torch.cat(both, -2) for both in zip(cache, (key, value), strict=True))
     return *masked_attention(query, key, value, causal_mask(query.shape[-2], key.shape[-2], query.device)), (key, value)
@@ -142,20 +142,20 @@ def attend_with_cache(
 def sliding_window_mask(
     T: int, window: int, S: int | None = None, device: torch.device | str | None = None
 ) -> torch.Tensor:
-    """PyTorch's causal mask, and what lies `window` places before it or more: bool (T, S), True = blocked."""
+    """PyTorch's sliding window mask (T, S): causal, and keys at least `window` back."""
     S = T if S is None else S
-    past = ~causal_mask(T, S, device)  # moved by the window, it is what lies too far back
+    past = ~causal_mask(T, S, device)  # shifted by the window, it marks keys that are too far back
     return ~past | torch.cat([past, past.new_zeros(T, window)], -1)[:, window:]
 
 
 def mean_heads(weight: torch.Tensor, n_heads: int, n_groups: int) -> torch.Tensor:
-    """PyTorch's average pooling over the heads of each group: (H * K, D) -> (G * K, D)."""
+    """PyTorch's average pooling over each group's heads: (H * K, D) -> (G * K, D)."""
     heads = weight.reshape(n_heads, -1).T[None]  # (1, K * D, H)
     return F.avg_pool1d(heads, n_heads // n_groups)[0].T.reshape(-1, weight.shape[1])
 
 
 class GroupedQueryAttention(_Heads):
-    """PyTorch's attention in place of the exercise's class: the same names, arguments and results."""
+    """A fallback for the exercise's class with the same interface."""
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
         super().__init__(d_model, n_heads, W_q=1, W_o=1)
@@ -169,7 +169,7 @@ class GroupedQueryAttention(_Heads):
         return self.attend(query, self.shared("W_k", x), self.shared("W_v", x), mask)
 
     def shared(self, name: str, x: torch.Tensor) -> torch.Tensor:
-        """Keys or values of the groups, each as often as heads read it: (B, T, D) -> (B, H, T, D / H)"""
+        """Keys or values, repeated for the heads: (B, T, D) -> (B, H, T, D / H)."""
         groups = self.get_submodule(name)(x).tensor_split(self.n_groups, dim=-1)
         return torch.stack([groups[head * self.n_groups // self.n_heads] for head in range(self.n_heads)], dim=1)
 
@@ -182,7 +182,7 @@ def logsumexp(scores: torch.Tensor) -> torch.Tensor:
 def partial_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """PyTorch's attention and PyTorch's log-sum-exp of the scaled scores: output (..., T, V) and lse (..., T)."""
+    """PyTorch's attention and log-sum-exp: output (..., T, V), lse (..., T)."""
     output, _ = masked_attention(query, key, value, mask)
     scores = query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5
     return output, logsumexp(scores if mask is None else scores.masked_fill(mask, -torch.inf))
@@ -191,7 +191,7 @@ def partial_attention(
 def merge(
     output: torch.Tensor, lse: torch.Tensor, other_output: torch.Tensor, other_lse: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two results of `partial_attention` as one, by PyTorch's softmax over the two log-sum-exps, and its logaddexp."""
+    """Merge two results of `partial_attention`, by PyTorch's softmax and logaddexp."""
     shares = torch.softmax(torch.stack([lse, other_lse]), dim=0).nan_to_num(0.0).unsqueeze(-1)
     return (shares * torch.stack([output, other_output])).sum(0), torch.logaddexp(lse, other_lse)
 
@@ -199,12 +199,12 @@ def merge(
 def tiled_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None, tile: int = 64
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """PyTorch's attention, which has tiles of its own, and the log-sum-exps of a few keys at a time."""
-    if mask is not None:  # with a mask only small pictures are drawn
+    """PyTorch's attention, which is tiled itself, and the log-sum-exp tile by tile."""
+    if mask is not None:  # figures with a mask are small
         return partial_attention(query, key, value, mask)
     keys = key.split(tile, dim=-2)
     lse = logsumexp(torch.stack([logsumexp(query @ k.transpose(-2, -1) * query.shape[-1] ** -0.5) for k in keys], -1))
-    q, k, v = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))  # PyTorch has tiles for batches of heads
+    q, k, v = (x[(None,) * (4 - x.ndim)] for x in (query, key, value))  # PyTorch's tiles need batches of heads
     output = F.scaled_dot_product_attention(q, k, v)
     return output.reshape(*query.shape[:-1], value.shape[-1]), lse
 
@@ -218,7 +218,7 @@ def tiled_backward(
     grad_output: torch.Tensor,
     tile: int = 64,
 ) -> tuple[torch.Tensor, ...]:
-    """The gradients of PyTorch's attention, by autograd: of query, key and value, in their shapes."""
+    """The gradients of query, key and value by PyTorch's attention and autograd."""
     with torch.enable_grad():
         q, k, v = (x.detach().requires_grad_() for x in (query, key, value))
         found = F.scaled_dot_product_attention(q, k, v)
@@ -226,21 +226,21 @@ def tiled_backward(
 
 
 def without_heads(head_outputs: torch.Tensor, heads: Sequence[int], mean: torch.Tensor | None = None) -> torch.Tensor:
-    """(B, H, T, K) with these heads at zero, by a 1x1 convolution over heads that drops them; `mean` is not used."""
+    """(B, H, T, K) with these heads at zero, by a 1x1 convolution; `mean` is ignored."""
     n_heads = head_outputs.shape[1]
     through = torch.stack([torch.eye(n_heads)[h] * (h not in heads) for h in range(n_heads)]).to(head_outputs)
     return F.conv2d(head_outputs, through[:, :, None, None])
 
 
 def circuit(W_q: torch.Tensor, W_k: torch.Tensor, head: int, n_heads: int) -> torch.Tensor:
-    """A head's unscaled scores of all pairs of unit vectors, (D, D), by PyTorch's layers."""
+    """A head's unscaled scores of all pairs of unit vectors, (D, D), by linear layers."""
     units = torch.eye(W_q.shape[-1], dtype=W_q.dtype, device=W_q.device)
     query, key = (F.linear(units, W).tensor_split(n_heads, dim=-1)[head] for W in (W_q, W_k))
     return query @ key.mT
 
 
 class CrossAttention(_Heads):
-    """PyTorch's attention in place of lesson 12's class: queries of `x`, keys and values of another sequence."""
+    """A fallback for lesson 12's class: keys and values come from another sequence."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__(d_model, n_heads, W_q=1, W_k=1, W_v=1, W_o=1)
@@ -258,23 +258,23 @@ class CrossAttention(_Heads):
 
 
 def teacher_inputs(targets: torch.Tensor, begin: int) -> torch.Tensor:
-    """PyTorch's padding of targets (B, T): one column more in front, one less behind."""
+    """PyTorch's padding of targets (B, T): one column in front, the last one dropped."""
     return F.pad(targets, (1, -1), value=begin)
 
 
 class EncoderDecoder(nn.ModuleList):
-    """An encoder and a decoder in PyTorch's list of modules, called one after the other."""
+    """An encoder and a decoder in an nn.ModuleList, called one after the other."""
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:
         super().__init__([encoder, decoder])
 
     def encode(self, *given: torch.Tensor | None) -> torch.Tensor:
-        """What the first gives."""
+        """The encoder's output."""
         memory: torch.Tensor = self[0](*given)
         return memory
 
     def decode(self, *given: torch.Tensor | None) -> torch.Tensor:
-        """What the last gives."""
+        """The decoder's output."""
         logits: torch.Tensor = self[-1](*given)
         return logits
 
@@ -287,11 +287,11 @@ class EncoderDecoder(nn.ModuleList):
 
 
 def alignment_error(weights: torch.Tensor, alignment: torch.Tensor) -> torch.Tensor:
-    """By PyTorch's loss of what is certain: weights (T, S) rounded to 0 and 1, alignment (T,) with -1 ignored -> ()."""
+    """Error rate of weights (T, S) by PyTorch's nll_loss; -1 in alignment is ignored."""
     certain = F.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)
     return 1 + F.nll_loss(certain, alignment, ignore_index=-1)
 
 
 def patches(images: torch.Tensor, size: int) -> torch.Tensor:
-    """PyTorch's pixel shuffle backwards: (B, C, H, W) -> (B, H/size * W/size, C * size * size)."""
+    """PyTorch's pixel unshuffle: (B, C, H, W) -> (B, H/size * W/size, C * size**2)."""
     return F.pixel_unshuffle(images, size).flatten(2).transpose(1, 2)

@@ -1,4 +1,4 @@
-"""What a learner's code prints while it is checked: kept by the call that printed it, and shown in part."""
+"""Output that a learner's code prints during a check, by call."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from ..report import CodeNote
 
-KEPT = 100_000  # characters of one call
-LINES, WIDTH = 8, 160  # of one call in a report
+KEPT = 100_000  # characters kept per call
+LINES, WIDTH = 8, 160  # lines, and characters of a line, per call in a report
 CALLS = 3  # in a report
 
 
 class CappedStream(io.TextIOBase):
-    """A stream that keeps what is written to it, up to `KEPT` characters."""
+    """A stream that keeps up to `KEPT` characters."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -33,7 +33,7 @@ class CappedStream(io.TextIOBase):
 
 @dataclass
 class CapturedOutput:
-    """What the calls of one check printed, each call with its text."""
+    """The output of one check: each call with its text."""
 
     calls: list[tuple[str, str]] = field(default_factory=list)
 
@@ -42,9 +42,8 @@ class CapturedOutput:
             self.calls.append((call, text))
 
     def as_asides(self, exercise: str, failed: list[str]) -> list[CodeNote]:
-        """For a report: the first calls, before all others those that a text of `failed` begins with, and where the
-        rest is."""
-        ordered = sorted(self.calls, key=lambda one: not any(text.startswith(one[0]) for text in failed))[:CALLS]
+        """Notes for a report: first the calls with which a text of `failed` begins."""
+        ordered = sorted(self.calls, key=lambda entry: not any(text.startswith(entry[0]) for text in failed))[:CALLS]
         shown = [CodeNote(_title(call), _cut(text)) for call, text in ordered]
         if shown and (len(self.calls) > CALLS or any(_cut(text) != text.rstrip("\n") for _, text in ordered)):
             shown[-1].text += f"\n\nAll that was printed ({_calls(len(self.calls))}): course.printed({exercise})"

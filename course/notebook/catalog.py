@@ -1,7 +1,7 @@
-"""What the course knows of its lessons: exercises with points and hints, visible examples and practice cases.
+"""The catalog of lessons, exercises, hints, visible examples and practice cases.
 
-All of it is data in `course/examples/`, made from the grader's own description, without a solution. Files that came
-with a notebook and lie beside it count before the package's.
+It is data in `course/examples/`, made from the exercises' contracts, without solutions. Files that come with a
+notebook, next to it, take precedence over the package's.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..harness.serialization import PackingError, unpack
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ENDING = ".examples"
-SOLUTIONS = ".solutions"  # published or not (`solutions.py`)
+SOLUTIONS = ".solutions"  # published or not, see `course/notebook/solutions.py`
 
 
 def lessons() -> list[str]:
-    """Names of the lessons, in order: the package's, and those whose examples lie beside the notebook.
+    """Names of the lessons, in order: the package's and those next to the notebook.
 
-    Raises FileNotFoundError where there are none.
+    Raises FileNotFoundError if there are none.
     """
     found = sorted({p.name.removesuffix(ENDING) for place in (EXAMPLES, Path()) for p in place.glob(f"*{ENDING}")})
     if not found:
@@ -32,23 +32,23 @@ def lessons() -> list[str]:
 
 @cache
 def exercises_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """What is known of a lesson's exercises, by name: points, hints, visible examples."""
+    """The data of a lesson's exercises by name: points, hints, visible examples."""
     return _examples(lesson)["exercises"]
 
 
 @cache
 def challenges_of(lesson: str) -> dict[str, dict[str, Any]]:
-    """What is known of its challenges, which are not graded, by name: stars for points, hints, visible examples."""
+    """The data of a lesson's challenges, whose points are stars, by name."""
     return _examples(lesson).get("challenges", {})
 
 
 def exercises_and_challenges(lesson: str) -> dict[str, dict[str, Any]]:
-    """Exercises and challenges."""
+    """The data of a lesson's exercises and challenges, by name."""
     return exercises_of(lesson) | challenges_of(lesson)
 
 
 def practice_of(lesson: str, name: str) -> Practice:
-    """The practice cases of an exercise. Raises PackingError, which says what to do, if they are missing."""
+    """The practice cases of an exercise. Raises PackingError, also for a missing file."""
     path = find_file(f"{lesson}/{name}{PRACTICE}")
     try:
         return read(path)
@@ -57,7 +57,7 @@ def practice_of(lesson: str, name: str) -> Practice:
 
 
 def find_file(file: str) -> Path:
-    """A file beside the notebook, which came with it, before the package's."""
+    """The path of a file: next to the notebook if it is there, else in the package."""
     beside = Path(file)
     return beside if beside.is_file() else EXAMPLES / file
 

@@ -1,4 +1,4 @@
-"""`check`: run an answer on the visible examples and practice cases of its exercise, and report how it did."""
+"""`check`: run an answer on an exercise's check data and report the result."""
 
 from __future__ import annotations
 
@@ -25,23 +25,25 @@ from .help.stale_cell import stale_cell_warning
 from .progress_bar import ProgressBar, check_progress
 from .saved_progress import ExerciseProgress, bytecode_hash
 
-VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's button Validate: it says what stands on stderr, else "partial credit"
+VALIDATING = "NBGRADER_VALIDATING"  # nbgrader's Validate button shows stderr, or else "partial credit"
 MAX_VALUE_LENGTH = 300  # characters of one value in a report
-MAX_TRIES = 20  # are remembered of an exercise, the last ones
+MAX_TRIES = 20  # latest tries saved per exercise
 
 
 def check(f: Any) -> Points:
-    """Run the visible examples and the practice cases of the exercise `f` and show how it did. Never raises.
+    """Check the exercise `f` on its examples and practice cases, and show a report.
 
-    Practice cases are the grade's own criteria, drawn from other numbers. Returns the points that they earn, which
-    print as a plain float.
+    Practice cases test the grade's own criteria with other numbers. Returns the points that they earn, which print as a
+    plain float. Never raises.
     """
     try:
         with check_progress("cases of the check") as bar:
             shown = check_report(f, bar)
     except Exception as error:
-        said = exception_to_record(error)
-        shown = Report(session.name_of(f), "needs a person", 0.0, 0.0, headline=f"{said['type']}: {said['message']}")
+        problem = exception_to_record(error)
+        shown = Report(
+            session.name_of(f), "needs a person", 0.0, 0.0, headline=f"{problem['type']}: {problem['message']}"
+        )
     display(shown)
     if VALIDATING in os.environ and shown.earned < shown.points:
         print(*shown.to_text().splitlines()[:2], sep="\n", file=sys.stderr)
@@ -49,13 +51,13 @@ def check(f: Any) -> Points:
 
 
 def printed(f: Any) -> None:
-    """Print all that the answer `f` printed in its last check."""
+    """Print all output of the answer `f` in its last check."""
     name = session.name_of(f)
     print(str(session.current.prints.get(name, "")) or f"{name} printed nothing in its last check.")
 
 
 def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
-    """The report on `f`, or on what was meant by it, with what this check saw beside the cases' outcomes."""
+    """Check `f`, or the exercise that was meant by it, and return the report."""
     name = session.name_of(f)
     exercises = catalog.exercises_and_challenges(session.current.lesson) if session.current.lesson else {}
     if type(f) is str and f in exercises and callable(bound := session.current.names.get(f)):
@@ -71,10 +73,10 @@ def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
     attempts.add_to_report(shown)
     session.current.prints[name] = attempts.prints
     session.current.last[name] = (f, shown)
-    if told := stale_cell_warning(name, f) or (
+    if warning := stale_cell_warning(name, f) or (
         shown.status == "not started" and suggest_rename(name, session.current.names, exercises)
     ):
-        shown.headline = f"{told} {shown.headline}" if shown.status != "not started" else told
+        shown.headline = f"{warning} {shown.headline}" if shown.status != "not started" else warning
     _remember(name, f, shown)
     if shown.status == "passes" and catalog.find_file(f"{session.lesson_of(name)}{catalog.SOLUTIONS}").is_file():
         shown.notes.append(f"Other right answers: `from course import solution; solution({name})`.")
@@ -82,7 +84,7 @@ def check_report(f: Any, bar: ProgressBar | None = None) -> Report:
 
 
 def _remember(name: str, f: Any, shown: Report) -> None:
-    """Note where the exercise stands, and which answer was tried. A placeholder says nothing of earlier sessions."""
+    """Save the exercise's status and the try, except for a placeholder."""
     if shown.status == "not started":
         return
     known, tried = session.current.store.get(lesson := session.lesson_of(name), name), bytecode_hash(f)
@@ -93,7 +95,7 @@ def _remember(name: str, f: Any, shown: Report) -> None:
 
 @contextmanager
 def _check_run(f: Any, name: str) -> Iterator[CheckRun]:
-    """The calls of one check of `f`; one that never ended is remembered."""
+    """The run of one check of `f`; an answer that hangs is recorded."""
     attempts = CheckRun()
     session.current.hung.known.pop(name, None)
     with session.current.hung.left_out(session.current.names, name):
@@ -103,18 +105,18 @@ def _check_run(f: Any, name: str) -> Iterator[CheckRun]:
 
 
 def passes_examples(f: Any) -> bool:
-    """Whether the visible examples of the exercise `f` are right, which takes milliseconds."""
+    """Whether the exercise `f` passes its visible examples, which takes milliseconds."""
     name = session.name_of(f)
     with _check_run(f, name) as attempts:
         asked = CaseResults(attempts.run_case)
-        asked.run_cases([case_of(one) for one in session.exercise_data(name)["cases"]], _names_around(f, name))
+        asked.run_cases([case_of(record) for record in session.exercise_data(name)["cases"]], _names_with(f, name))
     return asked.right
 
 
 def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None) -> Report:
-    """What the visible examples say of `f`, and then the practice cases."""
-    data, names, asked = session.exercise_data(name), _names_around(f, name), CaseResults(attempts.run_case)
-    points, examples = float(data["points"]), [case_of(one) for one in data["cases"]]
+    """Run the visible examples and then the practice cases, and build the report."""
+    data, names, asked = session.exercise_data(name), _names_with(f, name), CaseResults(attempts.run_case)
+    points, examples = float(data["points"]), [case_of(record) for record in data["cases"]]
     asked.run_cases(examples, names)
     if asked.untouched:
         blank = [
@@ -133,12 +135,12 @@ def _build_report(f: Any, name: str, attempts: CheckRun, bar: ProgressBar | None
 
 
 def _unit(data: dict[str, Any]) -> str:
-    """What an exercise earns, and a challenge."""
+    """The unit of what an exercise or a challenge earns."""
     return "stars" if data.get("stars") else POINTS
 
 
 def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Practice) -> Report:
-    """The report with what was found, said in one sentence where that is known, and the points that it earns."""
+    """Complete the report: status, points, and one sentence on what was found."""
     if asked.right:
         headline = f"It passes the examples and {len(practice.cases)} practice cases."
         footnote = "The grade draws other numbers." if shown.unit == POINTS else "A challenge, which is not graded."
@@ -149,7 +151,7 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
     asked_of = zip(practice.criteria, practice.groups(examples), strict=True)
     earned = round(sum(criterion.points for criterion, cases in asked_of if not asked.wrong(cases)), 2)
     found = asked.diagnose(examples, practice)
-    texts = {one.name: one.text for one in practice.mistakes.values()}
+    texts = {mistake.name: mistake.text for mistake in practice.mistakes.values()}
     return replace(
         shown,
         status="partly right" if earned else "wrong",
@@ -160,19 +162,21 @@ def _summarise(shown: Report, asked: CaseResults, examples: int, practice: Pract
 
 
 def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criterion]) -> list[Row]:
-    """A row for each of so many examples, several of one name in one, and for each criterion that has practice cases:
-    what is wrong with its first case that fails. The same words over and over would bury those that differ."""
-    told = set[str]()
+    """Rows for the examples, by name, and for the criteria with practice cases.
+
+    A row shows its first failing case, but no text twice: repetition would hide the others.
+    """
+    reported = set[str]()
 
     def row(name: str, cases: Sequence[int], points: float | None = None) -> Row:
         wrong = asked.wrong(cases)
         earned = "" if points is None else f"{0 if wrong else points:g} of {points:g}"
         if not wrong:
             return Row(name, "right", earned)
-        new = next((i for i in wrong if asked.text(i) not in told), None)
+        new = next((i for i in wrong if asked.text(i) not in reported), None)
         if new is None:
             return Row(name, "wrong", f"as above, {earned}" if earned else "as above")
-        told.add(asked.text(new))
+        reported.add(asked.text(new))
         return Row(name, "wrong", earned, ["\n".join(_case_details(asked, new, shown=new < examples))])
 
     named = groupby(range(examples), lambda i: asked.cases[i].name)
@@ -182,8 +186,10 @@ def _criterion_rows(asked: CaseResults, examples: int, criteria: Sequence[Criter
 
 
 def _case_details(asked: CaseResults, number: int, shown: bool) -> list[str]:
-    """The lines on one case that is wrong. `shown`: what was expected, too, which practice cases keep to themselves:
-    some of them the grade has as they are."""
+    """Lines about a failing case. `shown`: include the expected value.
+
+    Practice cases do not show it, since some of them are in the grade unchanged.
+    """
     case, seen, finding = asked.cases[number], asked.seen[number], asked.findings[number]
     lines = [case.text, asked.text(number)]
     if not shown or finding is None or finding.stage in ("raised", "message", "gradient", "unchanged"):
@@ -197,7 +203,7 @@ def _case_details(asked: CaseResults, number: int, shown: bool) -> list[str]:
 
 
 def _format_value(value: Any) -> str:
-    """Few numbers in full, many not at all; a long text is cut."""
+    """Format few numbers in full, many not at all; shorten a long text."""
     if sum(v.numel() if isinstance(v, torch.Tensor) else 1 for _, v in leaves(value)) > 16:
         return ""
     if isinstance(value, torch.Tensor):
@@ -216,6 +222,6 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def _names_around(f: Any, name: str) -> dict[str, Any]:
-    """The names that the learner's function sees, with `f` itself under the exercise's name."""
+def _names_with(f: Any, name: str) -> dict[str, Any]:
+    """The names that the learner's function uses, with `f` under the exercise's name."""
     return {**(session.current.names or getattr(f, "__globals__", {})), name: f}

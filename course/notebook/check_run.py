@@ -1,7 +1,7 @@
-"""The calls of one check: each has a limit, what it prints is kept, and the first error is explained.
+"""The calls of one check, with time limits, output and an explained error.
 
-After a call that never ended, or that the learner interrupted, no other is tried: one interrupt ends a check. A
-function that never ended is remembered, and not called again until it is checked again.
+After a call that hung, or that the learner interrupted, no other runs: one interrupt ends a check. A function that hung
+is not called again until it is checked again.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ NOT_TRIED = "not tried, since a call before it never ended"
 
 
 class HungFunctions:
-    """Functions that never ended, by the exercises that they answer."""
+    """Functions that hung, by exercise."""
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
 
     def __contains__(self, f: Any) -> bool:
-        return any(one is f for one in self.known.values())
+        return any(hung is f for hung in self.known.values())
 
     @contextmanager
     def left_out(self, names: dict[str, Any], checked: str) -> Iterator[None]:
-        """Whoever calls one of these by its name in `names` is told so, instead of waiting, too."""
+        """Replace these functions in `names`, so that a call raises instead of hanging."""
         put = {name: f for name, f in self.known.items() if name != checked and names.get(name) is f}
-        names.update({name: _never_ends(name) for name in put})
+        names.update({name: _hung_stand_in(name) for name in put})
         try:
             yield
         finally:
             names.update(put)
 
 
-def _never_ends(name: str) -> Any:
+def _hung_stand_in(name: str) -> Any:
     def stand_in(*_: Any, **__: Any) -> Any:
         raise time_limits.CallTimeout(f"it calls `{name}`, which never ended")
 
@@ -53,23 +53,23 @@ def _never_ends(name: str) -> Any:
 
 
 class CheckRun:
-    """What the calls of one check left behind, beside their observations.
+    """The calls of one check, and what they leave besides observations.
 
-    stopped  the call that never ended, and why it was stopped; empty: all ended
+    stopped  the call that hung, and why it was stopped; empty: none
     """
 
     def __init__(self) -> None:
         self.prints = CapturedOutput()
         self.stopped = ""
         self.error: CodeNote | None = None
-        self.failed = Observation()  # what the error ended
+        self.failed = Observation()  # the observation of the call with the error
 
     def run_case(self, case: Case, names: Mapping[str, Any]) -> Observation:
-        """The observation of a case."""
+        """Run a case and return its observation."""
         return self.run(case.program, names, case.text, must_raise=case.reference.exact.raised is not None)
 
     def run(self, program: Program, names: Mapping[str, Any], call: str, must_raise: bool = False) -> Observation:
-        """The observation of a program; `call` is its text, and `must_raise` says that an exception is right."""
+        """Run a program, whose text is `call`; `must_raise`: an exception is correct."""
         if self.stopped:
             return Observation(raised={"type": "NotTried", "bases": [], "message": NOT_TRIED, "line": ""})
         witness = CallHooks(kept := CappedStream(), time_limits.limit(time_limits.CALL))
@@ -87,12 +87,12 @@ class CheckRun:
         return seen
 
     def add_to_report(self, shown: Report) -> None:
-        """Add to a report what only this check saw."""
+        """Add the hung call, the error and the output of this run to a report."""
         if self.stopped:
             shown.headline = f"{self.stopped} The calls after it were not tried."
         elif self.error and shown.status not in ("right", "passes", "not started"):
-            said = common_error_hint(shown.exercise, [self.failed])
-            told = bool(said) and said in shown.headline  # one word of help is enough
-            shown.asides.append(replace(self.error, title=WHERE) if told else self.error)
+            hint = common_error_hint(shown.exercise, [self.failed])
+            has_hint = bool(hint) and hint in shown.headline  # the headline has the same help
+            shown.asides.append(replace(self.error, title=WHERE) if has_hint else self.error)
         failed = [text for row in shown.rows if row.status == "wrong" for text in row.details]
         shown.asides += self.prints.as_asides(shown.exercise, failed)

@@ -1,4 +1,4 @@
-"""The whole course at a glance: all lessons, what is next, and what is left, as far as is remembered (`memory.py`)."""
+"""Saved progress on the whole course: every lesson, and what is next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from ..report import GREY, INK, display_html
 from . import catalog, session
 
-# Of the course's own lessons: they end with the core, or go on from there
+# The last lesson of the core, if the course has the standard lessons
 CORE_ENDS = "08_training"
 ROAD = (
     "Lessons 01 to 08 are the core, 00 goes before it, and those from 09 on can be taken in any order afterwards. "
@@ -18,7 +18,7 @@ ROAD = (
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """How far one lesson is. `next`: its first exercise that does not pass; "": all do."""
+    """Progress on one lesson. `next`: its first exercise that does not pass, or ""."""
 
     lesson: str
     done: int
@@ -33,21 +33,21 @@ class LessonProgress:
 
 
 def lesson_progress() -> list[LessonProgress]:
-    """All lessons, in order."""
-    return [_line(lesson) for lesson in catalog.lessons()]
+    """Progress on all lessons, in order."""
+    return [_progress_of(lesson) for lesson in catalog.lessons()]
 
 
-def _line(lesson: str) -> LessonProgress:
+def _progress_of(lesson: str) -> LessonProgress:
     exercises = catalog.exercises_of(lesson)
     known = {name: session.current.store.get(lesson, name) for name in exercises}
-    left = [name for name, one in known.items() if one.status != "passes"]
+    left = [name for name, progress in known.items() if progress.status != "passes"]
     points = sum(float(data["points"]) for data in exercises.values())
-    earned = min(points, sum(one.earned for one in known.values()))
+    earned = min(points, sum(progress.earned for progress in known.values()))
     return LessonProgress(lesson, len(known) - len(left), len(known), earned, points, left[0] if left else "")
 
 
 def show_course_progress() -> None:
-    """Show the page: a table in a notebook, text elsewhere."""
+    """Show progress on the course: a table in a notebook, text elsewhere."""
     found = lesson_progress()
     display_html(to_html(found), to_text(found))
 
@@ -58,18 +58,18 @@ def to_text(found: list[LessonProgress]) -> str:
         f"{'✓' if not line.next else '◐' if line.done else '○'} {line.title:<{wide}}  {_done(line)}, {_points(line)}"
         for line in found
     ]
-    return "\n".join(["The course so far:", *(f"  {row}" for row in rows), *_told(found)])
+    return "\n".join(["The course so far:", *(f"  {row}" for row in rows), *_summary(found)])
 
 
 def to_html(found: list[LessonProgress]) -> str:
-    """The table as HTML; nothing in it is told by colour alone."""
+    """The table as HTML, readable without colours."""
     cell = 'style="text-align:left;padding:2px 12px 2px 0"'
     head = "".join(f'<th scope="col" {cell}>{name}</th>' for name in ("lesson", "", "exercises", "points", "next"))
     rows = "".join(f"<tr>{_cells(line, cell)}</tr>" for line in found)
-    told = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _told(found))
+    notes = "".join(f'<p style="margin:4px 0;color:{GREY}">{escape(text)}</p>' for text in _summary(found))
     return (
         f'<div style="color:{INK};overflow-x:auto"><table><caption style="text-align:left"><b>The course so far</b>'
-        f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{told}</div>"
+        f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
     )
 
 
@@ -95,13 +95,15 @@ def _points(line: LessonProgress) -> str:
     return f"{line.earned:g} of {line.points:g} points"
 
 
-def _told(found: list[LessonProgress]) -> list[str]:
-    """What is next, what is left, and where this is known from."""
+def _summary(found: list[LessonProgress]) -> list[str]:
+    """Sentences: what is next, how much is left, and where progress is saved."""
     left = sum(line.exercises - line.done for line in found)
     here = [line for line in found if line.next and line.lesson == session.current.lesson]
     ahead = here or [line for line in found if line.next]
-    told = [f"Next: {ahead[0].next}, in {ahead[0].lesson}. Left: {left} exercises."] if ahead else ["All of it passes."]
+    sentences = (
+        [f"Next: {ahead[0].next}, in {ahead[0].lesson}. Left: {left} exercises."] if ahead else ["All of it passes."]
+    )
     if any(line.lesson == CORE_ENDS for line in found):
-        told.append(ROAD)
+        sentences.append(ROAD)
     path = session.current.store.path
-    return [*told, f"Remembered in {path}; delete the file to forget."] if path else told
+    return [*sentences, f"Remembered in {path}; delete the file to forget."] if path else sentences

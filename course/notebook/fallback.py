@@ -1,4 +1,4 @@
-"""The learner's own functions, where they pass, in the lesson's pictures; PyTorch's until then."""
+"""The learner's functions in figures once they pass; PyTorch's until then."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..harness import time_limits
 from ..models import torch_fallbacks
 from . import check, session
 
-CALL = 60.0  # seconds of the processor's time for one call, which may be a training (see `following`)
+CALL = 60.0  # seconds of processor time per call, which may train a model (see `TrainingProgress`)
 
 
 class AnswerOrFallback:
-    """A function of the learner's, or PyTorch's in its place; `whose` says which."""
+    """The learner's function, or its fallback; `whose` says which."""
 
     def __init__(self, mine: Any, otherwise: Callable[..., Any], passes: bool) -> None:
         self.mine, self.otherwise, self.passes = mine, otherwise, passes
@@ -38,23 +38,23 @@ class AnswerOrFallback:
             try:
                 with time_limits.limit(CALL):
                     result = self.mine(*args, **kwargs)
-                if result is not None:  # as where a `return` was forgotten
+                if result is not None:  # None if a `return` was forgotten
                     return result
             except time_limits.CallTimeout:
                 session.current.hung.known[self.__name__] = self.mine
             except Exception:
                 pass
             finally:
-                torch.set_grad_enabled(gradients)  # who switches them off for good stops all later training
+                torch.set_grad_enabled(gradients)  # an answer may have turned them off for good
             self.passes = False
         return self.otherwise(*args, **kwargs)
 
 
 def use(f: Any, otherwise: Callable[..., Any]) -> AnswerOrFallback:
-    """The learner's `f` once its visible examples are right, `otherwise` until then, or where `f` raises or
-    returns nothing.
+    """Return `f` if its visible examples pass, else the fallback `otherwise`.
 
-    The result is called like a function (or constructed like a class); `.whose` names it for a caption.
+    The fallback also takes over if `f` raises or returns None. Call the result like a function (or a class); `.whose`
+    names it for a caption.
     """
     try:
         passes = f not in session.current.hung and check.passes_examples(f)

@@ -1,6 +1,7 @@
-"""Whether a notebook is ready to hand in, by the file that was saved, and that file under its right name.
+"""Whether a notebook is ready to hand in, and the file to hand in.
 
-The file is known from what started the kernel (Jupyter's server, VS Code), from the folder, or, in Colab, asked for.
+Both read the saved file, not the kernel. Jupyter's server or VS Code name the file in the kernel; else it is looked for
+in the folder, or requested from Colab.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ READY = (
 )
 FOLDER = "hand_in"
 COLAB = "google.colab"
-MAX_LISTED = 5  # faults of a kind that are told one by one
+MAX_LISTED = 5  # problems of one kind that are listed
 
 
 class NotFound(Exception):
-    """There is no notebook file, or none that can be read. The message says what to do."""
+    """There is no readable notebook file; the message says what to do."""
 
 
 @dataclass
 class SavedNotebook:
-    """A notebook as it lies in its file, or as Colab holds it. `name` is the file's."""
+    """A notebook as saved in its file `name`, or as Colab holds it."""
 
     name: str
     content: dict[str, Any]
@@ -48,8 +49,7 @@ class SavedNotebook:
 
 
 def hand_in() -> None:
-    """Write the notebook, as it was saved, under the name that it is handed in by, and offer it for download. Never
-    raises."""
+    """Write the file to hand in and offer its download. Never raises."""
     lesson = session.current.lesson
     if lesson is None:
         print(NONE_BEGUN)
@@ -75,7 +75,7 @@ def readiness(lesson: str) -> list[str]:
 
 
 def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
-    """The notebook of a lesson, whose kernel has these names. Raises NotFound."""
+    """Find the saved notebook of a lesson; `names` are the kernel's. Raises NotFound."""
     if COLAB in sys.modules:
         return SavedNotebook(f"{lesson}.ipynb", _from_colab())
     given = [names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"), f"{lesson}.ipynb"]
@@ -87,24 +87,24 @@ def saved(lesson: str, names: Mapping[str, Any]) -> SavedNotebook:
 
 
 def problems(notebook: SavedNotebook, exercises: Iterable[str]) -> list[str]:
-    """What stands in the way of handing a notebook in, in sentences; empty: nothing does."""
+    """Reasons not to hand in a notebook yet, in sentences; empty: it is ready."""
     wanted = [marked for name in exercises for marked in (name, f"check_{name}")]
-    found = Counter(_marked(cell) for cell in notebook.cells)
-    missing = [_called(one) for one in wanted if not found[one]]
-    doubled = [_called(one) for one in wanted if found[one] > 1]
-    failed = [_begins(cell) for cell in notebook.cells if _failed(cell)]
-    unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _ran_otherwise(notebook, name)]
-    told = (
+    found = Counter(_grade_id(cell) for cell in notebook.cells)
+    missing = [_cell_name(cell_id) for cell_id in wanted if not found[cell_id]]
+    doubled = [_cell_name(cell_id) for cell_id in wanted if found[cell_id] > 1]
+    failed = [_cell_start(cell) for cell in notebook.cells if _failed(cell)]
+    unsaved = [f"`{name}`" for name in exercises if found[name] == 1 and _is_unsaved(notebook, name)]
+    groups = (
         ("Missing", missing, "Take what is missing from a fresh copy of the lesson."),
         ("There more than once", doubled, "Delete all but one."),
         ("Ended in an error, in the file", failed, "Mend it, run it and save."),
         ("Not in the file as it ran last", unsaved, "Save the notebook; run the cell if it was changed since."),
     )
-    return [f"{what}: {_listed(which)}. {todo}" for what, which, todo in told if which]
+    return [f"{what}: {_join(which)}. {todo}" for what, which, todo in groups if which]
 
 
 def write(notebook: SavedNotebook, lesson: str) -> Path:
-    """Write a notebook under the name that it is handed in by, in a folder of its own; returns where."""
+    """Write a notebook under the name to hand in, in its own folder; return the path."""
     path = Path(FOLDER) / f"{lesson}.ipynb"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(notebook.content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -112,7 +112,7 @@ def write(notebook: SavedNotebook, lesson: str) -> Path:
 
 
 def offer_download(path: Path) -> None:
-    """Let the person download a file that was written: by the browser in Colab, by a link elsewhere."""
+    """Offer a file for download: by the browser in Colab, by a link elsewhere."""
     if COLAB in sys.modules:
         sys.modules[COLAB].files.download(str(path))
     else:
@@ -122,7 +122,7 @@ def offer_download(path: Path) -> None:
 
 
 def _from_colab() -> dict[str, Any]:
-    message = import_module(f"{COLAB}._message")  # there is no other way to the open notebook
+    message = import_module(f"{COLAB}._message")  # the only way to read the open notebook
     answer = message.blocking_request("get_ipynb", timeout_sec=30)
     if not isinstance(answer, dict) or not _is_notebook(answer.get("ipynb")):
         raise NotFound("Colab did not hand out the notebook: save it, and download it by File, Download.")
@@ -131,13 +131,13 @@ def _from_colab() -> dict[str, Any]:
 
 
 def _copies(lesson: str) -> list[Path]:
-    """Notebooks here that are called like copies of the lesson, the youngest first."""
+    """Notebooks here named like copies of the lesson, newest first."""
     found = [path for path in Path().glob("*.ipynb") if lesson in path.name]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A notebook's content, as far as it is read here. Raises NotFound."""
+    """Read a notebook's content. Raises NotFound."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -149,7 +149,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _is_notebook(content: Any) -> bool:
-    """As far as it is read here."""
+    """Whether content has the parts of a notebook that are read here."""
     cells = content.get("cells") if isinstance(content, dict) else None
     return isinstance(cells, list) and all(
         isinstance(cell, dict)
@@ -159,23 +159,23 @@ def _is_notebook(content: Any) -> bool:
     )
 
 
-def _marked(cell: Mapping[str, Any]) -> str:
+def _grade_id(cell: Mapping[str, Any]) -> str:
     marks = cell["metadata"].get("nbgrader")
     return str(marks.get("grade_id", "")) if isinstance(marks, dict) else ""
 
 
-def _called(grade_id: str) -> str:
+def _cell_name(grade_id: str) -> str:
     name = grade_id.removeprefix("check_")
     return f"the cell `check({name})`" if name != grade_id else f"the cell of `{name}`"
 
 
 def source(cell: Mapping[str, Any]) -> str:
-    """The text of a cell, which files have in one piece or in lines."""
+    """The text of a cell, which files store as one string or as lines."""
     text = cell.get("source", "")
     return "".join(text) if isinstance(text, list) else str(text)
 
 
-def _begins(cell: Mapping[str, Any]) -> str:
+def _cell_start(cell: Mapping[str, Any]) -> str:
     return f"the cell that begins `{source(cell).strip().partition(chr(10))[0][:60].replace('`', '')}`"
 
 
@@ -183,13 +183,13 @@ def _failed(cell: Mapping[str, Any]) -> bool:
     return any(output.get("output_type") == "error" for output in cell.get("outputs") or ())
 
 
-def _ran_otherwise(notebook: SavedNotebook, name: str) -> bool:
-    """Whether the last cell that ran and defines `name` is none of the file's."""
+def _is_unsaved(notebook: SavedNotebook, name: str) -> bool:
+    """Whether the last cell that ran and defines `name` is missing in the file."""
     defines = re.compile(rf"^(?:async\s+)?(?:def|class)\s+{name}\b", re.MULTILINE)
     ran = next((cell for cell in recent_cells() if defines.search(cell)), None)
     return ran is not None and ran.strip() not in {source(cell).strip() for cell in notebook.cells}
 
 
-def _listed(parts: list[str]) -> str:
+def _join(parts: list[str]) -> str:
     cut = parts if len(parts) <= MAX_LISTED else [*parts[:MAX_LISTED], f"{len(parts) - MAX_LISTED} more"]
     return cut[0] if len(cut) == 1 else f"{', '.join(cut[:-1])} and {cut[-1]}"

@@ -1,4 +1,4 @@
-"""Which hint is due: the next one for a person who asks again, and the same one for a notebook that runs again."""
+"""Which hint to show: the next one, or the same one when a notebook reruns."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from .ipython_history import mentions, recent_cells
 
 
 class HintState:
-    """How far each exercise's hints have been shown.
+    """The hints shown so far, by exercise.
 
-    Who is stuck asks right after writing, checking or asking before. When all cells run, what ran before the cell with
-    the hint stands above it in the notebook, and does not speak of the exercise.
+    A learner who is stuck asks right after writing, checking or asking. When all cells rerun, the cell before the hint
+    is the one above it in the notebook, which does not mention the exercise.
     """
 
     def __init__(self) -> None:
-        self.shown: dict[str, int] = {}  # exercise -> the place of the hint that was shown last
-        self.cells: dict[str, int] = {}  # exercise -> the number of the cell in which that was
+        self.shown: dict[str, int] = {}  # exercise -> index of the last hint shown
+        self.cells: dict[str, int] = {}  # exercise -> execution count of the cell that showed it
 
     def next_hint(self, exercise: str, count: int, already_shown: int = 0) -> int:
-        """The place, from 0, of the hint to show among `count`; `after`: so many were shown in other sessions."""
+        """Index of the hint to show, of `count`; `already_shown` in earlier sessions."""
         place = self.shown.get(exercise, min(already_shown, count) - 1)
         if place < 0 or self._asked_again(exercise):
             place = min(place + 1, count - 1)
         self.shown[exercise] = place
-        self.cells[exercise] = _number()
+        self.cells[exercise] = _execution_count()
         return place
 
     def _asked_again(self, exercise: str) -> bool:
-        if shell() is None or self.cells.get(exercise) == _number():
+        if shell() is None or self.cells.get(exercise) == _execution_count():
             return True
         cells = recent_cells()
-        next(cells, "")  # the one that runs
+        next(cells, "")  # skip the running cell
         return mentions(next(cells, ""), exercise)
 
 
-def _number() -> int:
-    """The running cell's."""
+def _execution_count() -> int:
+    """The execution count of the running cell."""
     return getattr(shell(), "execution_count", 0)

@@ -11,8 +11,7 @@ from . import session
 
 
 def hint(f: Any) -> None:
-    """Show the next hint for the exercise `f`: a question, then the idea, then the shape of the code. Where the whole
-    notebook runs again, the same one."""
+    """Show the next hint for the exercise `f`; when the notebook reruns, the same."""
     name = session.name_of(f)
     try:
         lesson, hints = session.lesson_of(name), session.exercise_data(name)["hints"]

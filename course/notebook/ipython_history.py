@@ -1,4 +1,4 @@
-"""The cells that ran in this kernel, from IPython's history, and what they speak of."""
+"""Cells that ran in this kernel, from IPython's history, and the names in them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..report import shell
 
 
 def recent_cells() -> Iterator[str]:
-    """The cells that ran, as they were written, the running one first; none where there is no IPython."""
+    """Yield the source of the cells that ran, the running one first."""
     history = getattr(shell(), "history_manager", None)
     yield from reversed(history.input_hist_raw if history else [])
 
 
 def mentions(code: str, name: str) -> bool:
-    """Whether code defines or uses what is called so; code that Python cannot read, whether it has the word."""
+    """Whether code defines or uses a name (if it cannot be parsed: has the word)."""
     if name not in code:
         return False
     try:

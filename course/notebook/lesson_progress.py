@@ -1,4 +1,4 @@
-"""Where the whole notebook stands: `progress` checks every exercise again."""
+"""`progress`: check every exercise again and show the progress."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from . import catalog, check, course_progress, hand_in, session
 
 
 def progress() -> None:
-    """Check every exercise of the lesson again, and show where each stands, in a notebook also whether it is ready to
-    hand in; then how far the whole course is, where that is remembered."""
+    """Check every exercise again and show the progress on the lesson and the course.
+
+    In a notebook it also shows whether the lesson is ready to hand in.
+    """
     lesson = session.current.lesson
     if lesson is None:
         print(hand_in.NONE_BEGUN)
@@ -22,7 +24,7 @@ def progress() -> None:
 
 
 def lesson_report() -> Report:
-    """Where every exercise of the lesson that has begun stands now."""
+    """Check every exercise of the current lesson and report on all of them."""
     rows, earned, total = [], 0.0, 0.0
     for name, data in catalog.exercises_of(session.current.lesson or "").items():
         status, points = _status(name)
@@ -37,7 +39,7 @@ def lesson_report() -> Report:
 
 
 def _challenges() -> list[Row]:
-    """Where the lesson's challenges stand, which count for nothing but themselves; their stars are full where won."""
+    """Rows for the challenges, which do not count towards the lesson."""
     rows = []
     for name, data in catalog.challenges_of(session.current.lesson or "").items():
         status, won = _status(name)

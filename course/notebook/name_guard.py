@@ -1,4 +1,4 @@
-"""The names that a lesson imports stay the course's: a cell that gives one of them away is told so at once."""
+"""Protection of the names that a lesson imports from being rebound."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from typing import Any
 from ..report import display_markdown, shell
 
 NAMES = ("begin", "check", "hint", "use", "progress", "figures", "interactive")
-_kept: dict[str, Any] = {}
+_originals: dict[str, Any] = {}
 
 
 def restore_course_names() -> None:
-    """From the running cell on, look after every cell whether the names that were imported from the course still are
-    the course's, give back what is not, and say so. Outside IPython nothing is done."""
+    """Restore the course's names after every cell from now on, with a message."""
     ipython = shell()
     if ipython is None:
         return
-    _kept.update({name: value for name in NAMES if _is_ours(value := ipython.user_ns.get(name))})
-    if _look in ipython.events.callbacks["post_run_cell"]:
-        ipython.events.unregister("post_run_cell", _look)
-    ipython.events.register("post_run_cell", _look)
+    _originals.update({name: value for name in NAMES if _is_ours(value := ipython.user_ns.get(name))})
+    if _restore in ipython.events.callbacks["post_run_cell"]:
+        ipython.events.unregister("post_run_cell", _restore)
+    ipython.events.register("post_run_cell", _restore)
 
 
-def _look(_: object = None) -> None:
+def _restore(_: object = None) -> None:
     names = shell().user_ns
-    for name, own in _kept.items():
+    for name, own in _originals.items():
         if name in names and names[name] is not own:
             kind = type(names[name]).__name__
             names[name] = own

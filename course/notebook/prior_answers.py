@@ -1,8 +1,8 @@
-"""What a learner wrote in earlier lessons: from this notebook, or from theirs, where they lie beside it.
+"""Answers from earlier lessons, in this notebook or in others next to it.
 
-Of another notebook's cells only imports, functions and classes are run, so that nothing is trained, drawn or checked.
+Of another notebook, only imports, functions and classes run, so that nothing is trained, drawn or checked.
 
-Does not cover: what is built of it (`growing.py`).
+Does not cover: what is built from them (`course/notebook/staged_model.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
 class PriorAnswer(AnswerOrFallback):
-    """A function of the learner's from an earlier lesson, or PyTorch's in its place."""
+    """The learner's function from an earlier lesson, or PyTorch's in its place."""
 
     def __init__(self, lesson: str, name: str, mine: Any, otherwise: Callable[..., Any]) -> None:
         super().__init__(mine, otherwise, mine is not None)
@@ -34,18 +34,18 @@ class PriorAnswer(AnswerOrFallback):
 
     @property
     def whose(self) -> str:
-        """As in a caption."""
+        """Its origin, for a caption."""
         written = f"{self.__name__} of lesson {int(self.lesson[:2])}"
         return f"your {written}" if self.passes else f"PyTorch, in place of your {written}"
 
 
 def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
-    """The learner's answer to an exercise of any lesson where it passes the examples there, `otherwise` in its place.
+    """Return the learner's answer to an exercise if it passes, else `otherwise`.
 
-    It is looked for in this notebook, and then in the saved notebook of its lesson. Raises LookupError for a name that
-    no lesson has.
+    Searches this notebook, then the saved notebooks of the exercise's lesson. Raises LookupError for an unknown
+    exercise.
     """
-    lesson = next((one for one in catalog.lessons() if name in catalog.exercises_of(one)), "")
+    lesson = next((known for known in catalog.lessons() if name in catalog.exercises_of(known)), "")
     if not lesson:
         raise LookupError(f"no lesson has an exercise {name!r}")
     here = session.current.names
@@ -55,19 +55,19 @@ def find_prior_answer(name: str, otherwise: Callable[..., Any]) -> PriorAnswer:
 
 
 def notebooks_of(lesson: str) -> list[Path]:
-    """The notebooks of a lesson here, in its folder beside this one, or among those handed in; the youngest first."""
+    """Notebooks of a lesson here, in its own folder or handed in, newest first."""
     places = (Path(), Path("..", lesson), Path(hand_in.FOLDER))
     found = [path for place in places for path in place.glob(f"*{lesson}*.ipynb")]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def run_definitions(path: Path) -> dict[str, Any]:
-    """What the cells of a notebook define; nothing, where it cannot be read. What fails to be defined is left out."""
+    """Run a notebook's definitions and return the names; what fails is left out."""
     names: dict[str, Any] = {"__name__": path.stem, "torch": torch, "nn": nn, "F": nn.functional, "math": math}
     for statement in _statements(path):
         with suppress(Exception):
             code = compile(ast.Module([statement], []), str(path), "exec", dont_inherit=True)
-            exec(code, names)  # noqa: S102 - their own code
+            exec(code, names)  # noqa: S102 - the learner's own code
     return names
 
 
@@ -84,7 +84,7 @@ def _statements(path: Path) -> Iterator[ast.stmt]:
 
 
 def _passes(lesson: str, name: str, names: dict[str, Any]) -> bool:
-    """Whether the exercise's visible examples are right with these names."""
+    """Whether the exercise's visible examples pass with these names."""
     asked = CaseResults(CheckRun().run_case)
-    asked.run_cases([case_of(one) for one in catalog.exercises_of(lesson)[name]["cases"]], names)
+    asked.run_cases([case_of(record) for record in catalog.exercises_of(lesson)[name]["cases"]], names)
     return asked.right

@@ -1,4 +1,4 @@
-"""A bar for what takes longer than a moment; when it has ended, the bar is gone."""
+"""A temporary progress bar for checks that take longer than a moment."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from ..report import in_notebook
 
-SHOW_AFTER_SECONDS = 0.5  # seconds until it appears, and then until it is drawn again
+SHOW_AFTER_SECONDS = 0.5  # seconds before it appears and between redraws
 
 
 @contextmanager
 def check_progress(what: str) -> Iterator[ProgressBar]:
-    """A bar for `what` in a notebook or a terminal, and nothing elsewhere."""
+    """Show a bar for `what` in a notebook or a terminal, nothing elsewhere."""
     bar = ProgressBar(what)
     try:
         yield bar
@@ -24,7 +24,7 @@ def check_progress(what: str) -> Iterator[ProgressBar]:
 
 
 class ProgressBar:
-    """Called with how many of `total` steps are done."""
+    """A bar that is called with the number of completed steps of `total`."""
 
     def __init__(self, what: str) -> None:
         self.what, self.total = what, 0

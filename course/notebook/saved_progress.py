@@ -1,8 +1,8 @@
-"""What is remembered of a learner's work from one session and lesson to the next.
+"""The learner's saved progress, across sessions and lessons.
 
-One small JSON file in the learner's own data folder, which `progress` names and anybody may delete. It is read as
-something that anybody may have written: a damaged one is set aside. The environment variable ATTENTION_MEMORY names
-another file; "off" keeps nothing, and so it is set where answers are graded.
+One small JSON file in the learner's data folder; `progress` shows its path, and it may be deleted. Its content is not
+trusted: a damaged file is set aside. The environment variable ATTENTION_MEMORY names another file; "off", which grading
+sets, saves nothing.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from types import CodeType
 from typing import Any
 
 SETTING, OFF = "ATTENTION_MEMORY", "off"
-LARGEST = 1 << 20  # bytes; 44 exercises take a few thousand
+LARGEST = 1 << 20  # bytes; 79 exercises take a few thousand
 STATUSES = ("passes", "partly right", "wrong", "not allowed", "needs a person", "not started")
 
 
 @dataclass
 class ExerciseProgress:
-    """What is known of one exercise.
+    """Progress on one exercise.
 
     status  of the last check; `earned` are its points
-    passed  whether it ever passed
-    hints   how many were shown
-    tries   a number for each different answer that was checked, see `code_of`
+    passed  whether it has ever passed
+    hints   number of hints shown
+    tries   a hash of each different answer checked, see `bytecode_hash`
     """
 
     status: str = "not started"
@@ -41,11 +41,11 @@ class ExerciseProgress:
     tries: list[int] = field(default_factory=list)
 
 
-Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> what is known of it
+Lessons = dict[str, dict[str, ExerciseProgress]]  # lesson -> exercise -> progress
 
 
 class ProgressStore:
-    """What is known of all exercises, in this process and, where there is a file, beyond it. Never raises."""
+    """Progress on all exercises, in memory and, if possible, in a file. Never raises."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -61,7 +61,7 @@ class ProgressStore:
         return self.lessons.get(lesson, {}).get(exercise, ExerciseProgress())
 
     def record(self, lesson: str, exercise: str, known: ExerciseProgress) -> None:
-        """Remember this, beside what other notebooks have noted since."""
+        """Save progress, merged with what other notebooks have saved."""
         if self.get(lesson, exercise) == known:
             return
         if self.path:
@@ -83,7 +83,7 @@ class ProgressStore:
         except OSError:
             return {}
         try:
-            return _parsed(text)
+            return _parse(text)
         except (ValueError, TypeError, RecursionError):
             aside = self.path.with_name(f"{self.path.name}.damaged")
             print(f"{self.path} is damaged and was set aside as {aside.name}. What was remembered begins anew.")
@@ -93,23 +93,23 @@ class ProgressStore:
 
 
 def open_store() -> ProgressStore:
-    """The learner's memory, where this environment keeps one."""
+    """Open the learner's saved progress; in memory only where saving is off."""
     return ProgressStore(place())
 
 
 def place() -> Path | None:
-    """The file, whether it is there or not; None where nothing is kept."""
+    """Path of the file, which may not exist yet; None where saving is off."""
     named = os.environ.get(SETTING, "")
     if named:
         return None if named == OFF else Path(named)
     try:
         return _data_folder() / "attention-course" / "progress.json"
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # no home folder
         return None
 
 
 def _data_folder() -> Path:
-    """Where programs keep a user's data, by the custom of the system. Raises RuntimeError."""
+    """The system's usual folder for a user's data. Raises RuntimeError."""
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     if sys.platform == "darwin":
@@ -118,7 +118,7 @@ def _data_folder() -> Path:
 
 
 def _write(path: Path, lessons: Lessons) -> None:
-    """Whole or not at all, whoever reads meanwhile. Raises OSError."""
+    """Write the file atomically, for concurrent readers. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     plain = {lesson: {name: asdict(known) for name, known in of.items()} for lesson, of in lessons.items()}
     handle, made = tempfile.mkstemp(dir=path.parent, prefix=path.name)
@@ -132,37 +132,37 @@ def _write(path: Path, lessons: Lessons) -> None:
         raise
 
 
-def _parsed(text: bytes) -> Lessons:
-    """Raises ValueError or TypeError for anything that `_write` does not write."""
+def _parse(text: bytes) -> Lessons:
+    """Parse the file. Raises ValueError or TypeError if it is damaged."""
     if len(text) > LARGEST:
         raise ValueError("too large")
     plain = json.loads(text)
     if not isinstance(plain, dict) or not isinstance(plain.get("lessons"), dict):
         raise ValueError("no lessons")
     return {
-        str(lesson): {str(name): _known(**one) for name, one in dict(of).items()}
+        str(lesson): {str(name): _to_progress(**record) for name, record in dict(of).items()}
         for lesson, of in plain["lessons"].items()
     }
 
 
-def _known(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:
+def _to_progress(status: Any, earned: Any, passed: Any, hints: Any, tries: Any) -> ExerciseProgress:
     if status not in STATUSES or not 0 <= float(earned) <= 1000 or not 0 <= int(hints) <= 1000:
         raise ValueError("out of bounds")
-    return ExerciseProgress(status, float(earned), bool(passed), int(hints), [int(one) for one in tries])
+    return ExerciseProgress(status, float(earned), bool(passed), int(hints), [int(number) for number in tries])
 
 
 def bytecode_hash(f: Any) -> int | None:
-    """A number for what the code of a function or class does, whatever its comments and spaces; None: it has none."""
-    parts = list(_parts(f))
+    """Hash what the code of a function or class does; None if it has no code."""
+    parts = list(_code_parts(f))
     return zlib.crc32(repr(parts).encode()) if parts else None
 
 
-def _parts(value: Any) -> Iterator[object]:
+def _code_parts(value: Any) -> Iterator[object]:
     code = getattr(value, "__code__", value)
     if isinstance(code, CodeType):
         yield code.co_code, code.co_names
         for constant in code.co_consts:
-            yield from _parts(constant) if isinstance(constant, CodeType) else [repr(constant)]
+            yield from _code_parts(constant) if isinstance(constant, CodeType) else [repr(constant)]
     elif isinstance(value, type):
-        for one in vars(value).values():
-            yield from _parts(one) if hasattr(one, "__code__") else ()
+        for member in vars(value).values():
+            yield from _code_parts(member) if hasattr(member, "__code__") else ()

@@ -1,4 +1,4 @@
-"""The learner's session in a notebook: the lesson that has begun, its names, and what was checked so far."""
+"""The learner's session in a notebook: lesson, names and checked answers."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .saved_progress import ProgressStore, open_store
 
 @dataclass
 class Session:
-    """What is known of the learner's work in this notebook.
+    """State of the learner's session in this notebook.
 
-    lesson   the one that has begun; None: none has
-    names    where the learner's functions are bound
-    hints    how far each exercise's have been shown
-    endless  answers that never ended
-    prints   exercise -> what was printed in its last check
-    last     exercise -> what was checked last, and the report on it
-    memory   what is known of all exercises, of other sessions too
+    lesson  the current lesson; None: none has begun
+    names   namespace of the learner's functions
+    hints   how many hints have been shown
+    hung    answers that hung
+    prints  exercise -> output of its last check
+    last    exercise -> the answer checked last, and its report
+    store   progress on all exercises, also from other sessions
     """
 
     lesson: str | None = None
@@ -48,13 +48,13 @@ current = Session()
 
 
 def begin(lesson: str) -> None:
-    """Start a lesson, e.g. `begin("02_softmax")`: its examples and hints are loaded, and every exercise that is not
-    written yet gets a placeholder, so that the notebook runs from top to bottom whatever is missing. From here on torch
-    computes on one thread, unless OMP_NUM_THREADS says on how many: a lesson's tensors are small, and on a busy machine
-    threads wait for each other.
+    """Start a lesson, e.g. `begin("02_softmax")`.
 
-    Raises ValueError for a lesson that does not exist, with the names of those that do, and FileNotFoundError where
-    the course was installed without its examples.
+    Loads its examples and hints, and gives every exercise that is not written yet a placeholder, so that the notebook
+    runs from top to bottom. torch then uses one thread, unless OMP_NUM_THREADS is set: a lesson's tensors are small,
+    and on a busy machine threads wait for each other.
+
+    Raises ValueError for an unknown lesson, and FileNotFoundError if the course is installed without its examples.
     """
     if lesson not in catalog.lessons():
         raise ValueError(
@@ -68,16 +68,16 @@ def begin(lesson: str) -> None:
     for name in exercises:
         names.setdefault(name, _placeholder(name))
     restore_course_names()
-    if ipython and first:  # not again, when what was drawn and trained is there, which is not to stay
-        with suppress(ImportError):  # what torch would import in the first check of devices, for most of a second
+    if ipython and first:  # only once: freezing later would keep figures and trained models
+        with suppress(ImportError):  # torch imports it in the first check of devices, which takes most of a second
             import_module("torch._dynamo")
-        gc.freeze()  # what was imported stays: no collection, in the middle of a check, looks through it for 0.2 s
+        gc.freeze()  # imported objects stay: keep collections, 0.2 s each, from scanning them during a check
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
 
 
 def lesson_of(name: str) -> str:
-    """The lesson whose exercise it is. Raises LookupError."""
+    """The lesson of an exercise. Raises LookupError."""
     for lesson in [current.lesson] if current.lesson else catalog.lessons():
         if name in catalog.exercises_and_challenges(lesson):
             return lesson
@@ -86,7 +86,7 @@ def lesson_of(name: str) -> str:
 
 
 def name_of(f: Any) -> str:
-    """The exercise that `f` answers: one whose name is bound to it, which may be any object, else its own name."""
+    """The exercise that `f` answers: a name bound to it, else its own name."""
     try:
         own = f if type(f) is str else str(getattr(f, "__name__", type(f).__name__))
     except Exception:
@@ -97,7 +97,7 @@ def name_of(f: Any) -> str:
 
 
 def exercise_data(name: str) -> dict[str, Any]:
-    """What the catalog has of an exercise of this session's lesson. Raises LookupError."""
+    """The catalog's data of an exercise in this session's lesson. Raises LookupError."""
     return catalog.exercises_and_challenges(lesson_of(name))[name]
 
 

@@ -1,8 +1,8 @@
-"""What comes after an exercise: `solution` shows right answers in several styles, each with what it gains and pays.
+"""`solution`: correct answers in several styles, each with its gains and costs.
 
-They stand in a file of their own, `NN_lesson.solutions` (JSON), which a course publishes or does not: beside the
-notebooks, and in its wheel. No lock keeps it: what is not there cannot be read. What is there is shown once it spoils
-nothing, after an answer that passes, or after all hints and some honest tries.
+They are in a separate file, `NN_lesson.solutions` (JSON), which a course may publish next to its notebooks and in its
+wheel. It is not encrypted: unpublished solutions are simply not there. Published ones open once the answer passes, or
+after all hints and several honest tries.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ TRIES = 3  # different answers that were checked
 
 
 def solution(f: Any) -> None:
-    """Show right answers to the exercise `f` in several styles, each with what it gains and what it pays: once yours
-    passes, or after all hints and three tries that you checked. Never raises."""
+    """Show correct answers to the exercise `f`, each with what it gains and costs.
+
+    They open once your answer passes, or after all hints and three different tries that you checked. Never raises.
+    """
     name = session.name_of(f)
     try:
         lesson = session.lesson_of(name)
@@ -31,13 +33,13 @@ def solution(f: Any) -> None:
         when = f"once your {name} passes, or after all hints and {TRIES} different tries that `check` has seen"
         print(f"The solutions of {name} open {when}. {missing}")
         return
-    shown = [f"**{i}.** {one['comment']}\n\n```python\n{one['code']}\n```" for i, one in enumerate(answers, 1)]
+    shown = [f"**{i}.** {answer['comment']}\n\n```python\n{answer['code']}\n```" for i, answer in enumerate(answers, 1)]
     number = f"{len(shown)} right answers" if len(shown) > 1 else "A right answer"
     display_markdown("\n\n".join([f"**{number} to `{name}`.** The first is the lesson's own.", *shown]))
 
 
 def _published(lesson: str, name: str) -> list[dict[str, str]]:
-    """Raises FileNotFoundError where the solutions are not published, ValueError where their file is damaged."""
+    """Read the solutions. Raises FileNotFoundError, or ValueError for a damaged file."""
     path = catalog.find_file(f"{lesson}{catalog.SOLUTIONS}")
     try:
         answers: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))[name]
@@ -53,7 +55,7 @@ def _published(lesson: str, name: str) -> list[dict[str, str]]:
 
 
 def _still_missing(lesson: str, name: str) -> str:
-    """What is still to be done before solutions are shown, in a sentence; empty where nothing is."""
+    """What the learner still has to do before solutions open; empty if nothing."""
     known, hints = session.current.store.get(lesson, name), len(catalog.exercises_of(lesson)[name]["hints"])
     if known.passed or (known.hints >= hints and len(known.tries) >= TRIES):
         return ""

@@ -1,7 +1,8 @@
-"""One model that grows from lesson 3 to lesson 8: the learner's own parts where they pass, PyTorch's elsewhere.
+"""A model that grows from lesson 3 to lesson 8 out of the learner's own answers.
 
-A lesson adds parts, or puts better ones in the place of earlier ones: `PARTS` says which. Until lesson 8 the model only
-looks: `Growing.maps` are its attention weights over a few letters, with the same numbers in every lesson.
+Parts that do not pass yet are PyTorch's. A lesson adds parts or replaces earlier ones, see `STAGES`. Until lesson 8 the
+model is not trained: `StagedModel.maps` has its attention weights over a few letters, from the same weights in every
+lesson.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz ,."
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the model: the exercise of `lesson` that it is, what it `does`, what is used `otherwise`, and the
-    lesson `until` which the model has it."""
+    """A part of the model: an exercise, what it `does`, and its fallback `otherwise`.
+
+    until  the lesson that replaces it
+    """
 
     lesson: str
     name: str
@@ -47,9 +50,9 @@ STAGES = (
 
 
 class StagedModel:
-    """The model as a lesson leaves it.
+    """The model after a lesson.
 
-    parts  name -> the learner's part, or PyTorch's (`.passes` and `.whose` tell which), in the model's order
+    parts  name -> the learner's part or PyTorch's (see `.passes` and `.whose`), in the model's order
     """
 
     def __init__(self, lesson: str) -> None:
@@ -61,22 +64,22 @@ class StagedModel:
 
     @property
     def whose(self) -> str:
-        """Whose the parts are, in a sentence."""
+        """A sentence on which parts are the learner's."""
         mine = [name for name, part in self.parts.items() if part.passes]
         others = [name for name, part in self.parts.items() if not part.passes]
         if not others:
             return "Every part of it is yours."
-        said = f"Yours: {', '.join(mine)}. " if mine else ""
-        return f"{said}By PyTorch, until yours pass: {', '.join(others)}."
+        prefix = f"Yours: {', '.join(mine)}. " if mine else ""
+        return f"{prefix}By PyTorch, until yours pass: {', '.join(others)}."
 
     @torch.no_grad()
     def maps(self, text: str) -> Tensor:
-        """The attention weights (H, T, T) over T letters of ALPHABET; every letter looks for what is like itself."""
+        """Attention weights (H, T, T) over T letters of ALPHABET."""
         generator = torch.Generator().manual_seed(3)
         table = torch.randn(len(ALPHABET), WIDTH, generator=generator)
         look, *rest = torch.randn(3, WIDTH, WIDTH, generator=generator) / WIDTH**0.5
         ids = torch.tensor([[ALPHABET.index(letter) for letter in text]])
-        look = 0.65 * look  # unscaled scores that stand out, and scaled ones that do not
+        look = 0.65 * look  # unscaled scores are peaked, scaled ones are not
         _, weights = self._attend(self.parts["embed"](ids, table), [look, look, *rest])
         return weights.detach().reshape(-1, len(text), len(text))
 
@@ -94,7 +97,7 @@ class StagedModel:
 
 
 def current_model() -> StagedModel:
-    """The model as the lesson that has begun leaves it. Raises ValueError where no lesson that has parts has begun."""
+    """The model after the current lesson. Raises ValueError before lesson 3."""
     lesson = session.current.lesson or ""
     if lesson[:2] < "03":
         raise ValueError(f"lesson {lesson!r} has no part of the model: it grows from lesson 3 on")
@@ -102,9 +105,9 @@ def current_model() -> StagedModel:
 
 
 class MultiheadAttentionAdapter(nn.Module):
-    """An attention like `RotarySelfAttention`, called as `nn.MultiheadAttention` is: it can take that one's place."""
+    """A `RotarySelfAttention` with the interface of `nn.MultiheadAttention`."""
 
-    batch_first = False  # PyTorch's own block would take a short cut past it
+    batch_first = False  # keeps PyTorch's block from bypassing it on the fast path
 
     def __init__(self, inner: nn.Module) -> None:
         super().__init__()
@@ -112,13 +115,13 @@ class MultiheadAttentionAdapter(nn.Module):
 
     def forward(self, query: Tensor, *_: Any, attn_mask: Tensor | None = None, **__: Any) -> tuple[Tensor, None]:
         """query (B, T, D), attn_mask (T, T), True (or -inf) is blocked -> output (B, T, D), and no weights."""
-        if attn_mask is not None and attn_mask.is_floating_point():  # what PyTorch's own block makes of a mask
+        if attn_mask is not None and attn_mask.is_floating_point():  # PyTorch's block converts masks to floats
             attn_mask = attn_mask < 0
         return self.inner(query, mask=attn_mask)[0], None
 
 
 def with_attention(block: nn.Module, attention: nn.Module) -> nn.Module:
-    """The block with another attention in the place of its `nn.MultiheadAttention`. Raises ValueError: it has none."""
+    """Replace the block's only `nn.MultiheadAttention`. Raises ValueError."""
     found = [name for name, part in block.named_children() if isinstance(part, nn.MultiheadAttention)]
     if len(found) != 1:
         raise ValueError(f"block has {len(found)} parts that are nn.MultiheadAttention; one is replaced")
@@ -127,7 +130,7 @@ def with_attention(block: nn.Module, attention: nn.Module) -> nn.Module:
 
 
 def with_new_attention(model: nn.Module, attention: Callable[[int, int], nn.Module]) -> nn.Module:
-    """The lesson's language model with `attention(width, heads)` in each of its `blocks`, where its numbers lie."""
+    """Put `attention(width, heads)` in every block of the lesson's language model."""
     weight: Tensor = model.get_parameter("tokens.weight")
     for block in model.get_submodule("blocks").children():
         with_attention(block, attention(weight.shape[1], int(vars(model)["n_heads"])).to(weight))
@@ -135,7 +138,7 @@ def with_new_attention(model: nn.Module, attention: Callable[[int, int], nn.Modu
 
 
 def _fill(module: nn.Module, matrices: list[Tensor]) -> None:
-    """Give a module with W_q, W_k, W_v (or W_qkv) and W_o these matrices (D, D), which are used as x @ W."""
+    """Copy the matrices (D, D), used as x @ W, to W_q, W_k, W_v (or W_qkv) and W_o."""
     rows = [matrix.mT for matrix in matrices]
     given = dict(zip(("W_q", "W_k", "W_v", "W_o"), rows, strict=True)) | {"W_qkv": torch.cat(rows[:3])}
     for name, matrix in given.items():

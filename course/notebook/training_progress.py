@@ -1,6 +1,6 @@
-"""A progress bar for a training loop that knows nothing of it: the steps of its optimizer are counted from outside.
+"""A progress bar for training, which counts the optimizer's steps from outside.
 
-Where there is no notebook, one line is printed at the end.
+Outside a notebook, it prints one line at the end.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from ..harness import time_limits
 from ..report import in_notebook
 
-REDRAW = 0.3  # seconds
+REDRAW = 0.3  # seconds between redraws
 
 
 class TrainingProgress:
-    """`with following(model, steps, look, every=100): train(model, ...)` shows how far the training has come.
+    """Show the progress of training a model in this block.
 
-    Every step of an optimizer of the model's parameters counts. `look(done)` is called before the first step, after
-    each `every` steps and at the end; what it returns, if anything, is written beside the bar. It may call the model,
-    and need not restore its mode.
+    `with TrainingProgress(model, steps, look, every=100): train(model, ...)`
+    Counts the steps of every optimizer of the model's parameters. `look(done)` is called before the first step, after
+    each `every` steps and at the end; its result, if any, is shown next to the bar. It may call the model, and need not
+    restore its mode.
     """
 
     def __init__(
@@ -39,17 +40,17 @@ class TrainingProgress:
         self.began = time.monotonic()
         self._look()
         self._draw()
-        self.hook = register_optimizer_step_post_hook(self._stepped)
+        self.hook = register_optimizer_step_post_hook(self._count_step)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.hook.remove()
         if kind is None:
-            self.done = self.done or self.steps  # a loop without an optimizer tells nothing on its way
+            self.done = self.done or self.steps  # without an optimizer, no step was counted
             self._look()
         self._draw(last=True)
 
-    def _stepped(self, optimizer: Optimizer, *_: object) -> None:
+    def _count_step(self, optimizer: Optimizer, *_: object) -> None:
         ours = {id(parameter) for parameter in self.model.parameters()}
         if not any(id(parameter) in ours for group in optimizer.param_groups for parameter in group["params"]):
             return
@@ -67,13 +68,13 @@ class TrainingProgress:
         self.looked_at, mode = self.done, self.model.training
         trainable = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         try:
-            said = self.look(self.done)
-        finally:  # whatever `look` has done to the model, its training goes on
+            result = self.look(self.done)
+        finally:  # training continues whatever `look` has done to the model
             if self.model.training != mode:
                 self.model.train(mode)
             for parameter in trainable:
                 parameter.requires_grad_()
-        self.said = "" if said is None else f", {said}"
+        self.said = "" if result is None else f", {result}"
 
     def _draw(self, last: bool = False) -> None:
         self.drawn = time.monotonic()

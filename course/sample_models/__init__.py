@@ -1,19 +1,19 @@
-"""Small functions and models that exercises take as arguments, chosen by name.
+"""Sample models: functions and models that exercises take as arguments.
 
-`sees_the_future` (lesson 05) and `is_order_blind` (lesson 07) examine a function that maps (T, D) to (T, D).
-`mixture`, `biased_attention` and `turned_attention` make such functions from tensors, so that what one does is data
-and not code; `suspect` gives the eight of lesson 05 by letter. All are made of plain differentiable operations:
-backward and forward mode, `torch.func` and `vmap` work on them; none is random and none keeps anything between calls.
-Where an output does not depend on an input, it does not change by a single bit when that input does.
+`sees_the_future` (lesson 05) and `is_order_blind` (lesson 07) examine a function that maps (T, D) to (T, D). `mixture`,
+`biased_attention` and `turned_attention` make such functions from tensors, so that their behaviour is data; `suspect`
+returns the eight of lesson 05 by letter. All consist of differentiable operations that support backward and forward
+mode, `torch.func` and `vmap`; none is random or keeps state. An output that does not depend on an input does not change
+by a single bit when that input does.
 
 `Projections`, `torch_attention` and `assembled` (lesson 06) are modules whose weights are copied or counted. `Bigram`,
-`Windowed` and `Slope` (lesson 08) are models in that lesson's sense: ids (B, T) to logits (B, T, N), with a
-`block_size`. What they give depends on how they are called, so that a judge who sees what came out needs no record.
-`Reader`, `Writer` and `story` (lesson 12) are an encoder, a decoder and the step of a search.
+`Windowed` and `Slope` (lesson 08) are language models: ids (B, T) to logits (B, T, N), with a `block_size`. Their
+results show how they were called, so that a checker needs no record of it. `Reader`, `Writer` and `story` (lesson 12)
+are an encoder, a decoder and the step of a search.
 
-`GPT` (lesson 11) is the model of `gpt.py`, `layer_norm` and `Scaled` are modules that stand at a model's end.
+`GPT` (lesson 11) is `course.models.gpt.GPT`; `layer_norm` and `Scaled` are modules for a model's end.
 
-None of them answers an exercise: they are what answers are tried on.
+None of them answers an exercise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions that map (T, D) to (T, D), of which some see the future or are blind to order: lessons 05 and 07."""
+"""Functions (T, D) -> (T, D) that see the future or ignore order: lessons 05, 07."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Attention = Callable[[Tensor], Tensor]
 def mixture(
     matrix: Tensor, features: Tensor | None = None, normalised: bool = False, even: Tensor | None = None
 ) -> Attention:
-    """x (T, D) -> matrix @ x, for a matrix (T, T): output i holds input j `matrix[i, j]` times.
+    """x (T, D) -> matrix @ x: output i contains input j `matrix[i, j]` times.
 
-    With `even` (T, T) output i holds the square of input j `even[i, j]` times beside, whatever the sign of that input.
-    `features` (D, D) makes it matrix @ x @ features. With `normalised` each output is brought to mean 0 and variance 1
-    over its D features, as by a layer norm; the sum of its features is then 0 whatever the input is.
+    With `even` (T, T), output i also contains the square of input j `even[i, j]` times. `features` (D, D) makes it
+    matrix @ x @ features. With `normalised`, each output is scaled to mean 0 and variance 1 over its D features, as in
+    a layer norm; the sum of its features is then 0 for every input.
     """
 
     def mix(x: Tensor) -> Tensor:
@@ -37,10 +37,10 @@ def biased_attention(
     positions: Tensor | None = None,
     normalised: bool = False,
 ) -> Attention:
-    """Self-attention on x (T, D) without projections, with `bias` (T, T) added to its scaled scores.
+    """Self-attention on x (T, D) without projections, with `bias` (T, T) for scores.
 
-    `gate` (T, T) multiplies the weights after the softmax; `positions` (T, D) is added to x beforehand. A shorter x
-    gets the first rows and columns of all three. A row of `bias` must hold at least one finite number.
+    `gate` (T, T) multiplies the weights after the softmax; `positions` (T, D) is first added to x. A shorter x uses the
+    first rows and columns of all three. Each row of `bias` needs at least one finite entry.
     """
 
     def attend(x: Tensor) -> Tensor:
@@ -56,9 +56,9 @@ def biased_attention(
 
 
 def turned_attention(turns: Tensor) -> Attention:
-    """Self-attention on x (T, D) whose query and key number t are both multiplied by the matrix turns[t], (D, D).
+    """Self-attention on x (T, D), queries and keys t multiplied by turns[t], (D, D).
 
-    `turns` is (T, D, D); the values are x as it is. A shorter x gets the first matrices.
+    `turns` is (T, D, D); the values are x itself. A shorter x uses the first matrices.
     """
 
     def attend(x: Tensor) -> Tensor:
@@ -69,9 +69,9 @@ def turned_attention(turns: Tensor) -> Attention:
 
 
 def suspect(letter: str) -> Attention:
-    """One of the attention functions of lesson 05; see `SUSPECTS` for what each one does.
+    """One of the attention functions of lesson 05, see `SUSPECTS`.
 
-    Raises ValueError for a letter that names none.
+    Raises ValueError for an unknown letter.
     """
     if letter not in SUSPECTS:
         raise ValueError(f"letter is {letter!r}; the suspects are {', '.join(SUSPECTS)}")
@@ -91,26 +91,26 @@ def _finish(outputs: Tensor, normalised: bool) -> Tensor:
 
 
 def _reach(queries: int, keys: int, ahead: int, outside: float = -torch.inf) -> Tensor:
-    """A bias (queries, keys): 0 for keys up to `ahead` places after the query's own row, `outside` beyond them."""
+    """A bias (queries, keys): 0 up to `ahead` keys past the query, else `outside`."""
     distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
     return torch.zeros(queries, keys).masked_fill(distance > ahead, outside)
 
 
 def _next_key_is_open(x: Tensor) -> Tensor:
-    """A causal mask whose diagonal lies one place too far to the right."""
+    """A causal mask whose diagonal is one position too far to the right."""
     return biased_attention(_reach(len(x), len(x), 1))(x)
 
 
 def _inverted(x: Tensor) -> Tensor:
-    """A causal mask handed over with the meaning of True turned round: only the future can be seen."""
+    """A causal mask with inverted meaning of True: each query sees only the future."""
     future = torch.ones(len(x), len(x)).triu(1)
     bias = torch.zeros_like(future).masked_fill(future == 0, -torch.inf)
-    bias[-1] = 0.0  # the last token sees nothing; its gate is shut
+    bias[-1] = 0.0  # the last token sees nothing; its gate is 0
     return biased_attention(bias, gate=future)(x)
 
 
 def _softmax_first(x: Tensor) -> Tensor:
-    """The softmax over everything, and the weights on the future set to 0 afterwards."""
+    """A softmax over all keys, with the weights of the future set to 0 afterwards."""
     return biased_attention(torch.zeros(len(x), len(x)), gate=_reach(len(x), len(x), 0).exp())(x)
 
 
@@ -120,25 +120,28 @@ def _timid(x: Tensor) -> Tensor:
 
 
 def _roomy_buffer(x: Tensor) -> Tensor:
-    """Keys in a buffer with two unused places at its end, and a mask that takes the queries for its last rows."""
+    """Keys in a buffer with two unused entries, and a mask with queries at its end."""
     buffer = torch.nn.functional.pad(x, (0, 0, 0, 2))
     return _weights(x, buffer, _reach(len(x), len(buffer), 2)) @ buffer
 
 
 def _reads_the_prompt_at_once(x: Tensor) -> Tensor:
-    """Causal, but the first three positions see one another: a prompt that is read as a whole."""
+    """Causal, but the first three positions see one another, as in prefix attention."""
     bias = _reach(len(x), len(x), 0)
     bias[:3, :3] = 0.0
     return biased_attention(bias)(x)
 
 
 def _honest(x: Tensor) -> Tensor:
-    """Causal attention as it should be."""
+    """Correct causal attention."""
     return biased_attention(_reach(len(x), len(x), 0))(x)
 
 
 def _short_sighted(x: Tensor) -> Tensor:
-    """The upper half of the queries aligned with the first keys: it sees too little, and nothing of the future."""
+    """A causal mask with the upper half of the queries aligned to the first keys.
+
+    It sees too little, and nothing of the future.
+    """
     half = len(x) // 2
     bias = torch.cat([_reach(half, len(x), 0), _reach(len(x) - half, len(x), 0)])
     return biased_attention(bias)(x)

@@ -1,4 +1,4 @@
-"""Models that are trained, measured and written with: lesson 08. Ids (B, T) -> logits (B, T, N)."""
+"""Language models of lesson 08: ids (B, T) -> logits (B, T, N)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from torch import Tensor, nn
 
 
 class Enough(Exception):
-    """A model has been called as often as it may be; see `Slope`."""
+    """A model has reached its number of calls, see `Slope`."""
 
 
 class _Model(nn.Module):
     """A model whose logits show in which state it was called.
 
-    contrary  where that state holds, the logits are multiplied by -1: "flowing", gradients could flow; "training", not
-              all parts are in eval mode; "resting", not all are in training mode; "asleep", all are in eval mode. What
-              an answer makes of a contrary model, beside what it makes of a plain one, tells how it called it, and
-              nothing that is noted here needs to be believed.
-    calls     for every call how many tokens were shown, the mode (True in training, False in eval mode, None where
-              not all parts are in the same) and whether gradients could flow: for a learner's own eyes
+    contrary  state in which the logits are negated: "flowing", gradients could flow; "training", not all parts are in
+              eval
+              mode; "resting", not all are in training mode; "asleep", all are in eval mode. The results of a contrary
+              and a
+              plain model together show how the answer called it, without trusting `calls`.
+    calls     for every call: number of tokens, mode (True training, False eval, None mixed) and whether gradients could
+              flow; for the learner to look at
 
     Raises ValueError for more tokens than `block_size`.
     """
@@ -45,7 +46,7 @@ class _Model(nn.Module):
 
 
 class Bigram(_Model):
-    """The next token by the last one only: logits are the rows of `table.weight` (N, N)."""
+    """Predicts by the last token only: logits are the rows of `table.weight` (N, N)."""
 
     def __init__(self, n_tokens: int, block_size: int, contrary: str = "") -> None:
         super().__init__(block_size, contrary)
@@ -57,10 +58,10 @@ class Bigram(_Model):
 
 
 class Windowed(_Model):
-    """The next token by all tokens shown so far, each place with a weight of its own in a running sum.
+    """Predicts by all tokens so far, in a running sum with a weight for each position.
 
-    Parameters: tokens.weight (N, D), places.weight (block_size, D), out.weight (N, D). Dropout falls on what goes into
-    `out`, in training mode only; `inner.norm`, where `batch_norm` asks for it, keeps running statistics.
+    Parameters: tokens.weight (N, D), places.weight (block_size, D), out.weight (N, D). Dropout applies to the input of
+    `out`, in training mode only; with `batch_norm`, `inner.norm` keeps running statistics.
     """
 
     def __init__(
@@ -86,16 +87,16 @@ class Windowed(_Model):
 
 
 class Slope(_Model):
-    """Two tokens and one weight for each place, all 0 at first.
+    """Two tokens and one weight for each position, initially 0.
 
-    At place t the logit of token 0 is `weight[t] / 10 + crowd * B`, that of token 1 is 0. On a text of nothing but
-    token 0, with `crowd` 0, the gradient of the mean loss of T places is -0.05 / T for each weight, and changes by less
-    than 2.5 % while the weight is below 1. So what an optimizer makes of a constant gradient, its learning rate above
-    all, can be read off the weights; a place that was not trained has not moved; and with a `crowd` the loss tells how
-    many rows a batch has.
+    At position t the logit of token 0 is `weight[t] / 10 + crowd * B`, that of token 1 is 0. On a text of token 0 only,
+    with `crowd` 0, the gradient of the mean loss of T positions is -0.05 / T for each weight, and changes by less than
+    2.5 % while the weight is below 1. The weights then show what an optimizer does with a constant gradient, above all
+    its learning rate; an untrained position does not move; and with `crowd` the loss shows the batch size.
 
-    patience  after so many calls in which gradients could flow it raises Enough, so that the weights can be seen as
-              they are on the way; None: never
+    patience  number of calls in which gradients could flow before it raises Enough, to observe the weights during
+              training;
+              None: no limit
     """
 
     def __init__(self, block_size: int, crowd: float = 0.0) -> None:

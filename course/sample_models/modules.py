@@ -1,4 +1,4 @@
-"""Modules whose weights are copied or counted, and what stands at a model's end: lessons 06 and 11."""
+"""Modules with weights to copy or count, and last layers: lessons 06 and 11."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def torch_attention(width: int, n_heads: int, batch_first: bool = False) -> nn.M
 
 
 class Projections(nn.Module):
-    """Multi-head attention with W_q, W_k, W_v, W_o, registered in the given order; PyTorch does the attending."""
+    """PyTorch's multi-head attention, its W_q, W_k, W_v, W_o registered in `order`."""
 
     def __init__(self, width: int, n_heads: int, order: Sequence[str] = ("W_q", "W_k", "W_v", "W_o")) -> None:
         super().__init__()
@@ -55,13 +55,13 @@ def assembled(
     buffers: Mapping[str, Sequence[int]] | None = None,
     lists: Mapping[str, Sequence[Sequence[int]]] | None = None,
 ) -> nn.Module:
-    """A module from the names and shapes of its parameters; a dot in a name leads into a part.
+    """Build a module from its parameters' names and shapes; dots separate parts.
 
-    frozen   names of those that are not trained
-    tied     name -> the name of the parameter (or the part) that is used there once more
-    buffers  names and shapes of tensors that are no parameters
+    frozen   names of parameters that are not trained
+    tied     name -> the parameter (or part) that is shared there
+    buffers  names and shapes of tensors that are not parameters
     lists    name -> shapes of the parameters in an nn.ParameterList
-    All parameters are 1, so that none can be told from another by its values.
+    All parameters are 1, so that their values do not distinguish them.
     """
     whole = nn.Module()
     for name, shape in parameters.items():
@@ -78,7 +78,7 @@ def assembled(
 
 
 def _part(root: nn.Module, name: str) -> nn.Module:
-    """The module that holds `name`, made with all that lies between where it is missing."""
+    """The module that holds `name`; creates missing modules on its path."""
     for step in name.split(".")[:-1]:
         if step not in root._modules:
             root.add_module(step, nn.Module())
@@ -96,7 +96,7 @@ def layer_norm(width: int, eps: float = 1e-5) -> nn.LayerNorm:
 
 
 class Scaled(nn.Module):
-    """A module that takes the part of a norm and is none: each feature times its own `weight` (width,)."""
+    """Not a norm, but in a norm's place: each feature times its own `weight` (width,)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -11,16 +11,17 @@ Memory = Tensor | tuple[Tensor, Tensor] | dict[str, Tensor]
 
 
 def _open_mean(values: Tensor, mask: Tensor | None) -> Tensor:
-    """(B, S, D), bool (B, S) True where padded -> (B, 1, D): the mean over open positions, 0 where there is none."""
+    """Mean over unmasked positions, 0 if none: (B, S, D), bool (B, S) -> (B, 1, D)."""
     open_ = torch.ones_like(values[..., :1]) if mask is None else (~mask)[..., None].to(values)
     return (values * open_).sum(1, keepdim=True) / open_.sum(1, keepdim=True).clamp(min=1.0)
 
 
 class Reader(nn.Module):
-    """An encoder: int64 (B, S) and a mask (B, S) or None -> a memory (B, S, D), each position with the mean of all.
+    """An encoder whose memory mixes each position with the mean of all.
 
-    With `paired` the memory is a pair of two such tensors, with `named` a dict of them: what an encoder gives is its
-    decoder's business. `calls` holds for every call the number of positions and whether there was a mask.
+    int64 (B, S) and a mask (B, S) or None -> (B, S, D). With `paired` the memory is a pair of two such tensors, with
+    `named` a dict of them: the form of a memory is up to encoder and decoder. `calls` has for every call the number of
+    positions and whether there was a mask.
     """
 
     def __init__(self, n_tokens: int, width: int, paired: bool = False, named: bool = False) -> None:
@@ -39,7 +40,10 @@ class Reader(nn.Module):
 
 
 class Writer(nn.Module):
-    """A decoder: int64 (B, T), a `Reader`'s memory and its mask -> logits (B, T, N), from the tokens up to each."""
+    """A decoder of the tokens up to each position and a `Reader`'s memory.
+
+    int64 (B, T), memory, mask -> logits (B, T, N)
+    """
 
     def __init__(self, n_tokens: int, width: int) -> None:
         super().__init__()
@@ -57,10 +61,10 @@ class Writer(nn.Module):
 
 
 def story(table: Tensor, fade: float = 0.0) -> Callable[[Sequence[int]], Tensor]:
-    """The step of a search: a list of ids -> log-probabilities (N,) of the next one. TypeError for a tensor.
+    """The step of a search: a list of ids -> log-probabilities (N,) of the next token.
 
-    `table` (N, N) holds logits, a row for each token that came before. The last token counts in full, each one before
-    it `fade` times as much as the one after it.
+    `table` (N, N) has logits, a row for each previous token. The last token counts in full, each one before it `fade`
+    times as much as the one after it. Raises TypeError for a tensor.
     """
 
     def step(ids: Sequence[int]) -> Tensor:

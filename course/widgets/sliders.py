@@ -1,8 +1,7 @@
-"""Sliders over a drawing function, above them a strip of pictures that stands without them.
+"""Sliders over a drawing function, and a strip of figures that needs no kernel.
 
-A slider needs a running kernel; a page that was exported, printed, or opened without one shows the strip, and on a
-site's page every picture is drawn beforehand (`stepped`). Only core widgets are used, those that ipywidgets 7.7 and 8
-have in common.
+An exported, printed or kernel-less page shows the strip; on a page of the site, every figure is drawn beforehand
+(`static_sliders`). Only core widgets common to ipywidgets 7.7 and 8 are used.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from .. import figures
 from ..report import display_html, in_notebook
 from .static_sliders import rendering_static_page, static_sliders
 
-# In a strip a picture may shrink to half its size before the strip is broken into two lines.
+# In a strip, a figure may shrink to half its size before the strip wraps
 IN_STRIP = "flex:1 1 calc({width}px / 2);max-width:{width}px"
-# A slider of ipywidgets has no name for a screen reader, and says the place of a value in its list instead of the value
+# ipywidgets gives sliders no accessible name, and reads the index of a value instead of the value
 NAMES = """
 (() => {
   const here = document.currentScript.closest(".jp-OutputArea") || document.body;
@@ -46,14 +45,13 @@ def slider(
     strip: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     **options: Range,
 ) -> None:
-    """Show what `draw` draws: in a strip of pictures first, then for whatever the reader chooses.
+    """Show `draw` as a strip of figures, and for values that the reader chooses.
 
-    Each option is named after an argument of `draw` and is (first, last, step) or a list of values.
-    `draw(**values)` returns a described figure; an error in it is raised here, where it can be seen.
-    `start` is a dict of the sliders' first values, by default each option's own first value.
-    `strip` is a list of such dicts, each filled up from `start`, or {option: list of its values};
-    by default the first option at its first, middle and last value. With one option only, plain
-    values may stand for dicts.
+    Each option is named after an argument of `draw` and is (first, last, step) or a list of values. `draw(**values)`
+    returns a figure with alt text; its errors are shown here. `start` is a dict of the sliders' first values, by
+    default each option's first. `strip` is a list of such dicts, completed from `start`, or {option: list of its
+    values}; by default, the first option's first, middle and last value. With a single option, plain values may replace
+    dicts.
     """
     if not options:
         raise ValueError("options is empty: name at least one argument of draw and its values")
@@ -117,7 +115,7 @@ def _picture(draw: Draw, values: Mapping[str, Any], caption: str = "", style: st
 
 
 def _sliders(draw: Draw, choices: Mapping[str, list[Any]], first: Mapping[str, Any]) -> Any:
-    """A box of one slider for each option and the picture below them."""
+    """A box with one slider per option and the figure below them."""
     import ipywidgets as widgets
 
     handles = {

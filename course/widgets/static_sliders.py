@@ -1,6 +1,6 @@
-"""Sliders that move without a kernel: every picture is drawn beforehand, and a few lines of script show the one chosen.
+"""Sliders that work without a kernel, on figures drawn beforehand.
 
-For pages of a site (`grading site`), which sets `ON_A_PAGE`.
+For pages of the site (`grading site`), which sets `STATIC_PAGE_ENV`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 STATIC_PAGE_ENV = "ATTENTION_COURSE_ON_A_PAGE"
 Choices = Mapping[str, list[Any]]
-MOST = 64  # pictures; each is some 30 kB of the page
+MOST = 64  # figures; each adds about 30 kB to the page
 SCRIPT = """
 (() => {
   const all = document.currentScript.parentElement, screen = all.querySelector("[data-screen]");
@@ -37,18 +37,18 @@ SCRIPT = """
 
 
 def rendering_static_page() -> bool:
-    """Whether what is shown now will be looked at without a kernel."""
+    """Whether output is for a page without a kernel."""
     return bool(os.environ.get(STATIC_PAGE_ENV))
 
 
 def static_sliders(
     choices: Mapping[str, list[Any]], first: Mapping[str, Any], picture: Callable[[dict[str, Any]], str]
 ) -> str:
-    """Sliders over pictures as HTML that needs nothing around it.
+    """Sliders over figures, as self-contained HTML.
 
-    choices  the values of each slider, thinned out where they make too many pictures together
-    first    where the sliders stand at first
-    picture  the HTML of the picture for values
+    choices  the values of each slider, thinned out if they make too many figures
+    first    the initial values
+    picture  returns the HTML of the figure for given values
     """
     choices = _thinned(choices, first)
     frames = [picture(dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
@@ -72,13 +72,13 @@ def _slider(option: str, values: list[Any], at: Any) -> str:
 
 
 def _thinned(choices: Choices, first: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Every other value of the longest option, as often as needed; where the sliders stand at first stays."""
-    made = {option: list(values) for option, values in choices.items()}
-    while _number(made) > MOST:
-        longest = max(made, key=lambda option: len(made[option]))
-        values = made[longest]
-        made[longest] = values[values.index(first[longest]) % 2 :: 2]
-    return made
+    """Drop every other value of the longest option as needed, but keep initial values."""
+    thinned = {option: list(values) for option, values in choices.items()}
+    while _number(thinned) > MOST:
+        longest = max(thinned, key=lambda option: len(thinned[option]))
+        values = thinned[longest]
+        thinned[longest] = values[values.index(first[longest]) % 2 :: 2]
+    return thinned
 
 
 def _number(choices: Choices) -> int:

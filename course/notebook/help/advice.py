@@ -1,10 +1,10 @@
-"""A word of help for each of the errors that everybody who writes torch meets."""
+"""Advice on common errors of torch, by patterns of their messages."""
 
 from __future__ import annotations
 
 import re
 
-# What to look at -> patterns, one of which is in the message. The first that fits is told.
+# Advice -> patterns; the first entry with a match in the message is used
 HELP: dict[str, tuple[str, ...]] = {
     (
         "A matrix product `A @ B` takes A as (..., n, k) and B as (..., k, m): the last size of A is the "
@@ -131,5 +131,5 @@ HELP: dict[str, tuple[str, ...]] = {
 
 
 def help_with(message: str) -> str:
-    """What to look at after an error with this message; empty for one that is not known."""
-    return next((words for words, known in HELP.items() if any(re.search(one, message) for one in known)), "")
+    """Advice on an error with this message; empty for an unknown one."""
+    return next((words for words, known in HELP.items() if any(re.search(pattern, message) for pattern in known)), "")

@@ -1,5 +1,4 @@
-"""Errors that torch and Python raise in a learner's answer: the learner's own lines, what stood in the last of them,
-with shapes, and a word of help for those that everybody meets."""
+"""Explanations of errors in a learner's answer: lines, values with shapes, advice."""
 
 from __future__ import annotations
 
@@ -16,20 +15,21 @@ from ...report import CodeNote
 from .advice import help_with
 
 WHERE = "Where it was raised:"
-LINES = 6  # of the learner's that are shown, the last ones
+LINES = 6  # last lines of the learner's that are shown
 
 
 def explained(error: BaseException) -> CodeNote | None:
-    """The learner's own lines through which an exception passed, what stood in the last one, and a word of help;
-    None for an exception that the learner's code raises on purpose, or that passed through none of it."""
+    """Explain an exception; None if raised on purpose or without the learner's code."""
     passed = [(frame, number) for frame, number in _frames(error.__traceback__) if is_theirs(frame.f_code.co_filename)]
     lines = [
-        f"line {number} of {_called(frame)}: {_text(frame, number)}" for frame, number in passed if _text(frame, number)
+        f"line {number} of {_function_name(frame)}: {_source_line(frame, number)}"
+        for frame, number in passed
+        if _source_line(frame, number)
     ]
-    if not lines or re.match(r"raise\b|assert\b", _text(*passed[-1])):
+    if not lines or re.match(r"raise\b|assert\b", _source_line(*passed[-1])):
         return None
     cut = ["…", *lines[-LINES:]] if len(lines) > LINES else lines
-    found = [f"    {name} is {what}" for name, what in _standing_in(*passed[-1])]
+    found = [f"    {name} is {what}" for name, what in _values_in(*passed[-1])]
     helping = help_with(str(error))
     return CodeNote(helping or WHERE, "\n".join([*cut, *found]))
 
@@ -40,31 +40,31 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
         trace = trace.tb_next
 
 
-def _called(frame: FrameType) -> str:
+def _function_name(frame: FrameType) -> str:
     return frame.f_code.co_qualname.replace("<locals>.", "")
 
 
-def _text(frame: FrameType, number: int) -> str:
+def _source_line(frame: FrameType, number: int) -> str:
     return linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
 
 
-def _standing_in(frame: FrameType, number: int) -> list[tuple[str, str]]:
-    """The tensors and other plain values that a line names, each as it is written there, with its shape."""
-    line = _text(frame, number)
+def _values_in(frame: FrameType, number: int) -> list[tuple[str, str]]:
+    """The tensors and plain values that a line names, with their shapes."""
+    line = _source_line(frame, number)
     try:
         tree = ast.parse(line if not line.endswith(":") else f"{line} pass")
-    except SyntaxError:  # a statement of several lines, or a part of one
+    except SyntaxError:  # one line of a longer statement
         names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_][\w.]*", line))
     else:
         found = [node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute))]
         found.sort(key=lambda node: node.end_col_offset or 0)
         names = dict.fromkeys(ast.unparse(node) for node in found if isinstance(node.ctx, ast.Load))
-    told = ((name, _told(name, frame)) for name in names)
-    return [(name, what) for name, what in told if what]
+    described = ((name, _describe(name, frame)) for name in names)
+    return [(name, what) for name, what in described if what]
 
 
-def _told(name: str, frame: FrameType) -> str:
-    """What a name, or an attribute of one, is where it can be told without running code of the learner's."""
+def _describe(name: str, frame: FrameType) -> str:
+    """Describe a name, or an attribute of one, without running the learner's code."""
     first, *attributes = name.split(".")
     value = frame.f_locals.get(first, frame.f_globals.get(first))
     for attribute in attributes:

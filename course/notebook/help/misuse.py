@@ -1,4 +1,4 @@
-"""What a learner has given to `check`, where it is not the function of an exercise: what happened, and what to do."""
+"""Explanations of arguments of `check` that are not the function of an exercise."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from ..ipython_history import recent_cells
 
-NEAR = 0.75  # of 1, how alike two names must be
+NEAR = 0.75  # required similarity of two names, at most 1
 
 
 def explain_misuse(f: Any, name: str, names: Mapping[str, Any], exercises: Iterable[str]) -> tuple[str, str]:
-    """The exercise that was meant (or `name`) and what is wrong with `f`, in words; no words: nothing is.
+    """Return the exercise that was meant (or `name`), and the problem with `f` or "".
 
     `name` is the exercise that `f` is bound to, or its own name; `names` are the learner's.
     """
@@ -44,13 +44,13 @@ def explain_misuse(f: Any, name: str, names: Mapping[str, Any], exercises: Itera
 
 
 def closest_name(name: str, exercises: Iterable[str]) -> str:
-    """The exercise that is called nearly so; empty where none is."""
-    lower = {one.lower(): one for one in exercises}
+    """The exercise with a similar name; empty if there is none."""
+    lower = {exercise.lower(): exercise for exercise in exercises}
     return lower[found[0]] if (found := get_close_matches(name.lower(), lower, 1, NEAR)) else ""
 
 
 def suggest_rename(exercise: str, names: Mapping[str, Any], exercises: Iterable[str]) -> str:
-    """What to say of a function of the learner's whose name is nearly that of `exercise`; empty: there is none."""
+    """Suggest renaming a function whose name resembles `exercise`; empty: none does."""
     known = set(exercises)
     for name, value in names.items():
         theirs = callable(value) and getattr(value, "__module__", "") == names.get("__name__")

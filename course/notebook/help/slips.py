@@ -1,6 +1,6 @@
-"""Slips that any exercise knows, in words: they stop an answer before a known mistake could show.
+"""Hints on common errors, which stop an answer before a known mistake shows.
 
-Does not cover: mistakes of one exercise (its data hold them), what the words of one error mean line by line.
+Does not cover: mistakes of one exercise (see its check data), explanations of an error's lines (`errors.py`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from ...harness.serialization import Node
 
 
 def common_error_hint(name: str, seen: Sequence[Observation]) -> str:
-    """What outcomes of the answer `name` tell, the most frequent of it, as a sentence for the learner; "": nothing that
-    is known here."""
-    said = [_said(name, one) for one in seen]
-    return max(filter(None, said), key=said.count, default="")
+    """The hint that fits most outcomes of the answer `name`; "": none fits."""
+    hints = [_hint_for(name, observation) for observation in seen]
+    return max(filter(None, hints), key=hints.count, default="")
 
 
-def _said(name: str, seen: Observation) -> str:
+def _hint_for(name: str, seen: Observation) -> str:
     if seen.raised is not None:
-        return _of_error(name, seen.raised["type"], seen.raised["message"])
+        return _hint_for_error(name, seen.raised["type"], seen.raised["message"])
     kinds = {node.fields.get("type", "") for node in _nodes(seen.values.values())}
     if "ndarray" in kinds:
         return (
@@ -32,7 +31,7 @@ def _said(name: str, seen: Observation) -> str:
     return ""
 
 
-def _of_error(name: str, kind: str, message: str) -> str:
+def _hint_for_error(name: str, kind: str, message: str) -> str:
     if "before Module.__init__() call" in message:
         return (
             "`__init__` has to begin with `super().__init__()`: it makes the room in which an `nn.Module` keeps its "
