@@ -1,6 +1,7 @@
 """The judge: a confined process that reads and grades one submission.
 
 The coordinator, which has the gradebook, reads nothing that a student wrote.
+
     coordinator ── submission, grader ──▶ judge (one per submission) ── cells, test cases ──▶ kernel (confined)
      gradebook, ◀── bounded messages: ───  reads, repairs, grades,   ◀── outputs, tensors ──   student's code
      roster         notebook, verdicts     sanitizes
