@@ -1,7 +1,7 @@
 """The file of a submission, found by name and path without opening it.
 
-With this, the coordinator, which has the gradebook, finds the file that a judge is to open, or the reason why none can
-be opened, and makes the notebook that gives the reason. A judge reads the file (`reading`).
+With this, the coordinator, which has the gradebook, finds the file for a judge to open, or the reason why none can be
+opened, and makes the notebook that gives the reason. A judge reads the file (`reading`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A grade cell's verdict, as an autograded notebook holds it.
 
-It is the report, and one finite plain float, which is all that nbgrader reads. What looks like a
-verdict in a student's own cell is none (`is_autograded`).
+It is the report, and one finite plain float, which is all that nbgrader reads. What looks like a verdict in a
+student's own cell is none (`is_autograded`).
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def reclaim_proc() -> None:
 
 
 def spare_user() -> int | None:
-    """A user number that nobody has, for root to become; None if there is none.
+    """An unused user number for root to become; None if there is none.
 
     In a container, root may have only a few numbers, or just its own.
     """

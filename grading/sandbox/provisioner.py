@@ -70,23 +70,23 @@ class SandboxProvisioner(KernelProvisionerBase):
     @property
     def exit_reason(self) -> str | None:
         """Why the kernel has ended, in words; None while it runs or before its start."""
-        ended = self._ended
+        ended = self._exit_report
         return None if ended is None else str(ended["reason"])
 
     @property
     def lost(self) -> bool:
         """Whether the kernel has ended with its sandbox, through no fault of its own."""
-        ended = self._ended
+        ended = self._exit_report
         return ended is not None and bool(ended.get("lost"))
 
     @property
     def cpu_seconds(self) -> float | None:
         """CPU time that the kernel used in all; None while it runs."""
-        ended = self._ended
+        ended = self._exit_report
         return None if ended is None or "cpu_seconds" not in ended else float(ended["cpu_seconds"])
 
     @property
-    def _ended(self) -> dict[str, Any] | None:
+    def _exit_report(self) -> dict[str, Any] | None:
         """The fork server's report on the kernel's end; None before that."""
         return None if self._kernel is None or self._kernel.poll() is None else self._kernel.exit
 

@@ -27,7 +27,7 @@ class Forked:
             return
         if not select.select([self._handle], [], [], timeout)[0]:
             raise subprocess.TimeoutExpired(["forked"], timeout or 0)
-        with suppress(ChildProcessError):  # whoever forked it waits for it
+        with suppress(ChildProcessError):  # the process that forked it waits for it
             os.waitpid(self.pid, 0)
         os.close(self._handle)
         self._handle = -1

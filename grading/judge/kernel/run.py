@@ -95,7 +95,7 @@ class NotebookRun:
         return max(verdict, again, key=lambda candidate: (candidate.earned, candidate.status != "not started"))
 
     def _ask_whole(self, programs: Programs) -> Answers:
-        """Run all at once, which is fast; on failure one by one, so each loss is single."""
+        """Run all at once, which is fast; one by one after a failure, to isolate it."""
         try:
             self._revive()
             yield from self._ask(programs)
@@ -190,7 +190,7 @@ class NotebookRun:
 
 
 def _no_answer_if_aborted(observation: Observation) -> Observation | NoAnswer:
-    """Turn a call that exited or ran out of memory into no answer."""
+    """Turn a call that exited or ran out of memory into NoAnswer."""
     if observation.raised and (
         observation.raised["type"] == "MemoryError" or NO_MEMORY in observation.raised["message"]
     ):

@@ -38,7 +38,7 @@ PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
 GRACE = 2.0  # seconds that an interrupted call has to return
 END_TOLD = 1.0  # seconds to wait for the end of a kernel whose connection is gone
 LOOK_EVERY = 0.2  # seconds between two looks at the kernel's process
-PATIENCE = 10.0  # times its limit in wall-clock time after which a kernel counts as starved
+PATIENCE = 10.0  # multiple of its limit in wall-clock time until a kernel counts as starved
 
 
 class Message(NamedTuple):
@@ -181,7 +181,7 @@ class Session:
             if self._await(self._send("kernel_info_request", {}), 0.25, None) is not None:
                 break
             if not self.alive:
-                self._not_started()
+                self._raise_not_started()
         message = self._request(code=PREPARE, silent=True, store_history=False)
         if self._await(message, max(1.0, begun + self.limits.start - self.spent), None) is None:
             raise RuntimeError("the kernel did not get ready")
@@ -200,7 +200,7 @@ class Session:
                 while self._channels:
                     self._channels.pop().close()
                 if not self.alive or watch.look() > self.limits.start:
-                    self._not_started()
+                    self._raise_not_started()
                 time.sleep(0.02)
         self.spent += watch.seconds
 
@@ -286,7 +286,7 @@ class Session:
             self._give_up("sent messages that cannot be read")
         return None
 
-    def _not_started(self) -> NoReturn:
+    def _raise_not_started(self) -> NoReturn:
         why = f"the kernel did not start: {self._why_gone()}"
         raise SandboxLost(why) if getattr(self.provisioner, "lost", False) else RuntimeError(why)
 
