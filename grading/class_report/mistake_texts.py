@@ -27,8 +27,8 @@ class MistakeTexts:
         known = self._exercises(lesson).get(exercise)
         if known is None:
             return []
-        wrong = (one for mistake in known.mistakes for one in mistake.each)
-        return [one.code for one in (*known.alternatives, *known.bases, *wrong)]
+        wrong = (one for mistake in known.mistakes for one in mistake.all_forms)
+        return [one.code for one in (*known.alternatives, *known.reference_answers, *wrong)]
 
     def _load(self, lesson: str) -> dict[str, Exercise]:
         from ..exercises.lesson import load_lesson  # it brings torch

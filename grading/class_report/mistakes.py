@@ -58,6 +58,29 @@ def _named(key: tuple[str, str, str], those: list[Answer]) -> Named:
     return Named(*key, see, len(sure), len(those) - len(sure), _shortest(alone))
 
 
+@dataclass(frozen=True)
+class Idea:
+    """Known mistakes of one family: `count` answers of `students` students had one, in these exercises."""
+
+    family: str
+    students: int
+    count: int
+    exercises: tuple[str, ...]
+
+
+def by_family(answers: Iterable[Answer]) -> list[Idea]:
+    """Every family of mistakes that were made for sure, the one of most students first."""
+    made: dict[str, list[Answer]] = defaultdict(list)
+    for a in answers:
+        for family in {a.verdict.family, a.verdict.also_family} - {""} if a.verdict.sure else ():
+            made[family].append(a)
+    found = [
+        Idea(family, len({a.student for a in those}), len(those), tuple(dict.fromkeys(a.exercise for a in those)))
+        for family, those in made.items()
+    ]
+    return sorted(found, key=lambda one: (-one.students, -one.count, one.family))
+
+
 def unnamed(answers: Iterable[Answer]) -> list[Unnamed]:
     """Groups of answers that lose points alike and have no name: candidates for one. The largest first."""
     alike: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[Answer]] = defaultdict(list)

@@ -173,7 +173,7 @@ def _replace(source: Path, target: Path) -> None:
 
 def _hold_cells(root: Path, trial: Path, names: list[str]) -> None:
     """Raise StepFailed where the new version has other exercises than what is handed in."""
-    from ..authoring.build import read_lesson  # it brings torch
+    from ..authoring.lesson_text import read_lesson  # it brings torch
 
     directory = CourseDirectory(config=configuration(root))
     refused = []

@@ -20,7 +20,6 @@ from traitlets.config import Config
 from ..course_dir.paths import list_lessons
 from ..course_dir.seeds import find_seed
 from ..errors import NotHandedIn, SubmissionNotGraded
-from ..gradebook.grade_inputs import differences
 from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
@@ -101,8 +100,7 @@ def _of_lesson(
         except SubmissionNotGraded as error:
             yield Regraded(lesson, one.student, failed=str(error))
         else:
-            changed = differences(dict(one.made_of), standing.made_of(one.student))
-            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), changed)
+            yield Regraded(lesson, one.student, list(otherwise(one.verdicts, found)), standing.differences(one))
 
 
 def _seed_of(one: StoredGrade) -> str:

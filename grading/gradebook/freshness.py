@@ -18,7 +18,7 @@ from grading.judge.client import Job
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import accommodations
-from .grade_inputs import differences, digest_of_file, made_of, of_lesson
+from .grade_inputs import bytes_of_graders, differences, digest_of_file, made_of, of_lesson
 from .store import StoredGrade, stored_grades
 from .view import load_released
 
@@ -57,7 +57,7 @@ class LessonFreshness:
 
     def made_of(self, student: str) -> dict[str, str]:
         """Of what this student's grade would be made now (`content.made_of`)."""
-        return made_of(self._of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
+        return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
     def stale_reasons(self, student: str) -> list[str]:
         """Why this student's submission is to be graded, in words; none where its grade stands."""
@@ -65,7 +65,14 @@ class LessonFreshness:
         if one is None:
             return [NOT_YET]
         missing = digest_of_file(self._file(self.coursedir.autograded_directory, student)) != one.digest
-        return differences(dict(one.made_of), self.made_of(student)) + ([NO_FILE] if missing else [])
+        return self.differences(one) + ([NO_FILE] if missing else [])
+
+    def differences(self, one: StoredGrade) -> list[str]:
+        """What is not as it was when this grade was made, in words."""
+        before = dict(one.made_of)
+        if before.get("graders") == self._bytes_of_graders:  # graded with version 0.1.0, and the same files
+            before["graders"] = self.of_lesson["graders"]
+        return differences(before, self.made_of(one.student))
 
     def job(self) -> Job:
         """What a judge of one submission is to do now."""
@@ -80,7 +87,12 @@ class LessonFreshness:
         return self.job()
 
     @cached_property
-    def _of_lesson(self) -> dict[str, str]:
+    def _bytes_of_graders(self) -> str:
+        return bytes_of_graders(Path(self.graders))
+
+    @cached_property
+    def of_lesson(self) -> dict[str, str]:
+        """What all grades of the lesson are made of now (`grade_inputs.of_lesson`)."""
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from course.harness.check_case import formed, judge
+from course.harness.check_case import check_case, coerced
 from course.harness.compare import Finding, Reference, leaves
 from course.harness.device_check import META
 from course.harness.diagnose import MistakeOutcomes
@@ -22,7 +22,7 @@ from course.harness.program import Observation, Program
 from course.harness.runner import observe
 
 from ..exercises.answer_text import Answer
-from ..exercises.case import Case, in_words, program
+from ..exercises.case import Case, describe, to_program
 from ..exercises.exercise import Exercise, mix
 
 
@@ -39,12 +39,12 @@ class PreparedCase:
     def program(
         self, forbidden: Iterable[str], device: str = "cpu", stand_ins: dict[str, str] | None = None
     ) -> Program:
-        return program(
+        return to_program(
             self.case,
             cotangents=self.cotangents,
             forbidden=list(forbidden),
             stand_ins=stand_ins or {},
-            device=META if self.case.elsewhere else device,
+            device=META if self.case.compare_device_only else device,
             seed=self.seed,
         )
 
@@ -73,29 +73,29 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     cotangents = None
     if case.gradients:
         draw = torch.Generator().manual_seed(seed)
-        plain = observe(program(case, dtype=case.exact_dtype, seed=seed), names)
+        plain = observe(to_program(case, dtype=case.exact_dtype, seed=seed), names)
         tensors = [v for value in plain.values.values() for _, v in leaves(value) if isinstance(v, torch.Tensor)]
         cotangents = [torch.randn(t.shape, generator=draw) for t in tensors if t.is_floating_point()]
-    exact = observe(program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
-    native = observe(program(case, cotangents=cotangents, seed=seed), names)
-    wrong = {name: case.inputs[name] for name in case.wrong}
+    exact = observe(to_program(case, dtype=case.exact_dtype, cotangents=cotangents, seed=seed), names)
+    native = observe(to_program(case, cotangents=cotangents, seed=seed), names)
+    invalid = {name: case.inputs[name] for name in case.invalid_arguments}
     reference = Reference(
         _to_float64(exact),
         native,
-        case.undefined,
-        case.tolerance,
-        wrong,
-        case.pure,
-        case.mutates,
-        case.form,
+        case.nonfinite_gradient,
+        case.allowed_error,
+        invalid,
+        case.check_unchanged,
+        case.may_change,
+        case.check_types,
         _magnitude(case),
-        case.holds,
-        case.accepts,
-        case.elsewhere,
-        exercise.parts,
+        case.checker,
+        case.must_not_raise,
+        case.compare_device_only,
+        exercise.result_names,
     )
-    if (exact.raised is not None) != bool(case.wrong) and case.holds is None:
-        raise RuntimeError(f"the oracle of {exercise.name} on {in_words(case)}: raised {exact.raised}")
+    if (exact.raised is not None) != bool(case.invalid_arguments) and case.checker is None:
+        raise RuntimeError(f"the oracle of {exercise.name} on {describe(case)}: raised {exact.raised}")
     return PreparedCase(criterion, case, seed, cotangents, reference)
 
 
@@ -103,17 +103,17 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 def mistake_outcomes(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
     """Outcomes of every known mistake on the same cases, by name.
 
-    A family has one entry per value (`Mistake.each`). Forbidden calls are not tracked here. Each seed starts with fresh
-    answer objects.
+    A family has one entry per value (`Mistake.all_forms`). Forbidden calls are not tracked here. Each seed starts
+    with fresh answer objects.
     """
     programs = [p.program(()) for p in prepare(exercise, seed)]
-    answers = [answer for mistake in exercise.mistakes for answer in mistake.each]
+    answers = [answer for mistake in exercise.mistakes for answer in mistake.all_forms]
     return {a.name: outcomes_of(a, programs) for a in answers}
 
 
 def outcomes_of(answer: Answer, programs: list[Program]) -> list[Observation]:
     """Run programs on one answer, one after the other, as in a notebook."""
-    names = {answer.subject: answer.made()}
+    names = {answer.exercise_name: answer.load()}
     return [observe(each, names) for each in programs]
 
 
@@ -135,18 +135,18 @@ def known_mistakes(exercise: Exercise, seed: int) -> list[MistakeOutcomes]:
     return [
         MistakeOutcomes(
             mistake.name,
-            [formed(seen, p.reference) for p, seen in zip(prepared, given[answer.name], strict=True)],
+            [coerced(seen, p.reference) for p, seen in zip(prepared, given[answer.name], strict=True)],
             frozenset(i for i, f in enumerate(missed[answer.name]) if f),
             mistake.when,
         )
         for mistake in exercise.mistakes
-        for answer in mistake.each
+        for answer in mistake.all_forms
     ]
 
 
 def judge_case(prepared: PreparedCase, seen: Observation, device: str = "cpu") -> Finding | None:
-    """Check one observation (see `course.harness.check_case.judge`)."""
-    return judge(seen, prepared.reference, device)
+    """Check one observation (see `course.harness.check_case.check_case`)."""
+    return check_case(seen, prepared.reference, device)
 
 
 def _magnitude(case: Case) -> float:
