@@ -1,8 +1,8 @@
-"""The page that a learner gets back: points, what was found in each exercise, and the notebook itself.
+"""The page that a learner gets back: points, findings and the notebook itself.
 
 One HTML file that needs no server, no internet and no script: figures are in it, equations are MathML, and a content
-security policy forbids the rest. Whatever a student wrote is cleaned (`markup`); reports are made anew from the judge's
-verdicts; hidden tests are taken out. Made in a judge's process, which `nbgrader generate_feedback` asks for it.
+security policy forbids the rest. What a student wrote is sanitized (`sanitize_html`); reports are made again from the
+verdicts; hidden tests are removed. `nbgrader generate_feedback` has a judge make the page.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course.report import MARKS, inline_markdown
 from grading.grader.cell_code import same_code
+from grading.grader.verdict import ExerciseVerdict
+from grading.grader.verdict_report import to_report
 from grading.notebooks.cells import RECORD, check_call, exercise_named, grade_id, visible
 from grading.notebooks.verdict_cell import has_verdict, is_autograded, nbgrader_metadata, verdict_of
-from grading.grader.verdict_report import to_report
-from grading.grader.verdict import ExerciseVerdict
 
 from ..judge.gradebook_view import CellGrade, GradebookView, title_of
 from ..notebooks import sanitize_html
@@ -37,19 +37,19 @@ HEADING = re.compile(r"<(/?)h([1-6])\b")
 SECTION_ID = re.compile(rf' id="({sanitize_html.SECTION}[^"]*)"')
 WIDGET = re.compile(r"\w+\((children|value|description|options|layout)=")
 BY_A_PERSON = ("✎", "graded by a person", "#1a4f8b")
-NO_RESPONSE = "No response."  # nbgrader's comment on an answer that was not touched, which the status says already
+NO_RESPONSE = "No response."  # nbgrader's comment on an unchanged answer, which the status already says
 NOTHING = Markup("")
 MAX_OUTPUT = 20_000  # characters of one text output
 
 
 def warm(about: dict[str, Any]) -> None:
-    """What can be made ready once for many pages."""
+    """Prepare once what many pages need."""
     _rehearse()
 
 
 @lru_cache(maxsize=1)
 def _rehearse() -> None:
-    """Make a page, for what libraries put off to their first use: nine tenths of a judge's time, were each to do it."""
+    """Make a page to trigger lazy set-up, which is nine tenths of a judge's time."""
     code = new_code_cell("x = 1  # a number", outputs=[new_output("stream", text="1")])
     nb = new_notebook(cells=[new_markdown_cell("# A lesson\n\nWith $x_1$ and <b>bold</b>."), code])
     request = {"ids": {"notebook": ""}, "known": asdict(GradebookView(student=""))}
@@ -58,13 +58,13 @@ def _rehearse() -> None:
 
 
 def prepare(request: dict[str, Any], place: Path) -> None:
-    """Nothing that it takes more rights for."""
+    """Do nothing: a page takes no further rights."""
 
 
 def run(request: dict[str, Any], data: bytes, about: None) -> Iterator[dict[str, Any]]:
-    """The page of the graded notebook in a file's bytes: as one message, {"page": text}.
+    """Make the page of a graded notebook; yields one message, {"page": text}.
 
-    request  `ids`: nbgrader's names of assignment, notebook and student; `known`: what the gradebook knows, as JSON
+    request  `ids`: nbgrader's names of assignment, notebook and student; `known`: the gradebook's data, as JSON
     """
     nb = nbformat.reads(data.decode(), as_version=4)
     for cell in nb.cells:
@@ -94,7 +94,7 @@ class ExercisePage:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as the page shows it. kind: "text", "code", "answer" (with `name`), "exercise"."""
+    """A cell on the page. kind: "text", "code", "answer" (named), "exercise"."""
 
     kind: str
     html: Markup = NOTHING
@@ -106,7 +106,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class FeedbackPage:
-    """All that the template needs."""
+    """The data of the template."""
 
     title: str
     lesson: str
@@ -129,7 +129,7 @@ class FeedbackPage:
     @classmethod
     def of(cls, nb: NotebookNode, ids: dict[str, Any], known: GradebookView) -> FeedbackPage:
         record = nb.metadata.get(RECORD, {})
-        shown = [cell for cell in nb.cells if not _left_out(cell, known)]
+        shown = [cell for cell in nb.cells if not _is_omitted(cell, known)]
         cells = [_cell(cell, known) for cell in shown]
         exercises = [cell.exercise for cell in cells if cell.exercise is not None]
         return cls(
@@ -153,9 +153,8 @@ class FeedbackPage:
         )
 
 
-def _left_out(cell: NotebookNode, known: GradebookView) -> bool:
-    """The notice of a file that was not read, which the page says itself; and what is the lesson's own
-    and not the learner's."""
+def _is_omitted(cell: NotebookNode, known: GradebookView) -> bool:
+    """Whether to omit a cell: an unreadable file's notice, or the lesson's own text."""
     marks = nbgrader_metadata(cell)
     if marks.get("grade") or marks.get("solution") or marks.get("task"):
         return False
@@ -167,8 +166,8 @@ def _cell(cell: NotebookNode, known: GradebookView) -> Cell:
     comment = _comment(known, name)
     marks = nbgrader_metadata(cell)
     if marks.get("grade") or marks.get("task"):
-        own = marks.get("solution") or marks.get("task")  # an answer that a person grades stands in it
-        shown = _body(cell) if own else _beyond_the_check(cell, name)
+        own = marks.get("solution") or marks.get("task")  # it holds an answer that a person grades
+        shown = _body(cell) if own else _extra_check_code(cell, name)
         return Cell("exercise", shown, name=name, exercise=_exercise(cell, name, known), comment=comment)
     kind = "answer" if marks.get("solution") else "text" if cell.cell_type == "markdown" else "code"
     return Cell(kind, _body(cell), tuple(_outputs(cell)), name, comment=comment)
@@ -184,11 +183,13 @@ def _body(cell: NotebookNode) -> Markup:
         return NOTHING
     if cell.cell_type == "markdown":
         return sanitize_html.from_markdown(cell.source, cell.get("attachments"), deeper=1)
-    return sanitize_html.code(cell.source) if cell.cell_type == "code" else Markup("<code>{}</code>").format(cell.source)
+    return (
+        sanitize_html.code(cell.source) if cell.cell_type == "code" else Markup("<code>{}</code>").format(cell.source)
+    )
 
 
-def _beyond_the_check(cell: NotebookNode, name: str) -> Markup:
-    """What a grade cell holds for the learner's eyes, other than the call of `check` that every one has."""
+def _extra_check_code(cell: NotebookNode, name: str) -> Markup:
+    """What a grade cell shows to learners besides the call of `check`."""
     source = visible(cell.source).strip()
     return sanitize_html.code(source) if source and not same_code(source, check_call(exercise_named(name))) else NOTHING
 
@@ -223,12 +224,12 @@ def _exercise(cell: NotebookNode, name: str, known: GradebookView) -> ExercisePa
 
 
 def _verdict(cell: NotebookNode) -> ExerciseVerdict | None:
-    """The judge's; only a judged cell's outputs are the grader's own."""
+    """The verdict in a graded cell; only there are the outputs the grader's own."""
     if not is_autograded(cell) or not has_verdict(cell):
         return None
     try:
         verdict = verdict_of(cell)
-    except (TypeError, ValueError):  # of another version of the course: the points still stand in the gradebook
+    except (TypeError, ValueError):  # from another version of the course: the gradebook still has the points
         return None
     return verdict if verdict.status in MARKS else None
 
@@ -272,10 +273,10 @@ def _text(text: str) -> Markup:
 
 
 def normalise_headings(page: str) -> str:
-    """The page with no heading more than one level below the one before it, and no section's id twice."""
+    """Limit headings to one level below the previous; drop duplicate ids."""
     level, opened, seen = 0, list[int](), set[str]()
 
-    def renumbered(found: re.Match[str]) -> str:
+    def renumber(found: re.Match[str]) -> str:
         nonlocal level
         if found[1]:
             return f"</h{opened.pop() if opened else found[2]}"
@@ -283,17 +284,19 @@ def normalise_headings(page: str) -> str:
         opened.append(level)
         return f"<h{level}"
 
-    def once(found: re.Match[str]) -> str:
+    def drop_duplicate(found: re.Match[str]) -> str:
         new = found[0] not in seen
         seen.add(found[0])
         return found[0] if new else ""
 
-    return SECTION_ID.sub(once, HEADING.sub(renumbered, page))
+    return SECTION_ID.sub(drop_duplicate, HEADING.sub(renumber, page))
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    made.filters["slug"] = sanitize_html.slug
-    made.filters["prose"] = lambda text: Markup(inline_markdown(text))
-    return made
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["slug"] = sanitize_html.slug
+    environment.filters["prose"] = lambda text: Markup(inline_markdown(text))
+    return environment

@@ -1,9 +1,9 @@
-"""Examines one exercise: asks for an observation of every case, compares, diagnoses, and gives a verdict.
+"""Grades one exercise: observes every case, compares, diagnoses, gives a verdict.
 
-The judge never sees the learner's objects: `ask` is all that connects it with a kernel (or, in an instructor's
-notebook, with a function in this process).
+The grader never sees the learner's objects: `ask` is its only connection to a kernel (or, in an instructor's notebook,
+to a function in this process).
 
-Does not cover: what is right (`references.py`).
+Does not cover: the right outcomes (`references`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .source_analysis import NotebookSource
 from .verdict import CriterionVerdict, ExerciseVerdict
 
 MAX_UNANSWERED = 3
-MAX_USED = 20  # names of a call's that are told
+MAX_USED = 20  # names reported per call
 
 
 def grade_exercise(
@@ -42,13 +42,12 @@ def grade_exercise(
     earlier: Iterable[tuple[Exercise, ExerciseVerdict]] = (),
     ignore_forbidden: bool = False,
 ) -> ExerciseVerdict:
-    """The verdict on one exercise.
+    """Grade one exercise.
 
-    source   the submitted notebook's code, for what is not allowed and for what the answer calls
-    earlier  exercises of the same notebook judged before this one: where the answer calls one that was wrong and that
-             comes before it in the lesson, it is judged again with a right one in its place, and the better verdict
-             stands
-    lenient  what is not allowed costs nothing here: oracles and known mistakes may be written with it
+    source   the submitted notebook's code, for forbidden names and for what the answer calls
+    earlier  exercises of the same notebook graded before: if the answer calls a wrong one that comes before it in the
+             lesson, it is graded again with a right one in its place, and the better verdict counts
+    ignore_forbidden  what is forbidden costs nothing: reference answers and known mistakes may use it
     """
     not_allowed = source.not_allowed(exercise.name, exercise.forbidden) if source else []
     outcomes = _run_all_cases(
@@ -66,13 +65,13 @@ def grade_exercise(
 
 
 def known_verdict(exercise: Exercise, mistake: str, seed: int) -> ExerciseVerdict:
-    """The verdict on a known mistake, which the judge has run and compared already, whatever is not allowed."""
+    """The verdict on a known mistake from its outcomes, whatever is forbidden."""
     seen, findings = mistake_outcomes(exercise, seed)[mistake], mistake_findings(exercise, seed)[mistake]
     return _verdict(_Outcomes(exercise, prepare(exercise, seed), seen, findings), seed)
 
 
 def earns_all(exercise: Exercise, names: Mapping[str, Any], seed: int = 0) -> bool:
-    """Whether names of this process answer every case rightly; what is wrong is not told, which is much quicker."""
+    """Whether names of this process pass every case; quick, without findings."""
 
     def right(prepared: PreparedCase) -> bool:
         seen = observe(prepared.program(exercise.forbidden), names)
@@ -83,7 +82,7 @@ def earns_all(exercise: Exercise, names: Mapping[str, Any], seed: int = 0) -> bo
 
 @dataclass
 class _Outcomes:
-    """What was seen of all cases of an exercise, and what was wrong with each. `used`: what is not allowed."""
+    """Observations and findings of all cases. `used`: forbidden names."""
 
     exercise: Exercise
     prepared: list[PreparedCase]
@@ -92,16 +91,16 @@ class _Outcomes:
     used: list[str] = field(default_factory=list)
 
     def failing(self, criterion: int) -> list[int]:
-        """The cases of a criterion, by number, that are wrong."""
+        """Indices of a criterion's failing cases."""
         return [i for i, p in enumerate(self.prepared) if p.criterion == criterion and self.findings[i]]
 
     @property
     def untouched(self) -> bool:
-        return all(not_written(one.raised) for one in self.seen)
+        return all(not_written(observation.raised) for observation in self.seen)
 
     @property
     def earned(self) -> float:
-        """Points, had nothing been explained yet."""
+        """Points before any diagnosis."""
         if self.used and not self.untouched:
             return 0.0
         return sum(c.points for index, c in enumerate(self.exercise.criteria) if not self.failing(index))
@@ -114,34 +113,34 @@ def _run_all_cases(
     device: str,
     stand_ins: dict[str, str],
     not_allowed: list[str],
-    lenient: bool,
+    ignore_forbidden: bool,
 ) -> _Outcomes:
     found = _Outcomes(exercise, prepare(exercise, seed), used=list(not_allowed))
     unanswered = 0
-    asked = programs(exercise, seed, device, not lenient)
+    case_programs = programs(exercise, seed, device, not ignore_forbidden)
     if stand_ins:
-        asked = tuple(replace(one, stand_ins=stand_ins) for one in asked)
-    answers = ask([(program, p.case.seconds) for program, p in zip(asked, found.prepared, strict=True)])
-    for p, program in zip(found.prepared, asked, strict=True):
+        case_programs = tuple(replace(program, stand_ins=stand_ins) for program in case_programs)
+    answers = ask([(program, p.case.seconds) for program, p in zip(case_programs, found.prepared, strict=True)])
+    for p, program in zip(found.prepared, case_programs, strict=True):
         if unanswered >= MAX_UNANSWERED:
-            found.seen.append(Observation(raised=_nothing("not reached")))
+            found.seen.append(Observation(raised=_no_answer("not reached")))
             found.findings.append(Finding("not reached", "not run: too many calls before it brought no answer"))
             continue
-        one = next(answers)
-        if isinstance(one, NoAnswer):
+        observation = next(answers)
+        if isinstance(observation, NoAnswer):
             unanswered += 1
-            found.seen.append(Observation(raised=_nothing(str(one))))
-            found.findings.append(Finding("no answer", str(one)))
+            found.seen.append(Observation(raised=_no_answer(str(observation))))
+            found.findings.append(Finding("no answer", str(observation)))
             continue
-        one = drop_unchanged(one, program)
-        found.used += [name for name in one.used[:MAX_USED] if name not in found.used]
-        found.seen.append(one)
-        found.findings.append(judge_case(p, one, device))
+        observation = drop_unchanged(observation, program)
+        found.used += [name for name in observation.used[:MAX_USED] if name not in found.used]
+        found.seen.append(observation)
+        found.findings.append(judge_case(p, observation, device))
     return found
 
 
 def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
-    exercise, diagnosis = found.exercise, _diagnosed(found, seed)
+    exercise, diagnosis = found.exercise, _diagnose_failures(found, seed)
     criteria = [_criterion(found, index, diagnosis) for index in range(len(exercise.criteria))]
     earned = sum(c.earned for c in criteria)
     verdict = ExerciseVerdict(exercise.name, exercise.points, earned, "partly right", criteria, seed=seed)
@@ -153,7 +152,7 @@ def _verdict(found: _Outcomes, seed: int) -> ExerciseVerdict:
     elif earned == 0:
         verdict.status = "wrong"
     if failing and verdict.status != "not started":
-        _name(exercise, verdict, diagnosis)
+        _add_diagnosis(exercise, verdict, diagnosis)
     if found.used and verdict.status != "not started":
         for criterion in criteria:
             criterion.earned = 0.0
@@ -179,18 +178,18 @@ def _criterion(found: _Outcomes, index: int, diagnosis: Diagnosis) -> CriterionV
     )
 
 
-def _diagnosed(found: _Outcomes, seed: int) -> Diagnosis:
-    """What known mistakes explain; they are looked at only where something was written, and is wrong."""
+def _diagnose_failures(found: _Outcomes, seed: int) -> Diagnosis:
+    """Diagnose failing cases by known mistakes, if anything was written."""
     if found.untouched or not any(found.findings):
         return Diagnosis()
     criteria = range(len(found.exercise.criteria))
     groups = [[i for i, p in enumerate(found.prepared) if p.criterion == c] for c in criteria]
-    seen = [coerced(one, p.reference) for one, p in zip(found.seen, found.prepared, strict=True)]
+    seen = [coerced(observation, p.reference) for observation, p in zip(found.seen, found.prepared, strict=True)]
     return diagnose(seen, found.findings, groups, known_mistakes(found.exercise, seed))
 
 
-def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:
-    """Say in the verdict what was diagnosed, and where in the lesson to look."""
+def _add_diagnosis(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) -> None:
+    """Add the diagnosis to the verdict, and where in the lesson to look."""
     mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
     named = [mistakes[name] for name in diagnosis.names]
     verdict.mistake, verdict.also = ([m.name for m in named] + ["", ""])[:2]
@@ -201,5 +200,5 @@ def _name(exercise: Exercise, verdict: ExerciseVerdict, diagnosis: Diagnosis) ->
     verdict.see = verdict.see or exercise.see
 
 
-def _nothing(why: str) -> dict[str, object]:
+def _no_answer(why: str) -> dict[str, object]:
     return {"type": "NoAnswer", "bases": ["NoAnswer"], "message": why, "line": ""}

@@ -1,4 +1,4 @@
-"""The hidden verdict in the instructor's own process, for a source notebook that is run by hand.
+"""Grading in an instructor's own process, for a source notebook run by hand.
 
 Nothing is isolated here, and the report says so; grades come from `nbgrader autograde`.
 """
@@ -31,9 +31,9 @@ Given = TypeVar("Given")
 
 
 def find_exercise(name: str, tests: Path | None = None) -> tuple[Lesson, Exercise]:
-    """The exercise of this name in `tests`, which is the course's grader_tests by default.
+    """Find an exercise in `tests`, by default the course's grader_tests.
 
-    Raises LookupError where no lesson has it, NoCourseError where the working directory lies in no course.
+    Raises LookupError if no lesson has it, NoCourseError if the working directory is in no course.
     """
     tests = tests or course_root() / "grader_tests"
     for path in sorted(tests.glob("[0-9]*/")):
@@ -53,9 +53,10 @@ def grade_in_process(
     earlier: list[tuple[Exercise, ExerciseVerdict]] | None = None,
     lenient: bool = False,
 ) -> ExerciseVerdict:
-    """Judge names of this process; `cells` is their source, where it is known. See `examine` for the rest.
+    """Grade names of this process; `cells` is their source, if known.
 
-    What is asked and answered goes over the wire all the same: what cannot pass there is no answer here either.
+    For the rest see `grade_exercise`. Calls and replies are encoded all the same: what a kernel could not send is no
+    answer here.
     """
 
     def ask(programs: list[tuple[Program, float]]) -> Answers:
@@ -63,29 +64,29 @@ def grade_in_process(
             lambda calls: handle_request(codec.request(calls), names), [program for program, _ in programs]
         )
 
-    known = NotebookSource(cells, lesson.exercises if lesson else ()) if cells is not None else None
-    return grade_exercise(exercise, ask, seed=seed, source=known, earlier=earlier or (), ignore_forbidden=lenient)
+    source = NotebookSource(cells, lesson.exercises if lesson else ()) if cells is not None else None
+    return grade_exercise(exercise, ask, seed=seed, source=source, earlier=earlier or (), ignore_forbidden=lenient)
 
 
 def over_the_wire(reply: Callable[[list[Given]], str], given: list[Given]) -> Answers:
-    """What is read of a reply to all that is given at once; where nothing can be, of one to each by itself."""
+    """Decode one reply to all that is given; if that fails, one reply to each."""
     try:
         yield from codec.decode_reply(repr(reply(given)), len(given))
     except (PackingError, MalformedReply):
-        for one in given:
+        for item in given:
             try:
-                yield from codec.decode_reply(repr(reply([one])), 1)
+                yield from codec.decode_reply(repr(reply([item])), 1)
             except MalformedReply:
                 yield NoAnswer("the kernel gave no readable answer")
 
 
 def grade(f: Any, tests: Path | None = None) -> Points:
-    """Judge the function or class `f` by the hidden cases and show the report; its value prints as the points."""
+    """Grade `f` on the hidden cases and show the report; returns the points."""
     lesson, exercise = find_exercise(f.__name__, tests)
     names = dict(vars(sys.modules[f.__module__])) | {f.__name__: f}
     cells = names.get("In") or [inspect.getsource(f)]
     verdict = grade_in_process(exercise, names, cells=cells, lesson=lesson)
-    shown: Report = to_report(verdict)
-    shown.footnote = "Hidden verdict, made in this process without a sandbox."
-    display(shown)
+    report: Report = to_report(verdict)
+    report.footnote = "Hidden verdict, made in this process without a sandbox."
+    display(report)
     return Points(verdict.earned, exercise.points)

@@ -1,8 +1,8 @@
-"""What an exercise's cases are judged against: the oracle's outcomes, and those of every known mistake.
+"""References of an exercise's cases, and outcomes of its known mistakes.
 
-All is computed in the grader's own process, once for an exercise and a seed.
+They are computed in the grader's own process, once per exercise and seed.
 
-Does not cover: what a learner's answer gives, and what that is worth (`examine.py`).
+Does not cover: grading a learner's answer (`grade_exercise`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..exercises.exercise import Exercise, mix
 
 @dataclass(eq=False)
 class PreparedCase:
-    """A bound case with what the judge knows about it."""
+    """A bound case with what the grader knows about it."""
 
     criterion: int
     case: Case
@@ -51,7 +51,7 @@ class PreparedCase:
 
 @lru_cache(maxsize=256)
 def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
-    """All cases of an exercise with their references, computed once in a process."""
+    """All cases of an exercise with their references, cached in this process."""
     found = []
     for index, (criterion, cases) in enumerate(exercise.cases(seed)):
         for number, case in enumerate(cases):
@@ -61,9 +61,9 @@ def prepare(exercise: Exercise, seed: int) -> list[PreparedCase]:
 
 @lru_cache(maxsize=256)
 def programs(exercise: Exercise, seed: int, device: str = "cpu", watched: bool = True) -> tuple[Program, ...]:
-    """What an answer is asked, case by case: the same objects each time, so that they are packed once in a process.
+    """The programs for an answer, case by case, cached so that they are packed once.
 
-    watched: for what is not allowed
+    watched: whether forbidden calls are tracked
     """
     return tuple(p.program(exercise.forbidden if watched else (), device) for p in prepare(exercise, seed))
 
@@ -80,7 +80,7 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
     native = observe(to_program(case, cotangents=cotangents, seed=seed), names)
     invalid = {name: case.inputs[name] for name in case.invalid_arguments}
     reference = Reference(
-        _wide(exact),
+        _to_float64(exact),
         native,
         case.nonfinite_gradient,
         case.allowed_error,
@@ -101,29 +101,32 @@ def prepare_case(exercise: Exercise, case: Case, criterion: int, seed: int) -> P
 
 @lru_cache(maxsize=256)
 def mistake_outcomes(exercise: Exercise, seed: int) -> dict[str, list[Observation]]:
-    """What every known mistake gives on the same cases, by the names of `Mistake.all_forms`; what is not allowed is not
-    watched for, and nothing is remembered of another seed's."""
+    """Outcomes of every known mistake on the same cases, by name.
+
+    A family has one entry per value (`Mistake.all_forms`). Forbidden calls are not tracked here. Each seed starts
+    with fresh answer objects.
+    """
     programs = [p.program(()) for p in prepare(exercise, seed)]
     answers = [answer for mistake in exercise.mistakes for answer in mistake.all_forms]
     return {a.name: outcomes_of(a, programs) for a in answers}
 
 
 def outcomes_of(answer: Answer, programs: list[Program]) -> list[Observation]:
-    """What an answer gives, one program after the other, as they run in a notebook."""
+    """Run programs on one answer, one after the other, as in a notebook."""
     names = {answer.exercise_name: answer.load()}
-    return [observe(one, names) for one in programs]
+    return [observe(each, names) for each in programs]
 
 
 @lru_cache(maxsize=256)
 def mistake_findings(exercise: Exercise, seed: int) -> dict[str, list[Finding | None]]:
-    """What is wrong with what every known mistake gives, case by case."""
+    """Findings on every known mistake, case by case."""
     prepared = prepare(exercise, seed)
     return {name: list(map(judge_case, prepared, given)) for name, given in mistake_outcomes(exercise, seed).items()}
 
 
 @lru_cache(maxsize=256)
 def known_mistakes(exercise: Exercise, seed: int) -> list[MistakeOutcomes]:
-    """All that is known of the mistakes, for `diagnose`."""
+    """Everything known about the mistakes, for `diagnose`."""
     given, missed, prepared = (
         mistake_outcomes(exercise, seed),
         mistake_findings(exercise, seed),
@@ -132,29 +135,29 @@ def known_mistakes(exercise: Exercise, seed: int) -> list[MistakeOutcomes]:
     return [
         MistakeOutcomes(
             mistake.name,
-            [coerced(seen, p.reference) for p, seen in zip(prepared, given[one.name], strict=True)],
-            frozenset(i for i, f in enumerate(missed[one.name]) if f),
+            [coerced(seen, p.reference) for p, seen in zip(prepared, given[answer.name], strict=True)],
+            frozenset(i for i, f in enumerate(missed[answer.name]) if f),
             mistake.when,
         )
         for mistake in exercise.mistakes
-        for one in mistake.all_forms
+        for answer in mistake.all_forms
     ]
 
 
 def judge_case(prepared: PreparedCase, seen: Observation, device: str = "cpu") -> Finding | None:
-    """What is wrong with one observation (see `course.harness.check_case.judge`)."""
+    """Check one observation (see `course.harness.check_case.check_case`)."""
     return check_case(seen, prepared.reference, device)
 
 
 def _magnitude(case: Case) -> float:
-    """The largest finite magnitude among all floating-point tensors that the case hands in, 0 where there are none."""
+    """The largest finite magnitude in the case's floating-point inputs, or 0."""
     given = [value for _, value in leaves([case.inputs, [[args, kwargs] for *_, args, kwargs in case.steps]])]
     numbers = [v.detach().abs() for v in given if isinstance(v, torch.Tensor) and v.is_floating_point() and v.numel()]
     return max((float(n[n.isfinite()].max()) for n in numbers if n.isfinite().any()), default=0.0)
 
 
-def _wide(seen: Observation) -> Observation:
-    """Floating-point results in float64, whatever the oracle computed in."""
+def _to_float64(seen: Observation) -> Observation:
+    """Convert floating-point results to float64."""
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):

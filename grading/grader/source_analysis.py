@@ -1,9 +1,9 @@
-"""Reads submitted code, without running it: what an answer calls, and whether it names what is not allowed.
+"""Reads submitted code, without running it, for calls and forbidden names.
 
-Only the exercise's own definition is read, with the learner's definitions that it reaches: a scratch cell that
-compares an answer with `torch.softmax` costs nothing. Answers to exercises before it in the lesson are judged by
-themselves and not read; an answer to a later one is a helper like any other, wherever its cell stands. A second guard
-stands around the call itself (`course.harness.forbidden_calls.Watch`); each catches what slips past the other.
+Only the exercise's own definition is read, and the learner's definitions that it reaches: a scratch cell that compares
+an answer with `torch.softmax` costs nothing. Answers to earlier exercises of the lesson are graded separately and not
+read; an answer to a later one is a helper like any other, wherever its cell is. A second guard watches the call itself
+(`course.harness.forbidden_calls`); each catches what the other misses.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from grading.grader.cell_code import MAX_KEPT, parse
 MATMUL = "matmul"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
-MAX_TOLD = 20  # uses of one name's definitions
-MAX_NODES = 100  # of an expression that is told
+MAX_TOLD = 20  # reported uses per name
+MAX_NODES = 100  # of a reported expression
 
 known_names: WeakKeyDictionary[ast.AST, frozenset[str]] = WeakKeyDictionary()
 
 
 class NotebookSource:
-    """The code of a notebook's cells, in order, up to and with the cell under judgement.
+    """The code of a notebook's cells in order, up to and with the graded cell.
 
     exercises  names of the lesson's exercises, in the lesson's order
     """
 
     def __init__(self, cells: Iterable[str], exercises: Iterable[str] = ()) -> None:
         self.exercises = tuple(exercises)
-        self.modules: dict[str, str] = {}  # local name -> dotted path of what was imported
-        # The last definition of each top-level name, and those before it that it builds on, as `f = wrap(f)` does
+        self.modules: dict[str, str] = {}  # local name -> dotted path of the import
+        # Each top-level name's last definition, with earlier ones that it builds on, as `f = wrap(f)` does
         self.definitions: dict[str, list[ast.stmt]] = {}
         left = MAX_KEPT
         for cell in cells:
@@ -44,18 +44,18 @@ class NotebookSource:
                 self.add(parse(cell))
 
     def add(self, tree: ast.AST | None) -> None:
-        """Note the imports and definitions of a block and of the blocks in it, from top to bottom."""
+        """Record the imports and definitions of nested blocks, from top to bottom."""
         todo = [tree] if tree is not None else []
-        while todo:  # blocks of a stranger's may be nested deeper than Python's stack
+        while todo:  # untrusted blocks may be nested deeper than Python's stack
             node = todo.pop()
             if isinstance(node, DEFINITIONS):
-                self.modules.pop(node.name, None)  # a definition of one's own hides an import of that name
+                self.modules.pop(node.name, None)  # a definition hides an import of the same name
                 self._note_imports(node)
                 self._define(node.name, node)
             elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 named = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-                # what is written into a module, as `torch.backends.x = y`, is no part of every answer that uses it
+                # an assignment into a module, as `torch.backends.x = y`, is not part of each answer that uses it
                 for name in {n.id for n in named if isinstance(n.ctx, ast.Store) or n.id not in self.modules}:
                     self._define(name, node)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -83,16 +83,16 @@ class NotebookSource:
         return set().union(*map(free_names, self.definitions[name]))
 
     def reachable(self, name: str) -> set[str]:
-        """Names of top-level definitions that `name` uses, directly or through others; with `name` itself."""
+        """Top-level definitions that `name` uses, directly or indirectly, and itself."""
         return self._reach(name, frozenset())
 
     def earlier_exercises(self, name: str) -> frozenset[str]:
-        """The exercises that come before `name` in the lesson, in whatever order the notebook has them."""
+        """The exercises before `name` in the lesson, in whatever notebook order."""
         place = self.exercises.index(name) if name in self.exercises else len(self.exercises)
         return frozenset(self.exercises[:place])
 
     def not_allowed(self, name: str, patterns: Iterable[str]) -> list[str]:
-        """What the answer to `name` uses of the forbidden, each as it is written; answers before it are not read."""
+        """Forbidden names in the answer to `name`, as written; skips earlier answers."""
         patterns = list(patterns)
         found: list[str] = []
         if patterns:
@@ -119,7 +119,7 @@ class NotebookSource:
                     yield "@"
             elif isinstance(node, ast.Attribute):
                 if any(is_forbidden(part, patterns) for part in self._torch_parts(node)):
-                    yield _spelled(node)
+                    yield _source_text(node)
             elif isinstance(node, ast.Name) and node.id in self.modules:
                 path = self.modules[node.id].split(".")
                 if path[0] == "torch" and any(is_forbidden(part, patterns) for part in path[1:]):
@@ -127,10 +127,10 @@ class NotebookSource:
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) > 1:
                 named = node.args[1]
                 if isinstance(named, ast.Constant) and is_forbidden(str(named.value), patterns):
-                    yield _spelled(node)
+                    yield _source_text(node)
 
     def _torch_parts(self, node: ast.Attribute) -> list[str]:
-        """The parts of a dotted name that may be torch's: none for another library's or the learner's own object."""
+        """Parts of a dotted name that may be torch's; none for other objects."""
         inner: ast.AST = node
         while isinstance(inner, (ast.Attribute, ast.Call, ast.Subscript)):
             if isinstance(inner, ast.Attribute) and inner.attr == "numpy":
@@ -143,17 +143,17 @@ class NotebookSource:
         return [] if root in ("self", "cls") or root in self.definitions else [node.attr]
 
 
-def _spelled(node: ast.AST) -> str:
-    """What the learner wrote, where it is short enough to be told."""
+def _source_text(node: ast.AST) -> str:
+    """The learner's code, if it is short enough to report."""
     if len(list(islice(ast.walk(node), MAX_NODES))) < MAX_NODES:
         return ast.unparse(node)[:80]
     return f"….{node.attr}" if isinstance(node, ast.Attribute) else "getattr(…)"
 
 
 def free_names(definition: ast.AST) -> frozenset[str]:
-    """Names that a statement takes from around it: not its own parameters and variables, whatever they are called.
+    """Names that a statement takes from outside, without its own variables.
 
-    Found once, however often it is asked: a notebook's statements are kept (`cells.parse`).
+    Cached per statement, because the trees of a notebook are kept (`cell_code.parse`).
     """
     if definition not in known_names:
         known_names[definition] = frozenset(_free_names(definition))

@@ -1,6 +1,6 @@
-"""What the judge found, as plain data that survives JSON, pickling and a term's end.
+"""The grader's result, as plain data that can be stored as JSON and pickled.
 
-A verdict tells the learner's error from ours: `internal` is set where the judge itself failed, and such an exercise
+A verdict separates the learner's errors from ours: `internal` is set if the grader itself failed, and such an exercise
 "needs a person"; it is never a zero.
 """
 
@@ -14,7 +14,10 @@ MIME = "application/vnd.attention-course.verdict+json"
 
 @dataclass
 class CriterionVerdict:
-    """status: "right", "wrong", or "not reached" (an earlier call ended the kernel or the exercise's time)."""
+    """Result of a criterion, with the first failing case.
+
+    status: "right", "wrong", or "not reached" (an earlier call ended the kernel or the exercise's time)
+    """
 
     name: str
     points: float
@@ -28,7 +31,10 @@ class CriterionVerdict:
 
 @dataclass
 class ExerciseVerdict:
-    """status: "right", "partly right", "wrong", "not started", "not allowed", "needs a person"."""
+    """Result of an exercise.
+
+    status: "right", "partly right", "wrong", "not started", "not allowed" or "needs a person"
+    """
 
     exercise: str
     points: float
@@ -39,20 +45,20 @@ class ExerciseVerdict:
     family: str = ""  # id of the idea that it shares with mistakes of other exercises
     explanation: str = ""  # what the report says about it
     see: str = ""
-    sure: bool = True  # False: that mistake is said to be one thing that may be wrong
-    also: str = ""  # name of a second known mistake, where two at once explain the answer
+    sure: bool = True  # False: the mistake is only one possible cause
+    also: str = ""  # name of a second known mistake, if two at once explain the answer
     also_see: str = ""
     also_family: str = ""
     not_allowed: list[str] = field(default_factory=list)
     followed_through: list[str] = field(default_factory=list)
     internal: str = ""
     notes: list[str] = field(default_factory=list)
-    seed: int | str = 0  # the number that cases were drawn from, or the name of the course's secret
+    seed: int | str = 0  # the number that cases were drawn from, or the id of the course's secret seed
     sandboxed: bool = True
 
     @property
     def named(self) -> str:
-        """What is named, in short: `mistake`, `mistake?` where it is only likely, or `mistake + also`."""
+        """The mistakes in short: `mistake`, `mistake?` if uncertain, `mistake + also`."""
         return f"{self.mistake} + {self.also}" if self.also else self.mistake + "?" * (not self.sure)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A verdict as a report for the learner: criteria, the first failing case, the named mistake; no expected values."""
+"""A verdict's report: criteria, failing case, mistake, but no expected values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def to_report(verdict: ExerciseVerdict) -> Report:
         notes.append(f"Judged with a right {names} in place of yours, so that one mistake costs once.")
     if verdict.internal:
         notes.append(f"Not judged yet; a person will look at it: {verdict.internal}")
-    shown = Report(
+    report = Report(
         verdict.exercise,
         verdict.status,
         verdict.earned,
@@ -35,5 +35,5 @@ def to_report(verdict: ExerciseVerdict) -> Report:
         notes=notes,
     )
     if not verdict.sandboxed:
-        shown.footnote = "Graded without the sandbox."
-    return shown
+        report.footnote = "Graded without the sandbox."
+    return report

@@ -1,13 +1,15 @@
-"""The judge: a confined process that reads and grades one submission, so that the gradebook's process need not.
+"""The judge: a confined process that reads and grades one submission.
+
+The coordinator, which has the gradebook, reads nothing that a student wrote.
 
     coordinator ── submission, grader ──▶ judge (one per submission) ── cells, test cases ──▶ kernel (confined)
      gradebook, ◀── bounded messages: ───  reads, repairs, grades,   ◀── outputs, tensors ──   student's code
      roster         notebook, verdicts     sanitizes
 
-`client` is the coordinator's side, `server` the warm process from which judges are forked, `confinement` what a judge
-gives up before it reads. `grade_notebook` grades a submission, with the student's kernel run by `kernel`.
+`client` is the coordinator's side, `server` the warm process that judges are forked from, `confinement` what a judge
+gives up before it reads. `grade_notebook` grades a submission, and `kernel` runs the student's kernel.
 
-`grade` is not part of that: it grades one exercise in an instructor's own notebook, which imports it from here.
+`grade` is separate: instructors import it from here to grade one exercise in their own notebook.
 """
 
 from importlib import import_module
@@ -20,6 +22,6 @@ __all__ = ["grade"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # imports torch, which a judge's client does not need
+    if name in __all__:  # it imports torch, which a judge's client does not need
         return getattr(import_module("grading.grader.local"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

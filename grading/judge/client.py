@@ -1,9 +1,9 @@
-"""The coordinator's side: one warm server for this process, and a handle on each judge.
+"""The coordinator's side of judges: one warm server, and a handle on each judge.
 
-The coordinator opens the folder in which a file lies, and no file of a student's: the judge does. The server ends with
-this process, however that ends, since its socket closes then; and its judges and their kernels with it.
+The coordinator opens the folder of a submission, but never the file: the judge does. The server ends with this process,
+however it ends, because its socket closes then; its judges and their kernels end with the server.
 
-Where processes cannot be forked (`IN_PROCESS`) a judge's work is done here instead, step by step, without its limits.
+Where processes cannot be forked (`IN_PROCESS`), this process does the judge's work itself, without limits.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ _START = (
     "from grading.import_blocks import block_slow_imports; block_slow_imports(); "
     "from grading.judge import server; server.main(*begun)"
 )
-#: What judges that are confined find in os.environ
+#: os.environ of confined judges
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
     "TMPDIR": "/tmp",
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
-    "CUDA_VISIBLE_DEVICES": "",  # references are computed on the processor
+    "CUDA_VISIBLE_DEVICES": "",  # references are computed on the CPU
 }
 _MESSAGE = 1 << 16
-_PATIENCE = 60.0  # seconds for the server to be there, and for a judge that is done to end: they take 1 and 0.1
+_PATIENCE = 60.0  # seconds for the server to start and for a finished judge to end, which take 1 and 0.1
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a judge is to do.
+    """What a judge is asked to do.
 
-    task      the module that does it, by its full name
-    root      the course's directory
-    request   what `run` of that module is told
-    about     what `warm` of that module is told
-    confined  whether the judge is; kernels: whether it is to have sandboxed kernels, which takes that it is
-    policy    what it may use; `wall`: seconds by the clock on the wall
+    task      full name of the module that does the work
+    root      course directory
+    request   argument of the module's `prepare` and `run`
+    about     argument of the module's `warm`
+    confined  whether the judge is confined; kernels: whether it may start sandboxed kernels, which requires `confined`
+    policy    limits of the judge; wall: wall-clock limit in seconds
     """
 
     task: str
@@ -81,19 +81,22 @@ class Job:
     wall: float = 600.0
 
     def line(self) -> bytes:
-        """What the server is told of it."""
-        told = {"task": self.task, "about": self.about, "kernels": self.kernels}
-        return json.dumps({**told, "policy": to_dict(self.policy), "wall": self.wall}).encode()
+        """The message that asks the server for this job."""
+        fields = {"task": self.task, "about": self.about, "kernels": self.kernels}
+        return json.dumps({**fields, "policy": to_dict(self.policy), "wall": self.wall}).encode()
 
 
 class JudgeProcess:
-    """One judge at work on one file. Raises Unreadable, SandboxUnavailable, SubmissionNotGraded."""
+    """One judge working on one file.
+
+    Raises Unreadable, SandboxUnavailable or SubmissionNotGraded.
+    """
 
     def __init__(self, work: Job, file: Path, max_bytes: int) -> None:
         self.done, self._confined = False, work.confined
         request = {**work.request, "name": file.name, "max_bytes": max_bytes}
         if IN_PROCESS:
-            self._told = _in_process(work, request, file)
+            self._incoming = _in_process(work, request, file)
             return
         server = server_for(work)
         answers, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -103,20 +106,20 @@ class JudgeProcess:
             server.start(work, [its_line.fileno(), theirs.fileno(), folder])
             theirs.close()
             its_line.close()
-            with suppress(OSError):  # it could not be started: the server says why
+            with suppress(OSError):  # the judge did not start: the server reports why
                 framing.send(answers, request)
         except OSError as error:
             raise SubmissionNotGraded(f"its judge could not be started: {error.strerror}") from error
         finally:
-            for one in (theirs, its_line):
-                one.close()
+            for end in (theirs, its_line):
+                end.close()
             os.close(folder)
         self._answers = answers
-        self._told = self._messages(answers)
+        self._incoming = self._messages(answers)
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """The judge's messages as they come, until it is done. Raises JudgeFailed and SubmissionNotGraded, too."""
-        for message in self._told:
+        """Yield the judge's messages until it is done. Also raises JudgeFailed."""
+        for message in self._incoming:
             if "done" in message:
                 self.done = True
                 return
@@ -139,11 +142,11 @@ class JudgeProcess:
         raise SubmissionNotGraded("its judge ended without a word")
 
     def close(self) -> None:
-        """Let go of the judge, which is ended where it is still there."""
+        """Release the judge, and end it if it still runs."""
         if IN_PROCESS:
-            self._told.close()
+            self._incoming.close()
             return
-        if self.done and not self._confined:  # its kernel and its files do not end with it
+        if self.done and not self._confined:  # let it end its kernel and remove its files, which would outlive it
             select.select([self._line], [], [], _PATIENCE)
         self._line.close()
         self._answers.close()
@@ -153,7 +156,7 @@ class JudgeProcess:
         try:
             while True:
                 ready, _, _ = select.select([answers, self._line], [], [])
-                if answers not in ready:  # it has ended, and all that it said was read
+                if answers not in ready:  # it has ended, and everything it sent was read
                     break
                 message = reader.next()
                 if message is None:
@@ -165,10 +168,10 @@ class JudgeProcess:
             raise JudgeFailed(f"was not understood: {error}") from None
         except OSError as error:
             raise SubmissionNotGraded(f"its judge was lost: {error.strerror}") from error
-        self._say_how_it_ended()
+        self._raise_why_ended()
 
-    def _say_how_it_ended(self) -> None:
-        """Raise what the server says of a judge that ended before it was done."""
+    def _raise_why_ended(self) -> None:
+        """Raise the error that fits the server's report on a judge that ended early."""
         ended = {}
         with suppress(OSError, ValueError):
             ended = json.loads(self._line.recv(_MESSAGE) or b"{}")
@@ -183,11 +186,11 @@ class JudgeProcess:
 
 
 class _Server:
-    """A running server of judges, for one course."""
+    """A running server of judges for one course."""
 
     def __init__(self, work: Job) -> None:
         self.kind = _kind_of(work)
-        self.read: dict[str, int] = dict(_graders_of(work))  # of each file of graders, when it was last changed
+        self.read: dict[str, int] = dict(_graders_of(work))  # modification time of each grader file
         self.directory = tempfile.mkdtemp(prefix="judges-")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment, files, seen = {**os.environ, "OMP_NUM_THREADS": "1"}, None, None
@@ -212,12 +215,12 @@ class _Server:
             )
             theirs.close()
             kernels = files["python_path"] if files and work.kernels else None
-            answer = self._tell({"tree": seen, "directory": self.directory, "kernels": kernels})
+            answer = self._set_up({"tree": seen, "directory": self.directory, "kernels": kernels})
             if "ready" in answer:
-                home = os.path.expanduser("~")  # where Python looks for packages, if they are there
+                home = os.path.expanduser("~")  # Python looks for user packages there
                 own = {**_ENVIRONMENT, "HOME": home} if work.confined else None
-                with suppress(OSError):  # it has ended: whoever wants a judge finds out
-                    self.control.send(json.dumps({"path": _path(), "environment": own, "files": files}).encode())
+                with suppress(OSError):  # it has ended: the next request for a judge reports it
+                    self.control.send(json.dumps({"path": _module_path(), "environment": own, "files": files}).encode())
             else:
                 self.close()
                 log.seek(0)
@@ -227,10 +230,10 @@ class _Server:
                     f"The judges' process did not start: {why}", (answer.get("trace", "") + written).strip()
                 )
 
-    def _tell(self, setup: dict[str, Any]) -> dict[str, Any]:
-        """What it answers, within a time: nothing where it has ended."""
+    def _set_up(self, setup: dict[str, Any]) -> dict[str, Any]:
+        """The server's answer to `setup`; {} if none comes in time."""
         answer: dict[str, Any] = {}
-        with suppress(OSError, ValueError):  # it ended, or does not answer
+        with suppress(OSError, ValueError):
             self.control.settimeout(_PATIENCE)
             self.control.send(json.dumps(setup).encode())
             answer = json.loads(self.control.recv(_MESSAGE) or b"{}")
@@ -242,25 +245,25 @@ class _Server:
         return server_process.is_there(self.control)
 
     def serves(self, work: Job) -> bool:
-        """Whether its judges can do this work, and by the graders as they are now."""
+        """Whether its judges can do this work with the current graders."""
         now = _graders_of(work)
         return self.kind == _kind_of(work) and all(self.read.setdefault(*file) == file[1] for file in now)
 
     def start(self, work: Job, descriptors: list[int]) -> None:
-        """Ask for a judge, or, without descriptors, for what takes time to be made ready. Raises OSError."""
+        """Start a judge; without descriptors, only preload. Raises OSError."""
         socket.send_fds(self.control, [work.line()], descriptors)
 
     def close(self) -> None:
-        """End the server and what it started."""
+        """End the server and everything it started."""
         server_process.end(self.control, self.process, self.directory)
 
 
-_running: list[_Server] = []  # one at most
+_running: list[_Server] = []  # at most one
 _starting, _stopped = Lock(), Event()
 
 
 def server_for(work: Job) -> _Server:
-    """This process's server, started now where there is none for such work. Raises SandboxUnavailable."""
+    """A server for this work. Raises SandboxUnavailable or SubmissionNotGraded."""
     with _starting:
         if _stopped.is_set():
             raise SubmissionNotGraded("grading was stopped")
@@ -274,14 +277,17 @@ def server_for(work: Job) -> _Server:
 
 
 def make_ready(work: Job) -> None:
-    """Have a server start on what takes time, while the coordinator does other things."""
+    """Have a server preload what the work needs, in the background."""
     if not IN_PROCESS:
-        with suppress(OSError, SandboxUnavailable, SubmissionNotGraded):  # whoever wants a judge finds out
+        with suppress(OSError, SandboxUnavailable, SubmissionNotGraded):  # the next request for a judge reports it
             server_for(work).start(work, [])
 
 
 def stop() -> None:
-    """End this process's server and judges, and start none until `resume`: waiting threads get SubmissionNotGraded."""
+    """End the server and its judges, and start none until `resume`.
+
+    Waiting threads get SubmissionNotGraded.
+    """
     _stopped.set()
     close()
 
@@ -302,7 +308,7 @@ def close() -> None:
 
 
 def _forget() -> None:
-    """In a forked child: the server is the parent's, and must not stay alive through this process."""
+    """Close the parent's servers in a forked child, which would keep them alive."""
     global _starting
     _starting = Lock()
     for server in _running:
@@ -315,9 +321,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def _kind_of(work: Job) -> tuple[Any, ...]:
-    """Work of one kind is done by one server: for a course, and if confined, with the folders that it was shown.
+    """Key of the server that can do this work.
 
-    Those are mounted as they were; one that is made later, or deleted and made again, it does not see.
+    One server serves one course and, if confined, sees only the folders that it mounted at its start.
     """
     if not work.confined:
         return False, work.root
@@ -325,20 +331,20 @@ def _kind_of(work: Job) -> tuple[Any, ...]:
 
     shown = []
     for path in of_the_course(work.root):
-        with suppress(FileNotFoundError):  # deleted in this moment
+        with suppress(FileNotFoundError):  # deleted just now
             shown.append(os.stat(path))
     return True, work.root, *((found.st_dev, found.st_ino) for found in shown)
 
 
 def _graders_of(work: Job) -> list[tuple[str, int]]:
-    """The files of the lesson's graders, with the time of their last change."""
+    """The lesson's grader files, with their modification times."""
     graders = Path(work.about["graders"]) if "graders" in work.about else None
     folders = [graders, graders.parent / SHARED] if graders else []
     return [(str(file), file.stat().st_mtime_ns) for folder in folders for file in folder.rglob("*.py")]
 
 
-def _path() -> list[str]:
-    """Where this process finds modules, without a place that depends on the working directory."""
+def _module_path() -> list[str]:
+    """This process's module search path, absolute and without the current folder."""
     ours = [str(Path(package.__file__ or "").resolve().parents[1]) for package in (grading, course)]
     return list(dict.fromkeys([*(os.path.abspath(path) for path in sys.path if path), *ours]))
 

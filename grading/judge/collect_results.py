@@ -1,8 +1,8 @@
-"""What the coordinator takes of a judge: the notebook in order, then outputs and verdicts, each within bounds.
+"""Results of one submission, taken from its judge within bounds.
 
-A grade cell's outputs are ours, made from the verdict: the report, then one finite plain float. A judge that ran over
-leaves what has no verdict to a person; one that was lost by our fault is begun again, and then the submission is not
-graded.
+The notebook comes first, then outputs and verdicts. The outputs of a grade cell are ours, made from the verdict: the
+report, then one finite plain float. If a judge exceeds its limits, the cells without a verdict are left to a person. If
+a judge is lost by our fault, the next one starts over; after `TRIES` of them the submission is not graded.
 """
 
 from __future__ import annotations
@@ -27,44 +27,49 @@ from ..notebooks.submitted_file import resolve, unreadable_notebook
 from . import client
 from .client import Job, JudgeProcess
 
-TRIES = 3  # judges of one submission that may be lost
-ROUNDING = 1e-6  # of a sum of points
-MAX_TEXT = 20_000  # characters of a verdict's sentence
-MAX_LISTED = 100  # criteria, notes and names of a verdict
-DIAGNOSED = ("partly right", "wrong", "not allowed")  # verdicts for which the known mistakes are looked at
+TRIES = 3  # judges per submission that may be lost
+ROUNDING = 1e-6  # in a sum of points
+MAX_TEXT = 20_000  # characters per text of a verdict
+MAX_LISTED = 100  # items per list of a verdict
+DIAGNOSED = ("partly right", "wrong", "not allowed")  # statuses for which known mistakes are diagnosed
 LOG = logging.getLogger(__name__)
 
 
 class SubmissionRun:
-    """One file at its judge, or at another if that one is lost. Raises SubmissionNotGraded if the last one is, too."""
+    """One submission and its judge, which is replaced if it is lost.
+
+    Raises SubmissionNotGraded if the last one is lost too.
+    """
 
     def __init__(self, work: Job, file: str | Path, max_bytes: int) -> None:
         self._work, self._file, self._max_bytes = work, file, max_bytes
         self._tries = TRIES
         self._judge: JudgeProcess | None = None
-        self._messages = self._of_judges()
+        self._messages = self._judge_messages()
 
     def notebook(self) -> NotebookNode:
-        """What was handed in, in order and harmless; of what cannot be read the lesson's own cells, with nothing of the
-        student's, and why. Raises SandboxUnavailable, SubmissionNotGraded."""
+        """The submitted notebook, repaired and sanitized.
+
+        If it cannot be read: the lesson's own cells, with the reason. Raises SandboxUnavailable, SubmissionNotGraded.
+        """
         try:
             for message in self._messages:
                 if "notebook" in message:
-                    made: NotebookNode = nbformat.from_dict(message["notebook"])
+                    nb: NotebookNode = nbformat.from_dict(message["notebook"])
                     break
             else:
                 raise SubmissionNotGraded("its judge handed back no notebook")
         except (Unreadable, JudgeFailed) as error:
-            made = unread(
-                self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}."
-            )
-        if "unreadable" in made.metadata[RECORD]:
+            nb = unread(self._work, str(error) if isinstance(error, Unreadable) else f"The judge that read it {error}.")
+        if "unreadable" in nb.metadata[RECORD]:
             self.close()
-        return made
+        return nb
 
     def write_results(self, nb: NotebookNode, seed: str) -> tuple[set[str], str]:
-        """Write outputs and verdicts into this notebook; the exercises whose known mistakes were looked at, and why
-        there may be cells without a verdict. seed: the name of the course's secret. Raises as `notebook`.
+        """Write outputs and verdicts into this notebook. Raises as `notebook`.
+
+        seed: the id of the secret seed. Returns the exercises whose known mistakes were diagnosed, and why cells
+        may lack a verdict.
         """
         cells = {cell.id: cell for cell in nb.cells if cell.cell_type == "code"}
         diagnosed: set[str] = set()
@@ -81,12 +86,12 @@ class SubmissionRun:
         return diagnosed, "it was not judged"
 
     def close(self) -> None:
-        """End the judge that is at work, if one is."""
+        """End the running judge, if any."""
         if self._judge is not None:
             self._judge.close()
             self._judge = None
 
-    def _of_judges(self) -> Iterator[dict[str, Any]]:
+    def _judge_messages(self) -> Iterator[dict[str, Any]]:
         while True:
             self._tries -= 1
             try:
@@ -101,14 +106,14 @@ class SubmissionRun:
 
 
 def unread(work: Job, why: str) -> NotebookNode:
-    """Of what cannot be read the lesson's own cells, with nothing of the student's, and why."""
-    made = unreadable_notebook(why)
-    repair(made, ReleasedNotebook.from_json(work.request["released"]))
-    return made
+    """The lesson's own cells, with the reason why a submission cannot be read."""
+    nb = unreadable_notebook(why)
+    repair(nb, ReleasedNotebook.from_json(work.request["released"]))
+    return nb
 
 
 def mark_for_manual_grading(nb: NotebookNode, why: str, sandboxed: bool) -> None:
-    """Give every grade cell that has no verdict the one that a person is to look at it."""
+    """Give each grade cell without a verdict one that asks for a person."""
     for cell in nb.cells:
         if is_autograded(cell) and not has_verdict(cell):
             _write(cell, needs_a_person(exercise_of(cell), points_of(cell), why, sandboxed=sandboxed))
@@ -124,9 +129,9 @@ def _apply(cell: NotebookNode, message: dict[str, Any], seed: str) -> set[str]:
     return {verdict.exercise} if verdict is not None and verdict.status in DIAGNOSED else set()
 
 
-def write_bounded(cell: NotebookNode, said: Any, seed: int | str) -> ExerciseVerdict | None:
-    """Write the verdict that is said of this cell, within bounds; what is none is not written, and None is given."""
-    verdict = _verdict(said, cell)
+def write_bounded(cell: NotebookNode, data: Any, seed: int | str) -> ExerciseVerdict | None:
+    """Write a verdict into its grade cell; None if it is invalid or out of bounds."""
+    verdict = _parse_verdict(data, cell)
     if verdict is not None:
         verdict.seed = seed
         _write(cell, verdict)
@@ -134,26 +139,26 @@ def write_bounded(cell: NotebookNode, said: Any, seed: int | str) -> ExerciseVer
 
 
 def _write(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
-    """The verdict with its report, whose formulas, quoted from the student, make no links."""
+    """Write the verdict and its report, whose quoted formulas make no links."""
     write_verdict(cell, verdict)
     data = cell.outputs[0].data
     data["text/html"] = sanitize_markdown.without_commands(data["text/html"])
 
 
-def _verdict(said: Any, cell: NotebookNode) -> ExerciseVerdict | None:
-    """A judge's verdict on this cell within bounds; None for what is none."""
+def _parse_verdict(data: Any, cell: NotebookNode) -> ExerciseVerdict | None:
+    """Parse a judge's verdict on this cell; None if invalid or out of bounds."""
     try:
-        verdict = ExerciseVerdict.from_json(_bounded(said))
-        sound = 0 <= verdict.earned <= points_of(cell) + ROUNDING and verdict.exercise == exercise_of(cell)
-        return verdict if sound else None  # NaN is none
+        verdict = ExerciseVerdict.from_json(_truncate(data))
+        valid = 0 <= verdict.earned <= points_of(cell) + ROUNDING and verdict.exercise == exercise_of(cell)
+        return verdict if valid else None  # NaN is not in range
     except (TypeError, ValueError, KeyError):
         return None
 
 
-def _bounded(value: Any) -> Any:
-    """JSON data with texts and lists of a size for a page."""
+def _truncate(value: Any) -> Any:
+    """Truncate the texts and lists in JSON data to sizes that fit a page."""
     if isinstance(value, str):
         return value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}… cut"
     if isinstance(value, list):
-        return [_bounded(item) for item in value[:MAX_LISTED]]
-    return {str(key): _bounded(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [_truncate(item) for item in value[:MAX_LISTED]]
+    return {str(key): _truncate(item) for key, item in value.items()} if isinstance(value, dict) else value

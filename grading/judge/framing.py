@@ -1,6 +1,6 @@
-"""Messages between the coordinator and a judge: JSON with its length before it, bounded for whoever reads.
+"""Messages between coordinator and judge: JSON, length-prefixed and bounded.
 
-Does not cover: what the messages say (`submission`, `page`), who waits for whom (`client`).
+Does not cover: the content of the messages (`grade_notebook`, `feedback.page`), their order (`client`).
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Any
 
 from ..errors import MalformedMessage
 
-MAX_BYTES = 48 * 2**20  # of all that one judge may say; what `clean` lets through of one notebook is less
+MAX_BYTES = 48 * 2**20  # from one judge in all; `sanitize.clean` lets through less of one notebook
 _HEAD = struct.Struct(">I")
 
 
 def send(line: socket.socket, message: Any) -> None:
-    """Send one message. Raises OSError where nobody is left to read it."""
+    """Send one message. Raises OSError if the reader is gone."""
     data = json.dumps(message, ensure_ascii=False).encode(errors="replace")
     line.sendall(_HEAD.pack(len(data)) + data)
 
 
 class Reader:
-    """Reads messages from a stream socket, of `most` bytes in all."""
+    """Reads messages from a stream socket, at most `most` bytes in all."""
 
     def __init__(self, line: socket.socket, most: int = MAX_BYTES) -> None:
         self.line, self.left = line, most
 
     def next(self) -> Any:
-        """The next message; None at the end. Raises MalformedMessage, and OSError (a socket's timeout among them)."""
-        head = self._exactly(_HEAD.size)
+        """The next message; None at the end. Raises MalformedMessage, OSError (timeout)."""
+        head = self._read_exactly(_HEAD.size)
         if head is None:
             return None
         (size,) = _HEAD.unpack(head)
         self.left -= size
         if self.left < 0:
             raise MalformedMessage("it said more than is taken")
-        data = self._exactly(size)
+        data = self._read_exactly(size)
         if data is None:
             return None
         try:
@@ -45,8 +45,8 @@ class Reader:
         except (ValueError, RecursionError):
             raise MalformedMessage("it said what cannot be read") from None
 
-    def _exactly(self, size: int) -> bytes | None:
-        """So many bytes; None where there are no more to come."""
+    def _read_exactly(self, size: int) -> bytes | None:
+        """Exactly `size` bytes; None if the stream ends before."""
         data = bytearray()
         while len(data) < size:
             piece = self.line.recv(min(size - len(data), 1 << 20))

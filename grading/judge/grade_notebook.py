@@ -1,11 +1,10 @@
-"""One submission, from the bytes of its file to its verdicts: what a judge does.
+"""Grading of one submission in the judge, from the file's bytes to verdicts.
 
-It reads the notebook, puts it in order and hands back at once what is harmless of it; then it runs the cells in a
-kernel and hands back what each gave, cleaned, and each verdict as soon as there is one. So what was judged before a
-judge ends counts. nbgrader and the gradebook have no part in it: what the gradebook says of the lesson comes with the
-request.
+It reads and repairs the notebook and returns a sanitized copy at once. Then it runs the cells in a kernel and returns
+each cell's outputs, sanitized, and each verdict as soon as it exists, so that verdicts survive the end of the judge.
+nbgrader and the gradebook are not involved: the request holds what the gradebook knows of the lesson.
 
-Does not cover: what a judge may use (`confine`), who it answers to (`client`).
+Does not cover: what a judge may use (`confinement`), its connection (`client`).
 """
 
 from __future__ import annotations
@@ -52,16 +51,16 @@ _DRAWS = re.compile(r"\b(?:plt|pyplot|pylab|matplotlib|figures|sliders|interacti
 
 
 def warm(about: dict[str, Any]) -> None:
-    """Compute once for many submissions what judging takes.
+    """Compute once what all submissions of a lesson need.
 
-    about  `graders`: the lesson's folder; `seed`: the lesson's; `device`: the one that answers are judged on;
-           `mistaken`: exercises whose known mistakes will be asked for
+    about  `graders`: the lesson's folder; `seed`: the lesson's; `device`: the one that answers are graded on;
+           `mistaken`: exercises whose known mistakes are needed
     """
     _rehearse()
-    torch.set_num_threads(1)  # references are small, and threads that wait for a busy machine take ten times longer
+    torch.set_num_threads(1)  # references are small; on a busy machine, more threads take ten times longer
     graders = Path(about["graders"])
-    for cell in _own_code(graders.parents[1], graders.name):
-        parse("".join(cell["source"]))  # kept, for the students' own cells are mostly these
+    for cell in _lesson_code_cells(graders.parents[1], graders.name):
+        parse("".join(cell["source"]))  # cached: most cells of a student's notebook are these
     lesson = load_lesson(graders)
     for exercise in lesson.exercises.values():
         seed = seed_of(about["seed"], exercise.name)
@@ -72,12 +71,12 @@ def warm(about: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=1)
 def _rehearse() -> None:
-    """Have libraries do what they put off to their first use: a fifth of a judge's time, were each to do it again."""
+    """Trigger the lazy set-up of libraries, which is a fifth of a judge's time."""
     nb = new_notebook(cells=[new_markdown_cell("*a* $b$"), new_code_cell("1")])
     nb.cells[1].outputs = [new_output("stream", text="1"), new_output("display_data", data={"text/html": "<b>1</b>"})]
     clean(nb)
     for name in ("grading.judge.confinement", "grading.sandbox.provisioner"):
-        with suppress(ImportError):  # elsewhere than Linux there is no sandbox
+        with suppress(ImportError):  # only Linux has the sandbox
             import_module(name)
     KernelProvisionerFactory.instance()
     _ = KernelManager(kernel_name="python3").kernel_spec
@@ -85,11 +84,11 @@ def _rehearse() -> None:
 
 @dataclass
 class CourseFiles:
-    """What is of the course, not of the student.
+    """Files and texts of the course, not of the student.
 
-    directory   the kernel's files: the release's, never the submission's own
-    given       texts of the lesson's own cells that run; demos: of those that do not, since a picture that the student
-                left as it was need not be drawn again
+    directory  the kernel's files, from the release, never from the submission
+    given      the lesson's own cells that run
+    demos      the lesson's own cells that do not, because an unchanged picture need not be drawn again
     """
 
     directory: Path
@@ -98,7 +97,7 @@ class CourseFiles:
 
 
 def prepare(request: dict[str, Any], place: Path) -> CourseFiles:
-    """What is read of the course, into the empty directory `place`, while the judge may still read all of it."""
+    """Copy the course's files into `place` while the judge may still read them."""
     root, name = Path(request["root"]), request["lesson"]
     ready = CourseFiles(place / "files")
     release = root / "release" / name
@@ -107,7 +106,7 @@ def prepare(request: dict[str, Any], place: Path) -> CourseFiles:
     else:
         ready.directory.mkdir()
     ready.directory.chmod(0o755)
-    for cell in _own_code(root, name):
+    for cell in _lesson_code_cells(root, name):
         if not nbgrader_metadata(cell).get("solution"):
             own = ready.demos if "demo" in cell["metadata"].get("tags", []) else ready.given
             own.add("".join(cell["source"]).strip())
@@ -115,15 +114,17 @@ def prepare(request: dict[str, Any], place: Path) -> CourseFiles:
     return ready
 
 
-def _own_code(root: Path, name: str) -> list[dict[str, Any]]:
-    """The code cells of the lesson as its author has them; none where they are not at hand."""
+def _lesson_code_cells(root: Path, name: str) -> list[dict[str, Any]]:
+    """Code cells of the lesson's source; none if it is not there."""
     lesson = root / "source" / name / f"{name}.ipynb"
     cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"] if lesson.exists() else []
     return [cell for cell in cells if cell["cell_type"] == "code"]
 
 
 def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[dict[str, Any]]:
-    """Messages: {"notebook": …}; then for each code cell {"cell": its id}, with "outputs" and "count", or "verdict".
+    """Grade a submission and yield messages.
+
+    First {"notebook": …}, then for each code cell {"cell": its id}, with "outputs" and "count", or with "verdict".
 
     request  `root`, `lesson`; `graders`, `seed`, `device`, `sandboxed`; `limits` of the sandbox, `cell_seconds` and
              `notebook_seconds`; `released`: the lesson as it was released, as JSON
@@ -131,16 +132,16 @@ def run(request: dict[str, Any], data: bytes, ready: CourseFiles) -> Iterator[di
     released = ReleasedNotebook.from_json(request["released"])
     nb = read_submission(data)
     repair(nb, released)
-    cells = [copy.copy(cell) for cell in nb.cells if cell.cell_type == "code"]  # whole, since they are to run
-    rooms = OutputBudget()
-    clean(nb, {cell.source for cell in released.order if cell.cell_type == "markdown"}, rooms)
+    cells = [copy.copy(cell) for cell in nb.cells if cell.cell_type == "code"]  # unsanitized, to be run
+    budget = OutputBudget()
+    clean(nb, {cell.source for cell in released.order if cell.cell_type == "markdown"}, budget)
     yield {"notebook": nb}
     if "unreadable" not in nb.metadata[RECORD]:
-        yield from _judged(request, cells, ready, rooms)
+        yield from _grade_cells(request, cells, ready, budget)
 
 
-def _judged(
-    request: dict[str, Any], cells: list[NotebookNode], ready: CourseFiles, rooms: OutputBudget
+def _grade_cells(
+    request: dict[str, Any], cells: list[NotebookNode], ready: CourseFiles, budget: OutputBudget
 ) -> Iterator[dict[str, Any]]:
     lesson = load_lesson(Path(request["graders"]))
     provisioning: dict[str, Any] = {"provisioner_name": "local-provisioner", "config": {}}
@@ -148,55 +149,55 @@ def _judged(
         about = {"device": request["device"], "hidden": [request["root"]], "lesson": request["lesson"]}
         config = {**about, "draws": likely_to_draw(cells, ready), **request["limits"]}
         provisioning = {"provisioner_name": SANDBOX, "config": config}
-    # Of a sandboxed kernel the specification is not used, and the user's own are out of sight
+    # A sandboxed kernel does not use its spec, and the user's own specs are not visible there
     kernel = "python3" if request["sandboxed"] else request["released"]["kernelspec"].get("name", "python3")
-    judged: list[tuple[Exercise, ExerciseVerdict]] = []
+    graded: list[tuple[Exercise, ExerciseVerdict]] = []
     with Session(kernel, provisioning, ready.directory, Limits(cell=request["cell_seconds"])) as session:
         run = NotebookRun(session, request["notebook_seconds"], ready.given)
         for cell in cells:
             if is_autograded(cell):
-                verdict = _judge(cell, lesson, run, judged, request)
+                verdict = _grade_cell(cell, lesson, run, graded, request)
                 verdict.sandboxed = request["sandboxed"]
                 yield {"cell": cell.id, "verdict": verdict.to_json()}
             elif cell.source.strip() not in ready.demos:
                 run.cell(cell)
-                clean_run(cell, rooms)
+                clean_run(cell, budget)
                 yield {"cell": cell.id, "outputs": cell.outputs, "count": cell.execution_count}
 
 
 def likely_to_draw(cells: list[NotebookNode], ready: CourseFiles) -> bool:
-    """Whether a cell of the student's own, or one of the lesson's that they changed, speaks of pictures."""
+    """Whether a cell that the student wrote or changed mentions plotting."""
     own = (cell.source for cell in cells if cell.source.strip() not in ready.given | ready.demos)
     return any(map(_DRAWS.search, own))
 
 
-def _judge(
+def _grade_cell(
     cell: NotebookNode,
     lesson: Lesson,
     run: NotebookRun,
-    judged: list[tuple[Exercise, ExerciseVerdict]],
+    graded: list[tuple[Exercise, ExerciseVerdict]],
     request: dict[str, Any],
 ) -> ExerciseVerdict:
     exercise = lesson.exercises.get(exercise_of(cell))
     if exercise is None:
         return needs_a_person(exercise_of(cell), points_of(cell), f"grader_tests/{lesson.name} does not have it")
     shown = visible(cell.source).strip()
-    if not same_code(shown, check_call(exercise.name)):  # what `check` itself shows would be replaced
+    if not same_code(shown, check_call(exercise.name)):  # the verdict replaces whatever `check` shows
         run.code(shown, given=True)
     source = NotebookSource([ran.code for ran in run.cells], lesson.exercises)
     seed = seed_of(request["seed"], exercise.name)
-    settings = {"seed": seed, "device": request["device"], "earlier": judged}
+    settings = {"seed": seed, "device": request["device"], "earlier": graded}
     verdict = run.judge(exercise, source, **settings)
     if verdict.status == "not started":
         verdict = _recover_missing_answer(exercise, lesson, run, verdict, settings)
-    judged.append((exercise, verdict))
+    graded.append((exercise, verdict))
     return verdict
 
 
 def _recover_missing_answer(
     exercise: Exercise, lesson: Lesson, run: NotebookRun, verdict: ExerciseVerdict, settings: dict[str, Any]
 ) -> ExerciseVerdict:
-    """The verdict on an answer that the kernel does not have under its name: one with another, or one unread."""
+    """Grade an answer that is missing under its name: misnamed or unparsable."""
     own = [cell.code for cell in run.cells if not cell.from_lesson]
     if other := find_misnamed_answer(own, exercise.name, lesson.exercises):
         run.code(f"{exercise.name} = {other}")

@@ -1,4 +1,4 @@
-"""What the gradebook knows of one submitted notebook, as plain data that a judge is told."""
+"""What the gradebook knows of one submission, as plain data for a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CellGrade:
-    """What the gradebook holds of one cell. manual: a person gave the score; waiting: a person is still to give it."""
+    """A cell's grade. manual: scored by a person; waiting: still to be scored."""
 
     score: float
     points: float
@@ -20,11 +20,11 @@ class CellGrade:
 
 @dataclass(frozen=True)
 class GradebookView:
-    """What the gradebook knows of one submitted notebook, and what the lesson is.
+    """What the gradebook knows of one submission, and about its lesson.
 
-    late      why there is a penalty, in words
-    title     of the lesson; "": not known
-    left_out  texts and code of the lesson's own, which the page does not repeat
+    late      the reason for a penalty
+    title     the lesson's title; "" if unknown
+    left_out  texts and code of the lesson itself, which the page does not repeat
     """
 
     student: str
@@ -42,6 +42,6 @@ class GradebookView:
 
 
 def title_of(texts: Iterable[str]) -> str:
-    """The first heading of the first level in Markdown texts, as plain text; "" where there is none."""
+    """The first level-1 heading of Markdown texts, as plain text; "" if none."""
     first = re.search(r"^#\s+(.+)$", "\n".join(texts), re.M)
     return re.sub(r"[*`$]", "", first[1]).strip() if first else ""

@@ -1,11 +1,11 @@
-"""The warm process that judges are forked from: it has libraries and references ready, and reads no submission.
+"""The warm process that judges are forked from; it reads no submission itself.
 
-It begins as `grading.sandbox.bootstrap`, and `main` is called in it. Where judges are confined it has then moved into
-the file tree of `confine`, as the first process of a process namespace, so that with it every judge and every kernel
-ends. It forks a judge for each request, watches what that uses, ends it where it runs over, and says how it ended. It
-asks for kernels on behalf of its judges, who may not: its fork server is lent to them.
+It keeps libraries and references loaded. It starts as `grading.sandbox.bootstrap`, which calls `main`. If judges are
+confined, it has moved into the file tree of `confinement` by then, as the first process of a process namespace, so that
+every judge and kernel ends with it. It forks a judge for each request, watches its usage, kills it when it exceeds a
+limit, and reports how it ended. Judges may not start a fork server for kernels: this process lends them its own.
 
-Does not cover: what a judge does (`submission`, `page`), what it may (`confine`).
+Does not cover: what a judge does (`grade_notebook`, `feedback.page`), what it may do (`confinement`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from ..notebooks.submitted_file import open_error
 from . import framing
 
 MESSAGE = 1 << 16
-LOOK_EVERY = 0.2  # seconds between two looks at what a judge uses
-MOST_LOGGED = 100  # messages of one judge
+LOOK_EVERY = 0.2  # seconds between two looks at a judge's usage
+MOST_LOGGED = 100  # log records per judge
 CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmetic fault", 11: "segmentation fault"}
 CRASHES[31] = "a system call that it may not make"
 
@@ -49,11 +49,11 @@ def main(
     files: dict[str, Any] | None,
     forked: server_process.Forked | None,
 ) -> None:
-    """Serve the coordinator at the other end of the socket `control`. Does not return.
+    """Serve the coordinator at the other end of socket `control`; does not return.
 
-    seen    the files that are left, as `tree.plan` has it; None for all of them, and judges that are not confined
-    files   those that kernels will see
-    forked  the kernels' fork server, which has been told nothing so far
+    seen    the visible files, from `filesystem.plan`; None if judges are not confined
+    files   the files that kernels will see
+    forked  the kernels' fork server, which has received nothing yet
     """
     if seen:
         filesystem.remember_shadowed_mounts(seen)
@@ -63,7 +63,7 @@ def main(
 
 
 class _Child:
-    """A judge from this side: its process, the line on which its end is told, and what it may use."""
+    """A judge as the server sees it: its process, report socket and limits."""
 
     def __init__(self, pid: int, line: socket.socket, request: dict[str, Any]) -> None:
         self.pid, self.line = pid, line
@@ -72,7 +72,7 @@ class _Child:
         self.decided = ""
 
     def watch(self) -> None:
-        """End it where it uses more than it may."""
+        """Kill it if it exceeds its limits."""
         if time.monotonic() - self.begun > self.wall:
             self.end(f"took longer than {self.wall:.0f} seconds")
         if sys.platform == "linux":
@@ -94,7 +94,7 @@ class _Child:
             os.kill(self.pid, signal.SIGKILL)
 
     def ended(self, block: bool = False) -> bool:
-        """Whether it has ended; then that is told."""
+        """Whether it has ended; if so, report how."""
         pid, status, usage = os.wait4(self.pid, 0 if block else os.WNOHANG)
         if not pid:
             return False
@@ -104,7 +104,7 @@ class _Child:
         if -code in CRASHES:
             self.decided = self.decided or f"crashed: {CRASHES[-code]}"
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)  # what it may have started
+            os.killpg(self.pid, signal.SIGKILL)  # processes that it may have started
         with suppress(OSError):
             self.line.send(json.dumps({"code": code, "decided": self.decided, "cpu_seconds": spent}).encode())
         self.line.close()
@@ -112,7 +112,7 @@ class _Child:
 
 
 class _Server:
-    """As many judges at a time as the coordinator asks for: one ends when it is done, or when its line is closed."""
+    """Runs judges, each until it is done or its line is closed."""
 
     def __init__(
         self, control: socket.socket, files: dict[str, Any] | None, forked: server_process.Forked | None
@@ -138,7 +138,7 @@ class _Server:
                 self.handle_message()
 
     def handle_message(self) -> None:
-        """The next message: what to make ready, and, where it brings descriptors, a judge to start."""
+        """Preload what the next message needs; if it has descriptors, start a judge."""
         message, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE, 8)
         if not message:
             for judge in self.judges:
@@ -151,34 +151,34 @@ class _Server:
         if request["kernels"] and (self.kernels is None or not self.kernels.alive):
             starting = Thread(target=self._start_kernels)
             starting.start()
-            task = self._made_ready(request)
+            task = self._preload(request)
             starting.join()
         else:
-            task = self._made_ready(request)
+            task = self._preload(request)
         if descriptors:
             self.start(request, descriptors, task)
 
     def _start_kernels(self) -> None:
         from grading.sandbox import launch
 
-        forked, self.forked = self.forked, None  # the first is; a further one would find in its memory what judges read
+        forked, self.forked = self.forked, None  # used once: one forked later would hold in memory what judges read
         try:
             self.kernels, self.unavailable = launch.server_of(self.files or {}, forked=forked), None
         except SandboxUnavailable as error:
             self.kernels, self.unavailable = None, error
 
-    def _made_ready(self, request: dict[str, Any]) -> ModuleType:
-        """The module that does it, with all that takes time done."""
+    def _preload(self, request: dict[str, Any]) -> ModuleType:
+        """Import the task's module and let it compute what takes long."""
         task = importlib.import_module(request["task"])
-        with suppress(Exception):  # an author's error: the judge meets it again, and tells
+        with suppress(Exception):  # an author's error: the judge meets it again and reports it
             task.warm(request["about"])
         gc.collect()
-        gc.freeze()  # what is never collected is never written to, and so stays shared with the judges
+        gc.freeze()  # memory that is never collected is never written, so judges share it
         return task
 
     def start(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
         line, *others = descriptors
-        told = socket.socket(fileno=line)
+        report_socket = socket.socket(fileno=line)
         failed = ""
         if request["kernels"] and self.unavailable:
             failed = json.dumps({"unavailable": [self.unavailable.missing, self.unavailable.remedy]})
@@ -190,13 +190,13 @@ class _Server:
             else:
                 if pid == 0:
                     self._run_child(request, others, task)
-                self.judges.append(_Child(pid, told, request))
+                self.judges.append(_Child(pid, report_socket, request))
         for descriptor in others:
             os.close(descriptor)
         if failed:
             with suppress(OSError):
-                told.send(failed.encode())
-            told.close()
+                report_socket.send(failed.encode())
+            report_socket.close()
 
     def _fork(self) -> int:
         from grading.sandbox import launch
@@ -204,27 +204,27 @@ class _Server:
         return launch.fork_lending(self.kernels, tempfile.gettempdir())
 
     def _run_child(self, request: dict[str, Any], descriptors: list[int], task: ModuleType) -> None:
-        """Be a judge. Does not return."""
+        """Run as a judge; does not return."""
         try:
             for name in ("SIGTERM", "SIGHUP", "SIGPIPE"):
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator's to answer
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles it
             os.setsid()
             if self.confined:
                 linux.name_process("judge")
             for other in self.judges:
                 other.line.close()
             answers = socket.socket(fileno=descriptors[0])
-            given = framing.Reader(answers).next()
-            with suppress(OSError):  # the coordinator may have no more use for it
-                for message in self._messages(request, given, descriptors[1], answers, task):
+            arguments = framing.Reader(answers).next()
+            with suppress(OSError):  # the coordinator may have closed the connection
+                for message in self._messages(request, arguments, descriptors[1], answers, task):
                     framing.send(answers, message)
         finally:
             os._exit(0)
 
     @contextmanager
-    def _place(self) -> Iterator[str]:
-        """An empty directory of a judge's own. One that is confined leaves it to end with its namespace."""
+    def _private_directory(self) -> Iterator[str]:
+        """An empty directory for one judge; if confined, its namespace removes it."""
         if self.confined:
             place = tempfile.mkdtemp()
             os.chmod(place, 0o755)
@@ -234,25 +234,25 @@ class _Server:
                 yield place
 
     def _messages(
-        self, request: dict[str, Any], given: dict[str, Any], folder: int, answers: socket.socket, task: ModuleType
+        self, request: dict[str, Any], arguments: dict[str, Any], folder: int, answers: socket.socket, task: ModuleType
     ) -> Iterator[dict[str, Any]]:
         try:
-            opened = open_file(folder, given["name"])
+            opened = open_file(folder, arguments["name"])
             os.close(folder)
             policy = Policy(**request["policy"])
             if self.confined:
                 from . import confinement
 
                 confinement.mount_private_tmp(policy)
-            with self._place() as place:
-                ready = task.prepare(given, Path(place))
+            with self._private_directory() as place:
+                ready = task.prepare(arguments, Path(place))
                 if self.confined:
                     kept = [answers.fileno()] if isinstance(opened, Unreadable) else [answers.fileno(), opened]
                     if request["kernels"]:
                         kept.append(self.kernels.control.fileno())
                     confinement.drop_rights(policy, kept)
                 _log_to(answers)
-                yield from task.run(given, read_file(opened, given["max_bytes"]), ready)
+                yield from task.run(arguments, read_file(opened, arguments["max_bytes"]), ready)
             yield {"done": True}
         except Unreadable as reason:
             yield {"unreadable": str(reason)}
@@ -267,7 +267,7 @@ class _Server:
 
 
 def open_file(folder: int, name: str) -> int | Unreadable:
-    """A descriptor of an ordinary file in the open `folder`, never through a link; or why there is none."""
+    """Descriptor of a file in `folder`, never through a link; or why there is none."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open(name, flags, dir_fd=folder)
@@ -276,19 +276,19 @@ def open_file(folder: int, name: str) -> int | Unreadable:
 
 
 def read_file(opened: int | Unreadable, max_bytes: int) -> bytes:
-    """What is in an open file, up to a number of bytes. Raises Unreadable."""
+    """Read an open file, up to `max_bytes` + 1 bytes. Raises Unreadable."""
     if isinstance(opened, Unreadable):
         raise opened
     try:
         with open(opened, "rb") as stream:
-            # A buffer is made of as many bytes as are asked for
+            # read() allocates as many bytes as it is asked for
             return stream.read(min(max_bytes, os.fstat(stream.fileno()).st_size) + 1)
     except OSError as error:
         raise open_error(error) from error
 
 
 def _memory(pid: int) -> int:
-    """Bytes of memory that are a process's own or shared with those it was forked from."""
+    """Bytes that are a process's own or shared with those it was forked from."""
     with suppress(OSError, ValueError), open(f"/proc/{pid}/statm") as stream:
         _, resident, shared, *_ = map(int, stream.read().split())
         return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
@@ -296,7 +296,7 @@ def _memory(pid: int) -> int:
 
 
 class _Log(logging.Handler):
-    """Sends what libraries and the judge log to the coordinator, as far as there is room."""
+    """Sends log records to the coordinator, up to `MOST_LOGGED` per judge."""
 
     def __init__(self, answers: socket.socket) -> None:
         super().__init__(logging.WARNING)

@@ -1,4 +1,4 @@
-"""The notebook that a student handed in: found, read, repaired beside the one that was released, and made harmless.
+"""A submitted notebook: found, read, repaired against the release, sanitized.
 
-Here is neither nbgrader nor a kernel: notebooks come in as bytes or JSON, and go out as JSON.
+This uses neither nbgrader nor a kernel: notebooks come in as bytes or JSON, and go out as JSON.
 """

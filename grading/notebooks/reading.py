@@ -1,12 +1,11 @@
-"""Reads whatever was handed in under the name of a notebook, and never raises.
+"""Reads whatever was submitted as a notebook, and never raises.
 
-What can be read is read: any encoding, nbformat 2 to 4, cells without ids, broken outputs (they are dropped unread,
-since grading clears them). What cannot be read becomes a notebook with one markdown cell that says what is wrong and
-what to do, and `nb.metadata["attention_course"]["unreadable"]` holds the reason, so that the exercises go to a person
-and the other submissions are graded. Nothing of the student's own `attention_course` metadata survives.
+It reads any encoding, nbformat 2 to 4, cells without ids, and broken outputs (dropped unread, because grading clears
+them). A file that cannot be read becomes a notebook with one markdown cell that says what is wrong and what to do, and
+`nb.metadata["attention_course"]["unreadable"]` holds the reason, so that its exercises go to a person and the other
+submissions are graded. None of the student's own `attention_course` metadata survives.
 
-Read in a judge's process. Where the file is, and whether it is one, is told by `place`; which cell belongs to which
-exercise by `repair`; what is harmless to open by `clean`.
+A judge runs it. `submitted_file` finds the file, `repair` assigns cells to exercises, `sanitize` makes them safe.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from .script_export import exported_cells
 from .submitted_file import AGAIN, WITHOUT_OUTPUTS, make_notebook, one_line, unreadable_notebook
 
 KEPT = ("kernelspec", "language_info")  # of a notebook's metadata
-KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, beside its tags; Colab has an id there
+KEPT_OF_A_CELL = ("nbgrader", "id", "deletable", "editable")  # of a cell's, besides its tags; Colab stores an id there
 TAG = re.compile(r"[^,]+")
 MAX_CELLS = 5_000
-MAX_MARKS = 2_000_000  # commas and brackets, which part a file's values; one takes some sixty bytes of memory
-MAX_DEPTH = 8  # of metadata; nothing that grading uses is deeper than 3
+MAX_MARKS = 2_000_000  # commas and brackets, which separate values; a value takes some sixty bytes of memory
+MAX_DEPTH = 8  # of metadata; grading uses at most 3
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 CELL_TYPES = {"code": "code", "raw": "raw", "heading": "markdown", "html": "markdown"}
 CELL_TYPES |= {"markdown": "markdown", "plaintext": "markdown"}
@@ -50,7 +49,7 @@ OTHER_FILES = (
 
 
 def read_submission(data: bytes) -> NotebookNode:
-    """The notebook in a file's bytes as valid nbformat 4.5, without outputs; its metadata holds the record."""
+    """Read a file's bytes as valid nbformat 4.5, without outputs."""
     repairs: list[str] = []
     try:
         content = _parse(data, repairs)
@@ -58,8 +57,8 @@ def read_submission(data: bytes) -> NotebookNode:
     except Unreadable as reason:
         return unreadable_notebook(str(reason))
     metadata = _as_dict(content.get("metadata"))
-    kept: dict[str, Any] = {key: plain(metadata[key], text=one_line) for key in KEPT if key in metadata}
-    return make_notebook(cells, {**kept, RECORD: {"repairs": repairs}})
+    result: dict[str, Any] = {key: plain(metadata[key], text=one_line) for key in KEPT if key in metadata}
+    return make_notebook(cells, {**result, RECORD: {"repairs": repairs}})
 
 
 def _parse(data: bytes, repairs: list[str]) -> dict[str, Any]:
@@ -109,14 +108,14 @@ def _why_not_json(data: bytes, text: str, error: json.JSONDecodeError) -> str:
             "The file holds the marks of an unresolved merge (<<<<<<<), so it is no notebook any more. "
             "Choose one of the two versions, check that it opens, and hand it in again."
         )
-    rest = text[error.pos :]  # of a word or number that was cut in two, a few letters
+    rest = text[error.pos :]  # a few letters, if a word or number was cut in two
     if error.msg.startswith("Unterminated") or not rest or (len(rest) <= 6 and rest[-1] != "}"):
         return f"The file is cut off: it ends in the middle, at line {text.count(chr(10)) + 1}. {AGAIN}"
     return f"The file is damaged: it is not valid JSON from line {error.lineno} on. {AGAIN}"
 
 
 def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any]]:
-    """The cells, each with what grading needs and nothing that could be malformed."""
+    """The cells, each with what grading needs and nothing that may be malformed."""
     raw = content.get("cells")
     if raw is None and isinstance(content.get("worksheets"), list):  # nbformat 2 and 3
         raw = [
@@ -136,7 +135,7 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
     taken: set[str] = set()
     cells = [_cell(cell, number, taken) for number, cell in enumerate(found, 1)]
     code = sum(len(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    if code > MAX_KEPT:  # what is kept is read once, however many exercises there are
+    if code > MAX_KEPT:  # up to this size, code is parsed once for all exercises
         raise Unreadable(
             f"The notebook holds {code:,} characters of code, more than can be graded. "
             "Take out what was pasted into it, such as data, and hand it in again."
@@ -145,10 +144,10 @@ def _cells_of(content: dict[str, Any], repairs: list[str]) -> list[dict[str, Any
 
 
 def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
-    stated = raw.get("cell_type")
-    kind = CELL_TYPES.get(stated if isinstance(stated, str) else "", "raw")
+    raw_type = raw.get("cell_type")
+    kind = CELL_TYPES.get(raw_type if isinstance(raw_type, str) else "", "raw")
     source = _text(raw.get("source", raw.get("input", "")))
-    if stated == "heading":
+    if raw_type == "heading":
         level = raw.get("level")
         source = "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 1) + " " + source
     cell = {
@@ -164,16 +163,18 @@ def _cell(raw: dict[str, Any], number: int, taken: set[str]) -> dict[str, Any]:
 
 
 def _metadata(raw: dict[str, Any]) -> dict[str, Any]:
-    """What grading looks at; of other keys the format prescribes what they hold, and they may hold something else."""
-    kept: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
+    """What grading uses; other keys may hold values that the format forbids."""
+    result: dict[str, Any] = {key: plain(raw[key], text=one_line) for key in KEPT_OF_A_CELL if key in raw}
     if isinstance(tags := raw.get("tags"), list):
-        kept["tags"] = list(dict.fromkeys(one_line(tag) for tag in tags if isinstance(tag, str) and TAG.fullmatch(tag)))
-    return kept
+        result["tags"] = list(
+            dict.fromkeys(one_line(tag) for tag in tags if isinstance(tag, str) and TAG.fullmatch(tag))
+        )
+    return result
 
 
-def _free_id(wanted: Any, otherwise: str, taken: set[str]) -> str:
+def _free_id(wanted: Any, fallback: str, taken: set[str]) -> str:
     valid = isinstance(wanted, str) and CELL_ID.fullmatch(wanted)
-    names = chain([wanted] if valid else [], [otherwise], (f"{otherwise}-{n}" for n in count(2)))
+    names = chain([wanted] if valid else [], [fallback], (f"{fallback}-{n}" for n in count(2)))
     name: str = next(name for name in names if name not in taken)
     taken.add(name)
     return name
@@ -188,14 +189,14 @@ def _attachments(raw: Any) -> dict[str, dict[str, str]]:
 
 
 def _text(value: Any) -> str:
-    """A text, which a notebook may hold as a list of lines."""
+    """Join a text that a notebook may hold as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     text = "".join(line for line in lines if isinstance(line, str))
     return without_surrogates(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def plain(value: Any, depth: int = MAX_DEPTH, text: Callable[[str], str] = without_surrogates) -> Any:
-    """A copy of JSON data that can be copied, compared and written again, whatever it was. text: for its texts."""
+    """Copy JSON data so that it is safe to handle. text: applied to its texts."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""The cells of a lesson as the course released them: what a submission is held against.
+"""The cells of a lesson as released, with which submissions are compared.
 
-Does not cover: where they come from (`gradebook`, which a judge does not reach; it is handed them as plain data).
+Does not cover: where they come from (`grading.gradebook.view`; a judge gets them as plain data).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class MarkedCell:
 
     @property
     def visible(self) -> str:
-        """The text that the student got."""
+        """The text that students got."""
         return visible(self.source)
 
     @property
@@ -39,7 +39,7 @@ class MarkedCell:
         return exercise_named(self.name)
 
     def metadata(self) -> dict[str, Any]:
-        """What the cell's metadata must be, all of it."""
+        """The complete metadata that the cell must have."""
         marks = {
             "grade": self.grade,
             "grade_id": self.name,
@@ -61,7 +61,7 @@ class MarkedCell:
 
 @dataclass(frozen=True)
 class PlainCell:
-    """A cell of the lesson without marks."""
+    """A cell of the lesson without nbgrader metadata."""
 
     cell_id: str
     cell_type: str
@@ -71,7 +71,7 @@ class PlainCell:
 
 @dataclass
 class ReleasedNotebook:
-    """`order` is the lesson's cells from top to bottom; `marked` are those with marks, by name."""
+    """The lesson's cells in `order`; those with nbgrader metadata in `marked`."""
 
     order: list[MarkedCell | PlainCell]
     kernelspec: dict[str, Any] = field(default_factory=lambda: dict(PYTHON))
@@ -80,19 +80,19 @@ class ReleasedNotebook:
         self.marked = {cell.name: cell for cell in self.order if isinstance(cell, MarkedCell)}
         self.plain = [cell for cell in self.order if isinstance(cell, PlainCell)]
         self.by_id = {cell.cell_id: cell.name for cell in self.marked.values() if cell.cell_id}
-        for name in self.marked:  # the build's ids, where the lesson's notebook is not at hand
+        for name in self.marked:  # the build's ids, if the lesson's notebook is missing
             self.by_id.setdefault(name, name)
             self.by_id.setdefault(name.replace("_", "-"), name)
 
     def answer_of(self, grade: MarkedCell) -> str | None:
-        """The name of the solution cell that a grade cell judges: by its name, else the one before it."""
+        """The solution cell that a grade cell grades: by its name, else the one before."""
         if grade.exercise in self.marked and self.marked[grade.exercise].solution:
             return grade.exercise
         before = list(self.marked.values())[: list(self.marked).index(grade.name)]
         return next((cell.name for cell in reversed(before) if cell.solution), None)
 
     def tags_of(self, cell_type: str, source: str) -> tuple[str, ...]:
-        """The tags of the unmarked lesson cell with exactly this text; a changed cell has none."""
+        """The tags of the unmarked lesson cell with exactly this text, if any."""
         wanted = (cell_type, source.strip())
         same = (c.tags for c in self.plain if (c.cell_type, c.source.strip()) == wanted)
         return next(same, ())

@@ -1,12 +1,12 @@
-"""Gives every cell of a submission the marks that the lesson gave it, whatever the student's editor made of them.
+"""Restores a submission's cells: marks, missing cells, changed checks, copies.
 
-A judge does this first. A cell belongs to an exercise by its grade_id, else by its cell id, else
-by its content; all that nbgrader goes by then comes from the gradebook and nothing from the student. Missing cells
-are put back, changed checks restored, copies resolved, checks moved below what they judge; the student's own cells
-stay where they were. Every repair is told in plain words in `nb.metadata["attention_course"]["repairs"]` and logged.
+A judge does this first, whatever the student's editor did to the cells. A cell belongs to an exercise by its grade_id,
+else by its cell id, else by its content; all metadata that nbgrader uses then comes from the gradebook and none from
+the student. Missing cells are put back, changed checks restored, copies resolved, checks moved below their answers; the
+student's own cells stay where they were. Every repair is described in `nb.metadata["attention_course"]["repairs"]`.
 
-A notebook in which no exercise of the lesson can be found (another lesson's, most often) is marked as unreadable,
-like a file that could not be read: a person decides, and nothing is run.
+A notebook without any exercise of the lesson (most often another lesson's) is marked as unreadable, like a file that
+could not be read: a person decides, and nothing is run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from grading.notebooks.cells import RECORD, grade_id
 
 from .released import MarkedCell, PlainCell, ReleasedNotebook
 
-LANGUAGE = "python"  # that the lessons are written in
+LANGUAGE = "python"  # of the lessons
 LOG = logging.getLogger(__name__)
 SENTENCES = {
     "lost": "The marks that nbgrader needs were lost or changed on these cells and were restored: {}.",
@@ -51,35 +51,35 @@ MISSING_BUT_ELSEWHERE = "# The cell for {} was missing; its answer stands in ano
 
 
 def repair(nb: NotebookNode, released: ReleasedNotebook) -> None:
-    """Put a notebook that was read in order, in place; what was repaired is in its record."""
+    """Repair a notebook in place; its record says what was repaired."""
     record = {"repairs": [], **nb.metadata.get(RECORD, {})}
     notes, cells = Notes(), nb.cells
     if "unreadable" in record:
         nb.cells = [*cells, *_NotebookRepair([], released, Notes()).cells]
     else:
         try:
-            made = _NotebookRepair(cells, released, notes)
-            nb.cells = made.cells
-            if not made.found:
+            result = _NotebookRepair(cells, released, notes)
+            nb.cells = result.cells
+            if not result.found:
                 notes, record["unreadable"] = Notes(), NOTHING_FOUND
         except Exception as error:  # a submission must never stop the batch: it goes to a person
             LOG.exception("The repair itself failed")
             record["unreadable"] = FAILED.format(type(error).__name__)
             nb.cells = _NotebookRepair([], released, Notes()).cells
-    _ask_for_python(nb, notes)
+    _require_python(nb, notes)
     record["repairs"] = [*record["repairs"], *notes.sentences()]
     nb.metadata = from_dict({"kernelspec": released.kernelspec, "language_info": {"name": LANGUAGE}, RECORD: record})
 
 
-def _ask_for_python(nb: NotebookNode, notes: Notes) -> None:
+def _require_python(nb: NotebookNode, notes: Notes) -> None:
     spec = nb.metadata.get("kernelspec")
-    asked = spec.get("language") if isinstance(spec, dict) else None
-    if isinstance(asked, str) and asked and asked.lower() != LANGUAGE:
-        notes.add("language", asked[:40])
+    language = spec.get("language") if isinstance(spec, dict) else None
+    if isinstance(language, str) and language and language.lower() != LANGUAGE:
+        notes.add("language", language[:40])
 
 
 class Notes:
-    """What was repaired, by kind; each kind makes one sentence, however many cells it befell."""
+    """Repairs by kind; each kind makes one sentence, for any number of cells."""
 
     def __init__(self) -> None:
         self._found: dict[str, dict[str, None]] = {}
@@ -92,7 +92,7 @@ class Notes:
 
 
 class _NotebookRepair:
-    """One pass over one notebook. `cells` is the result; `found`, whether any exercise of the lesson was in it."""
+    """One pass: `cells` is the result, `found` whether any exercise was in it."""
 
     def __init__(self, cells: Iterable[NotebookNode], released: ReleasedNotebook, notes: Notes) -> None:
         self.cells = list(cells)
@@ -114,7 +114,7 @@ class _NotebookRepair:
         self._put_checks_in_place()
         self._name_cells()
 
-    # Which cell is whose
+    # Assign cells to exercises
 
     def _claim_by_marks(self) -> None:
         for cell in self.cells:
@@ -145,10 +145,10 @@ class _NotebookRepair:
         claimed = {id(cell) for owners in self.owners.values() for cell in owners}
         return [cell for cell in self.cells if id(cell) not in claimed]
 
-    # Copies
+    # Resolve copies
 
     def _choose_checks(self) -> None:
-        """Of several checks the last one that stands right below an answer; code in a changed one is kept."""
+        """Choose the last check right below an answer; keep code of a changed one."""
         for name, owners in self.owners.items():
             marked = self.released.marked[name]
             if not marked.locked or not owners:
@@ -164,9 +164,9 @@ class _NotebookRepair:
                 self._keep_code_of(cell, marked)
 
     def _owner_above(self, cell: NotebookNode, name: str) -> str | None:
-        """The name of the nearest marked cell above, other than copies of the cell itself."""
+        """The name of the nearest marked cell above, except copies of the cell itself."""
         owner = {id(c): n for n, owners in self.owners.items() for c in owners}
-        above = (owner.get(id(c)) for c in reversed(self.cells[: self._at(cell)]))
+        above = (owner.get(id(c)) for c in reversed(self.cells[: self._index(cell)]))
         return next((n for n in above if n is not None and n != name), None)
 
     def _keep_code_of(self, cell: NotebookNode, marked: MarkedCell) -> None:
@@ -174,12 +174,12 @@ class _NotebookRepair:
         answers = (c.name for c in self.released.marked.values() if c.solution)
         if (tree and bound_names(tree)) or any(defines(cell.source, name) for name in answers):
             self.notes.add("kept", marked.exercise)
-            self.cells.insert(self._at(cell), _code_cell(cell.source))
+            self.cells.insert(self._index(cell), _code_cell(cell.source))
 
     def _choose_answers(self) -> None:
-        """Of several answers the last that defines what is asked for; the others stay as the student's own code.
+        """Choose the last cell that defines the answer; the others become plain code.
 
-        An untouched copy of the release's cell has nothing of the student's: it goes, since it would undo the answer.
+        An unchanged copy of the release's cell is removed, because it would undo the answer.
         """
         for name, owners in self.owners.items():
             marked = self.released.marked[name]
@@ -191,31 +191,31 @@ class _NotebookRepair:
                 untouched = {id(c) for c in owners} - {id(c) for c in written}
                 self.cells = [cell for cell in self.cells if id(cell) not in untouched]
 
-            owners[:] = [max(written or owners, key=partial(self._worth, name))]
+            owners[:] = [max(written or owners, key=partial(self._answer_rank, name))]
 
     def _set_stubs_aside(self) -> None:
-        """Where an answer stands in a cell of the student's own, the release's cell as it was would undo it below."""
+        """Disable an unchanged release cell that would undo an answer above it."""
         for name, owners in self.owners.items():
             stub = self.released.marked[name].source
             if self.released.marked[name].locked or not owners or not defines(stub, name):
                 continue
-            own = [c for c in self._unclaimed() if c.cell_type == "code" and _answers(c.source, name)]
+            own = [c for c in self._unclaimed() if c.cell_type == "code" and _defines_answer(c.source, name)]
             stubs = {id(c) for c in own if same_code(c.source, stub)}
             written = [c for c in own if id(c) not in stubs]
             if same_code(owners[0].source, stub):
-                if not written or self._at(written[-1]) > self._at(owners[0]):
+                if not written or self._index(written[-1]) > self._index(owners[0]):
                     continue
                 owners[0].source = ANSWER_ABOVE.format(name)
                 self.notes.add("answer elsewhere", name)
             self.cells = [cell for cell in self.cells if id(cell) not in stubs]
 
-    def _worth(self, name: str, cell: NotebookNode) -> tuple[bool, bool, bool, int]:
-        """How likely a cell is the answer to `name`; the greatest is."""
-        place, check = self._at(cell), self._check_of(name)
-        above = check is None or place < self._at(check)
+    def _answer_rank(self, name: str, cell: NotebookNode) -> tuple[bool, bool, bool, int]:
+        """How likely a cell is the answer to `name`; the greatest value wins."""
+        place, check = self._index(cell), self._check_of(name)
+        above = check is None or place < self._index(check)
         return defines(cell.source, name), cell.cell_type == "code", above, place
 
-    # What the chosen cells are
+    # Restore the chosen cells
 
     def _mark(self) -> None:
         owner = {id(cell): name for name, owners in self.owners.items() for cell in owners}
@@ -228,8 +228,8 @@ class _NotebookRepair:
 
     def _restore(self, cell: NotebookNode, marked: MarkedCell) -> None:
         trusted, marks = marked.metadata(), cell.metadata.get("nbgrader")
-        told = {k: v for k, v in trusted["nbgrader"].items() if k not in ("checksum", "cell_type")}
-        if not isinstance(marks, dict) or any(marks.get(k, False) != v for k, v in told.items()):
+        expected = {k: v for k, v in trusted["nbgrader"].items() if k not in ("checksum", "cell_type")}
+        if not isinstance(marks, dict) or any(marks.get(k, False) != v for k, v in expected.items()):
             self.notes.add("lost", marked.name)
         tags = cell.metadata.get("tags")
         if marked.locked and tags and tags != list(marked.tags):
@@ -242,7 +242,7 @@ class _NotebookRepair:
             cell.source = marked.source
             cell.pop("attachments", None)
 
-    # What is missing, and what stands in the wrong place
+    # Put back what is missing or in the wrong place
 
     def _put_back_answers(self) -> None:
         for name, owners in self.owners.items():
@@ -259,16 +259,16 @@ class _NotebookRepair:
                 note = text.format(name)
                 cell = _cell_of(marked, note if marked.cell_type == "code" else note.lstrip("# "))
             if elsewhere and check is None:
-                place = self._at(elsewhere[-1]) + 1
+                place = self._index(elsewhere[-1]) + 1
             elif check is not None and not elsewhere:
-                place = self._at(check)
+                place = self._index(check)
             else:
-                place = self._place_of(marked)
+                place = self._index_for(marked)
             self.cells.insert(place, cell)
             owners.append(cell)
 
     def _put_checks_in_place(self) -> None:
-        """Below the answer; where the answer was not touched but stands in another cell, below that one."""
+        """Put each check below its answer, or below the other cell that holds it."""
         for name, owners in self.owners.items():
             marked = self.released.marked[name]
             if not marked.grade or marked.solution:
@@ -278,19 +278,19 @@ class _NotebookRepair:
             if not owners:
                 self.notes.add("no check", marked.exercise)
                 owners.append(_cell_of(marked, marked.source))
-                place = self._place_of(marked) if anchor is None else self._at(anchor) + 1
+                place = self._index_for(marked) if anchor is None else self._index(anchor) + 1
                 self.cells.insert(place, owners[0])
-            elif anchor is not None and self._at(anchor) > self._at(owners[0]):
+            elif anchor is not None and self._index(anchor) > self._index(owners[0]):
                 self.notes.add("moved", marked.exercise)
-                self.cells.pop(self._at(owners[0]))
-                self.cells.insert(self._at(anchor) + 1, owners[0])
+                self.cells.pop(self._index(owners[0]))
+                self.cells.insert(self._index(anchor) + 1, owners[0])
 
     def _last_of_answer(self, name: str) -> NotebookNode:
         answer = self.owners[name][0]
         stub = self.released.marked[name].source.strip()
         if defines(answer.source, name) and answer.source.strip() != stub:
             return answer
-        return max([answer, *self._definitions(name)], key=self._at)
+        return max([answer, *self._definitions(name)], key=self._index)
 
     def _definitions(self, name: str) -> list[NotebookNode]:
         return [c for c in self.cells if c.cell_type == "code" and defines(c.source, name)]
@@ -301,25 +301,25 @@ class _NotebookRepair:
                 return next(iter(self.owners[grade.name]), None)
         return None
 
-    def _place_of(self, marked: MarkedCell) -> int:
-        """Below the nearest cell of the lesson that stands above it and is here; else at the end."""
+    def _index_for(self, marked: MarkedCell) -> int:
+        """The index below the nearest lesson cell above that is here; else the end."""
         above = self.released.order[: self.released.order.index(marked)]
         for cell in reversed(above):
-            here = self._standing_for(cell)
+            here = self._present_cells(cell)
             if here:
-                return self._at(here[-1]) + 1
+                return self._index(here[-1]) + 1
         return len(self.cells) if above else 0
 
-    def _standing_for(self, cell: MarkedCell | PlainCell) -> list[NotebookNode]:
+    def _present_cells(self, cell: MarkedCell | PlainCell) -> list[NotebookNode]:
         if isinstance(cell, MarkedCell):
             return self.owners[cell.name]
-        return [c for c in self.cells if _is(c, cell)]
+        return [c for c in self.cells if _matches(c, cell)]
 
-    def _at(self, cell: NotebookNode) -> int:
+    def _index(self, cell: NotebookNode) -> int:
         return next(i for i, other in enumerate(self.cells) if other is cell)
 
     def _name_cells(self) -> None:
-        """Every cell an id of its own; cells that were made here take the lesson's id where it is free."""
+        """Give every cell its own id; restored cells take the lesson's if it is free."""
         taken: set[str] = set()
         for cell in self.cells:
             if cell.get("id") in taken:
@@ -334,22 +334,24 @@ class _NotebookRepair:
                 taken.add(cell.id)
 
 
-def _answers(source: str, name: str) -> bool:
-    """Whether the code defines `name`, or would, could it be read; not where it only imports it."""
-    from grading.grader.source_analysis import NotebookSource  # it brings torch, which the coordinator leaves to judges
+def _defines_answer(source: str, name: str) -> bool:
+    """Whether the code defines `name`, as far as it can be parsed; not by import."""
+    from grading.grader.source_analysis import (
+        NotebookSource,
+    )  # it imports torch, which the coordinator leaves to judges
 
     return defines(source, name) and (parse(source) is None or name in NotebookSource([source]).definitions)
 
 
-def _is(cell: NotebookNode, plain: PlainCell) -> bool:
+def _matches(cell: NotebookNode, plain: PlainCell) -> bool:
     same = bool(plain.source.strip()) and cell.source.strip() == plain.source.strip()
     return "nbgrader" not in cell.metadata and (cell.get("id") == plain.cell_id != "" or same)
 
 
 def _code_cell(source: str) -> NotebookNode:
     cell = {"cell_type": "code", "id": "", "metadata": {}, "source": source}
-    made: NotebookNode = from_dict({**cell, "execution_count": None, "outputs": []})
-    return made
+    result: NotebookNode = from_dict({**cell, "execution_count": None, "outputs": []})
+    return result
 
 
 def _cell_of(marked: MarkedCell, source: str) -> NotebookNode:

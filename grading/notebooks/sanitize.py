@@ -1,16 +1,16 @@
-"""Makes what a student wrote harmless before nbgrader writes it to autograded/, whoever opens it there and with what.
+"""Sanitizes a submitted notebook before nbgrader writes it to autograded/.
 
-nbgrader's formgrader shows an autograded notebook on the teacher's own Jupyter server: what runs in it runs as the
-teacher. So a judge hands back nothing that has not been here. Of a cell there is left:
+nbgrader's formgrader shows an autograded notebook on the teacher's own Jupyter server: code in it runs as the teacher.
+So everything that a judge returns has passed through here. Of a cell this remains:
 
-text      Markdown of which every renderer makes harmless HTML (`markdown`); the lesson's own, unchanged, is trusted
-code      its source, of which only text is shown
-outputs   text, PNG and JPEG pictures, HTML as feedback cleans it, Markdown and LaTeX
-pictures  beside a text: PNG, JPEG, GIF and WebP, by their bytes
-metadata  nbgrader's marks, tags of the known form, our own record
+text      Markdown that every renderer turns into harmless HTML (`sanitize_markdown`); the lesson's own is trusted
+code      its source, which is only shown as text
+outputs   text, PNG and JPEG pictures, sanitized HTML, Markdown and LaTeX
+pictures  attached to a text: PNG, JPEG, GIF and WebP, by their bytes
+metadata  nbgrader's marks, valid tags, our own record
 
-and all of it within sizes, with a word on what was cut. Does not cover: files beside the notebook (`exporter`), names
-of students (`exporter`), the report (`grading.grader.verdict_report`, which escapes what it quotes).
+All sizes are limited, with a note on what was cut. Does not cover: files beside the notebook and students' names
+(`submission_exporter`), the report (`grading.grader.verdict_report`, which escapes what it quotes).
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ MARKS = {
     "points": float,
     "checksum": str,
 }
-NAME = re.compile(r"[\w.-]{1,200}")  # a tag, a mark, a mime type's part
+NAME = re.compile(r"[\w.-]{1,200}")  # a tag, a mark, or part of a mime type
 BASE64 = re.compile(r"[A-Za-z0-9+/\n]+={0,2}\n?")
-# Characters. A page of more takes a browser, or the server that makes it, longer than a reader waits
+# Characters. For larger pages a browser, or the server that makes them, takes longer than a reader waits
 MAX_CODE = 50_000  # of one cell's code
 MAX_TEXT = 50_000  # of one output's text
 MAX_RICH = 2_000_000  # of one picture or one output's HTML
-MAX_CODES = 300_000  # of one notebook's code, which takes a server some ten seconds to mark as code
-MAX_PROSE = 100_000  # of one notebook's Markdown, but for the lesson's own; so does reading it
+MAX_CODES = 300_000  # of one notebook's code, which a server takes some ten seconds to highlight
+MAX_PROSE = 100_000  # of one notebook's Markdown, except the lesson's own; parsing it takes as long
 MAX_OUTPUTS = 8_000_000  # of one notebook's outputs and pictures
-MAX_COUNT = 1_000_000  # of executions
+MAX_COUNT = 1_000_000  # executions
 
 
 def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: OutputBudget | None = None) -> None:
-    """Make a notebook of format 4.5 harmless, in place. trusted: the lesson's own Markdown."""
+    """Sanitize a notebook of format 4.5 in place. trusted: the lesson's Markdown."""
     rooms = rooms or OutputBudget()
     for cell in nb.cells:
         cell.metadata = _metadata_of_cell(cell.metadata)
@@ -74,39 +74,39 @@ def clean(nb: NotebookNode, trusted: Container[str] = (), rooms: OutputBudget | 
 
 
 class OutputBudget:
-    """What is left of a notebook's sizes."""
+    """What is left of a notebook's size limits."""
 
     def __init__(self) -> None:
         self.code, self.prose, self.outputs = map(_Room, (MAX_CODES, MAX_PROSE, MAX_OUTPUTS))
 
 
 class _Room:
-    """What is left of one size."""
+    """What is left of one size limit."""
 
     def __init__(self, left: int) -> None:
         self.left = left
 
     def text(self, text: str, most: int, cut: str = "… cut") -> str:
-        """The text, or its beginning and what was cut."""
+        """The text, or its beginning with a note on its length."""
         most = min(most, self.left)
         self.left -= min(len(text), most)
         return text if len(text) <= most else f"{text[:most]}\n{cut}: {len(text):,} characters in all"
 
     def has(self, size: int) -> bool:
-        """Whether there is room for something that cannot be cut; then it is taken."""
+        """Whether something that cannot be cut fits; if so, its size is taken."""
         fits = size <= min(self.left, MAX_RICH)
         self.left -= size if fits else 0
         return fits
 
 
 def clean_run(cell: NotebookNode, rooms: OutputBudget) -> None:
-    """Make what a code cell gave harmless, in place."""
+    """Sanitize a code cell's outputs in place."""
     cell.execution_count = _count(cell.get("execution_count"))
     if is_autograded(cell) and has_verdict(cell):
         cell.outputs = [_report(output) for output in cell.outputs]
     else:
-        made = (_output(output, rooms.outputs, rooms.prose) for output in cell.outputs)
-        cell.outputs = [output for output in made if output is not None]
+        sanitized = (_output(output, rooms.outputs, rooms.prose) for output in cell.outputs)
+        cell.outputs = [output for output in sanitized if output is not None]
 
 
 def _clean_text(cell: NotebookNode, trusted: Container[str], prose: _Room, outputs: _Room) -> None:
@@ -121,7 +121,7 @@ def _clean_text(cell: NotebookNode, trusted: Container[str], prose: _Room, outpu
 
 
 def _prose(source: str, room: _Room, pictures: Mapping[str, Mapping[str, str]] | None = None) -> str:
-    """Markdown, of which there is no more to be read than there is room."""
+    """Sanitize Markdown, or leave it out if there is no room for it."""
     if room.has(len(source)):
         return sanitize_markdown.cleaned(source, pictures)
     return f"*… left out: {len(source):,} characters of text.*"
@@ -131,40 +131,40 @@ def _prose(source: str, room: _Room, pictures: Mapping[str, Mapping[str, str]] |
 
 
 def _report(output: NotebookNode) -> NotebookNode:
-    """An output of a judged cell, which the grader wrote; formulas that it quotes make no links."""
+    """A graded cell's output, written by the grader, without links in formulas."""
     if "text/html" in output.get("data", {}):
         output.data["text/html"] = sanitize_markdown.without_commands(output.data["text/html"])
     return output
 
 
 def _output(output: Mapping[str, Any], room: _Room, prose: _Room) -> NotebookNode | None:
-    """What is left of one output; None where that is nothing."""
+    """Sanitize one output; None if nothing remains."""
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return _made("stream", name=name, text=room.text(_text(output.get("text")), MAX_TEXT))
+        return _build_output("stream", name=name, text=room.text(_text(output.get("text")), MAX_TEXT))
     if kind == "error":
         lines = output.get("traceback")
         trace = room.text("\n".join(map(_text, lines if isinstance(lines, list) else [])), MAX_TEXT)
         name, value = (room.text(_text(output.get(key)), 2_000) for key in ("ename", "evalue"))
-        return _made("error", ename=one_line(name), evalue=value, traceback=trace.split("\n"))
+        return _build_output("error", ename=one_line(name), evalue=value, traceback=trace.split("\n"))
     if kind not in ("display_data", "execute_result"):
         return None
     data = _data(output.get("data"), room, prose)
     if not data:
         return None
     if kind == "execute_result":
-        return _made(kind, data=data, execution_count=_count(output.get("execution_count")))
-    return _made(kind, data=data)
+        return _build_output(kind, data=data, execution_count=_count(output.get("execution_count")))
+    return _build_output(kind, data=data)
 
 
-def _made(kind: str, **fields: Any) -> NotebookNode:
+def _build_output(kind: str, **fields: Any) -> NotebookNode:
     output: NotebookNode = new_output(kind, **fields)
     return output
 
 
 def _data(raw: Any, room: _Room, prose: _Room) -> dict[str, str]:
-    """Of the forms that an output has, those that are known; with a word in place of what is too large."""
+    """The known formats of an output; a note replaces what is too large."""
     found: dict[str, str] = {}
     for mime, value in raw.items() if isinstance(raw, Mapping) else ():
         text = _text(value)
@@ -185,7 +185,7 @@ def _data(raw: Any, room: _Room, prose: _Room) -> dict[str, str]:
 
 
 def is_picture(mime: str, data: str) -> bool:
-    """Whether this is base64, and nothing else, of bytes that begin as pictures of this type do."""
+    """Whether this is only base64, of bytes that begin like such a picture."""
     if mime not in PICTURES or len(data) > MAX_RICH or not BASE64.fullmatch(data):
         return False
     try:
@@ -195,7 +195,7 @@ def is_picture(mime: str, data: str) -> bool:
 
 
 def _pictures(raw: Any, room: _Room) -> dict[str, dict[str, str]]:
-    """Attachments that are pictures."""
+    """The attachments that are pictures."""
     found: dict[str, dict[str, str]] = {}
     for name, bundle in raw.items() if isinstance(raw, Mapping) else ():
         for mime, data in bundle.items() if isinstance(bundle, Mapping) else ():
@@ -208,14 +208,14 @@ def _pictures(raw: Any, room: _Room) -> dict[str, dict[str, str]]:
 
 
 def _metadata_of_cell(metadata: Mapping[str, Any]) -> NotebookNode:
-    kept: dict[str, Any] = {key: metadata[key] for key in ("deletable", "editable") if metadata.get(key) is False}
+    result: dict[str, Any] = {key: metadata[key] for key in ("deletable", "editable") if metadata.get(key) is False}
     tags = metadata.get("tags")
     if isinstance(tags, list) and (known := [tag for tag in tags if isinstance(tag, str) and NAME.fullmatch(tag)]):
-        kept["tags"] = known
+        result["tags"] = known
     marks = metadata.get("nbgrader")
     if isinstance(marks, Mapping):
-        kept["nbgrader"] = NotebookNode({key: marks[key] for key, kind in MARKS.items() if _is(marks.get(key), kind)})
-    return NotebookNode(kept)
+        result["nbgrader"] = NotebookNode({key: marks[key] for key, kind in MARKS.items() if _is(marks.get(key), kind)})
+    return NotebookNode(result)
 
 
 def _is(value: Any, kind: type) -> bool:
@@ -225,7 +225,7 @@ def _is(value: Any, kind: type) -> bool:
 
 
 def _metadata_of_notebook(metadata: Mapping[str, Any]) -> NotebookNode:
-    """The kernel, the language and our record, which `reading` and `repair` made, without what moves a cursor."""
+    """The kernel, the language and our record, without what moves a cursor."""
     return NotebookNode(
         {key: _printable(metadata[key]) for key in ("kernelspec", "language_info", RECORD) if key in metadata}
     )
@@ -244,6 +244,6 @@ def _count(value: Any) -> int | None:
 
 
 def _text(value: Any) -> str:
-    """A text, which a notebook may hold as a list of lines."""
+    """Join a text that a notebook may hold as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))

@@ -1,9 +1,9 @@
-"""Makes HTML that is safe to open of what a student wrote: Markdown, HTML of outputs, equations, code.
+"""Makes safe HTML of a student's Markdown, HTML outputs, equations and code.
 
-What is kept is listed; everything else goes. The result runs nothing and loads nothing: no scripts, handlers, frames,
-forms or `javascript:` addresses, no picture that is not in the page itself. Equations become MathML, built from the
-parsed formula element by element and put in after the cleaning, since cleaners cannot be trusted with MathML inside
-HTML. Does not cover: how the page around it looks (`feedback`).
+Only what is listed is kept. The result runs nothing and loads nothing: no scripts, handlers, frames, forms or
+`javascript:` addresses, and no picture from outside the page. Equations become MathML, built from the parsed formula
+element by element and inserted after the cleaning, because cleaners cannot be trusted with MathML inside HTML. Does
+not cover: the look of the page around it (`feedback`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MAX_FORMULA = 4_000  # characters; a longer one is shown as it was written
-SECTION = "section-"  # ids of headings begin so, and no other id is let through
+MAX_FORMULA = 4_000  # characters; a longer one is shown as written
+SECTION = "section-"  # how ids of headings begin; no other id is let through
 FORMATTER = HtmlFormatter(style="xcode", nowrap=True)  # every colour has a contrast of 4.5 on the page's grey
 
 TAGS = _words(
@@ -49,18 +49,18 @@ PROPERTIES = _words(
     " overflow overflow-x padding padding-bottom padding-left padding-right padding-top text-align text-decoration"
     " vertical-align white-space width margin"
 )
-# Of CSS's functions only those that load nothing; no backslash, by which `url` can be spelled in many ways
+# Of CSS's functions only those that load nothing; no backslash, which allows many spellings of `url`
 STYLE = re.compile(r"(?:[^\\(]|(?<![\w-])(?:rgba?|hsla?|calc)\()*", re.IGNORECASE)
-BACKWARDS = re.compile(r"margin[^;]*(?:-|calc)", re.IGNORECASE)  # over what else is on the page
-UNSEEN = _words("script style template title noscript")  # go with what they hold; other tags leave their text
+BACKWARDS = re.compile(r"margin[^;]*(?:-|calc)", re.IGNORECASE)  # would cover other parts of the page
+UNSEEN = _words("script style template title noscript")  # removed with their content; other tags leave their text
 
-MAX_TEXT = 20_000  # characters of Markdown, and of what is shown as it was written
-MAX_CODE = 20_000  # of code whose parts are marked; pygments takes quadratic time over some
-MAX_SHOWN = 100_000  # of code without marks
-# What HTML's own rules for parsing cost: tags nested in tags, and references, the square of their number; <b> and its
-# like, left open, are repeated with all their attributes in every block that follows; a tag's attributes, each held
-# against all before it, the square of their number, too. What may part two attributes is counted wherever it stands,
-# which in the bytes of a picture is one character of 64.
+MAX_TEXT = 20_000  # characters of Markdown, and of text that is shown as written
+MAX_CODE = 20_000  # of highlighted code; pygments takes quadratic time on some
+MAX_SHOWN = 100_000  # of code without highlighting
+# Costs of HTML's parsing rules: nested tags, and references, cost the square of their number; <b> and the like, left
+# open, are repeated with all their attributes in every following block; a tag's attributes, each compared with all
+# before it, cost the square of their number, too. Whatever may separate two attributes is counted everywhere; in a
+# picture's bytes that is one character of 64.
 MAX_MARKS = 20_000
 MAX_PARTED = 40_000
 PARTS = re.compile(r"""\s+|[/"']""")
@@ -81,54 +81,54 @@ MATH_ATTRIBUTES = _words(
 TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
-def _allowed(tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute, None where it is not to be kept."""
+def _filter_attribute(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute; None if it may not stay."""
     match name:
         case "src":
-            kept = tag == "img" and PICTURE.fullmatch(value) is not None
+            allowed = tag == "img" and PICTURE.fullmatch(value) is not None
         case "href":
-            kept = tag == "a" and LINK.match(value) is not None
+            allowed = tag == "a" and LINK.match(value) is not None
         case "style":
-            kept = STYLE.fullmatch(value) is not None and BACKWARDS.search(value) is None
+            allowed = STYLE.fullmatch(value) is not None and BACKWARDS.search(value) is None
         case "class":
-            kept = value in CLASSES
+            allowed = value in CLASSES
         case "id":
-            kept = value.startswith(SECTION)
+            allowed = value.startswith(SECTION)
         case _:
-            kept = name in PLAIN_ATTRIBUTES
-    return value if kept else None
+            allowed = name in PLAIN_ATTRIBUTES
+    return value if allowed else None
 
 
 CLEANER = nh3.Cleaner(
     tags=set(TAGS),
     clean_content_tags=set(UNSEEN),
     attributes={"*": set(PLAIN_ATTRIBUTES) | {"style", "class", "id"}, "img": {"src"}, "a": {"href"}},
-    attribute_filter=_allowed,
-    url_schemes={"http", "https", "mailto", "data"},  # `data` is for pictures alone: see _allowed
+    attribute_filter=_filter_attribute,
+    url_schemes={"http", "https", "mailto", "data"},  # `data` for pictures only: see _filter_attribute
     filter_style_properties=set(PROPERTIES),
     link_rel=None,  # no link opens a window that could reach back, and the page's policy sends no referrer
 )
 
 
 def from_markdown(source: str, attachments: dict[str, Any] | None = None, *, deeper: int = 0) -> Markup:
-    """A Markdown text; `deeper` is how many levels its headings go down, to fit under the page's own."""
+    """Render Markdown; its headings move `deeper` levels down to fit the page's own."""
     if len(source) > MAX_TEXT:
         return _as_text(source)
     renderer = _Renderer(attachments or {}, deeper)
     try:
         text = str(MarkdownWithMath(renderer=renderer).render(source))
-    except Exception:  # what a stranger nests in Markdown may be beyond its parser
+    except Exception:  # untrusted Markdown may be nested too deeply for the parser
         return _as_text(source)
-    # In a tag, where a formula may stand in an attribute, as its text; everywhere else as MathML
+    # In a tag, where a formula may be in an attribute, its text; everywhere else MathML
     plain = TAG.sub(lambda tag: renderer.as_text(tag[0]), from_html(text))
     return Markup(renderer.places.sub(lambda place: equation(*renderer.equations[int(place[1])]), plain))
 
 
 def from_html(source: str) -> Markup:
-    """HTML of an output, or of rendered Markdown."""
+    """Sanitize HTML of an output or of rendered Markdown."""
     if _costs_too_much(source):
         return _as_text(source)
-    whole = source.encode("utf-8", errors="replace").decode()  # half a character is none that a parser takes
+    whole = source.encode("utf-8", errors="replace").decode()  # no parser accepts half a surrogate pair
     return Markup(CLEANER.clean(whole).replace("<img>", ""))
 
 
@@ -142,19 +142,19 @@ def _costs_too_much(source: str) -> bool:
 
 
 def _as_text(source: str) -> Markup:
-    """As it was written, as far as a page has room."""
+    """The text as it was written, cut to the limit."""
     cut = f"\n… cut: {len(source):,} characters in all" if len(source) > MAX_TEXT else ""
     return Markup("<pre>{}{}</pre>").format(source[:MAX_TEXT], cut)
 
 
 def equation(latex: str, display: bool = False) -> Markup:
-    """A formula as MathML; as its own text where it is none that can be read."""
+    """A formula as MathML; as its own text if it cannot be read."""
     latex = latex.strip()
-    return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _as_written(latex))
+    return Markup(_mathml(latex, display) if len(latex) <= MAX_FORMULA else _plain_formula(latex))
 
 
 def code(source: str) -> Markup:
-    """Python code with its parts marked by pygments' classes, one <code>; what is too long, without marks, and cut."""
+    """Highlight Python code in one <code>; long code is plain, and then cut."""
     if len(source) > MAX_CODE:
         shown, cut = (
             source[:MAX_SHOWN],
@@ -169,22 +169,22 @@ def styles_of_code() -> str:
 
 
 def slug(text: str) -> str:
-    """What a heading is linked by."""
+    """The id of a heading, for links."""
     return SECTION + "-".join(re.findall(r"\w+", html.unescape(re.sub(r"<[^>]*>", "", text)).lower()))
 
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's, with equations set aside, and nothing that stops at a missing attachment."""
+    """nbconvert's renderer, with equations set aside; attachments may be missing."""
 
     def __init__(self, attachments: dict[str, Any], deeper: int) -> None:
         super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
         self.deeper = deeper
         self.equations: list[tuple[str, bool]] = []
-        self.mark = secrets.token_hex(8)  # where an equation goes; nothing that was written can hold it
+        self.mark = secrets.token_hex(8)  # stands for an equation; no written text can contain it
         self.places = re.compile(f"{self.mark}-([0-9]+)-")
 
     def as_text(self, rendered: str) -> str:
-        """With the equations' own text in their places."""
+        """Put the equations' own text in their places."""
         return self.places.sub(lambda place: html.escape(self.equations[int(place[1])][0]), rendered)
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
@@ -197,15 +197,15 @@ class _Renderer(IPythonRenderer):
         return str(super().image(text, url, title))
 
     def block_math(self, body: str) -> str:
-        return self._put(body, display=True)
+        return self._set_aside(body, display=True)
 
     def inline_math(self, body: str) -> str:
-        return self._put(body)
+        return self._set_aside(body)
 
     def latex_environment(self, name: str, body: str) -> str:
-        return self._put(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
+        return self._set_aside(f"\\begin{{{name}}}{body}\\end{{{name}}}", display=True)
 
-    def _put(self, latex: str, display: bool = False) -> str:
+    def _set_aside(self, latex: str, display: bool = False) -> str:
         self.equations.append((latex, display))
         return f"{self.mark}-{len(self.equations) - 1}-"
 
@@ -214,15 +214,15 @@ class _Renderer(IPythonRenderer):
 def _mathml(latex: str, display: bool) -> str:
     try:
         tree = convert_to_element(latex, display="block" if display else "inline")
-        written = _written(tree)
-    except Exception:  # whatever the converter makes of a formula that is none
-        return _as_written(latex)
-    named = f' alttext="{html.escape(latex)}"'
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{named}{written.removeprefix("<math")}'
+        written = _to_mathml(tree)
+    except Exception:  # the converter may raise anything on an invalid formula
+        return _plain_formula(latex)
+    alttext = f' alttext="{html.escape(latex)}"'
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{alttext}{written.removeprefix("<math")}'
 
 
-def _written(element: Element) -> str:
-    """MathML of listed elements and attributes only. The converter leaves character references in its texts."""
+def _to_mathml(element: Element) -> str:
+    """Write listed MathML only; the converter's texts hold character references."""
     if element.tag not in MATH_TAGS:
         raise ValueError(element.tag)
     attributes = "".join(
@@ -230,7 +230,7 @@ def _written(element: Element) -> str:
         for name, value in element.attrib.items()
         if name in MATH_ATTRIBUTES
     )
-    inner = "".join([_text(element.text), *(_written(child) + _text(child.tail) for child in element)])
+    inner = "".join([_text(element.text), *(_to_mathml(child) + _text(child.tail) for child in element)])
     return f"<{element.tag}{attributes}>{inner}</{element.tag}>"
 
 
@@ -238,5 +238,5 @@ def _text(text: str | None) -> str:
     return html.escape(html.unescape(text or ""))
 
 
-def _as_written(latex: str) -> str:
+def _plain_formula(latex: str) -> str:
     return str(Markup("<code>{}</code>").format(escape(latex)))

@@ -1,12 +1,12 @@
-"""Makes a stranger's Markdown harmless wherever it is rendered, and leaves alone what is harmless as it is.
+"""Makes untrusted Markdown harmless in every renderer; harmless text stays.
 
 nbgrader's formgrader shows Markdown raw, on the teacher's own Jupyter server. So a text is rendered, as nbconvert does
-it and by CommonMark's rules, and what comes out is held to a list of whole tags: nothing that runs, loads, leads
-anywhere but to another site, or takes the place of something of the page's own. A text with anything else is written
-anew from its parsed tokens, with HTML as text, and held to the list again; where that does not help it is shown as
-code. TeX's commands by which MathJax makes links, styles and ids lose their backslash.
+it and by CommonMark's rules, and the result is checked against a list of whole tags: nothing that runs, loads, links
+anywhere but to another site, or replaces a part of the page. A text with anything else is rewritten from its parsed
+tokens, with HTML as text, and checked again; if that fails it is shown as code. The TeX commands with which MathJax
+makes links, styles and ids lose their backslash.
 
-Does not cover: HTML (`markup`), what the learner's page looks like (`feedback`).
+Does not cover: HTML (`sanitize_html`), the look of the learner's page (`feedback`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 Attachments = Mapping[str, Mapping[str, str]]
 
-MAX_TEXT = 20_000  # characters; parsers of Markdown take quadratic time over what is written for them
-BARE = r"</?(?:br|sub|sup|kbd|mark|details|summary)\s*/?>"  # HTML that is let through; none of it outlives its cell
-# HTML that goes and leaves its text: what follows in the page would be set like it where it has no end
+MAX_TEXT = 20_000  # characters; Markdown parsers take quadratic time on malicious text
+BARE = r"</?(?:br|sub|sup|kbd|mark|details|summary)\s*/?>"  # HTML that is kept; it affects nothing beyond its cell
+# HTML tags that are dropped without their text: left open, they would format the rest of the page
 DROPPED = r"</?(?:b|i|u|em|strong|small|span|p|div|center)\s*/?>"
 WORDS = r"""[^"<>]*"""
-# A heading gets its text for an id, and the ids of the formgrader's own boxes are single words like these
+# A heading's id is its text, and the ids of the formgrader's own boxes are single words like these
 HEADING_ID = r"""(?![a-z0-9_-]*")[^"<>]*"""
 TAG = re.compile(
     rf"""{BARE}|</?(?:p|em|strong|del|s|code|pre|h[1-6]|ul|ol|li|dl|dt|dd|blockquote|table|thead|tbody|tr|th|td|span)>
@@ -45,7 +45,7 @@ TAG = re.compile(
 )
 LINK = re.compile(r"https?://|mailto:|#", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*")
-INFO = re.compile(r"(?!mermaid)[\w+#.-]*")  # a language; of a diagram nbconvert writes the text as it is
+INFO = re.compile(r"(?!mermaid)[\w+#.-]*")  # a language; nbconvert copies the text of a diagram unchanged
 TEX = re.compile(
     r"\\+(?=(?:href|url|require|unicode|cssId|class|style|bbox|texttip|mathtip|toggle|action|data|csname|"
     r"includegraphics|html[A-Z]\w*|mmlToken)(?![A-Za-z]))"
@@ -56,33 +56,35 @@ NOT_SHOWN = "*(A text that cannot be shown here; it is in what was handed in.)*"
 
 
 def cleaned(source: str, attachments: Attachments | None = None) -> str:
-    """The text itself where it is harmless; else what is left of it."""
+    """The text itself if it is harmless; else what can be kept of it."""
     attachments = attachments or {}
-    return next((made for made in _attempts(source, attachments) if is_harmless(made, attachments)), NOT_SHOWN)
+    return next(
+        (candidate for candidate in _attempts(source, attachments) if is_harmless(candidate, attachments)), NOT_SHOWN
+    )
 
 
 def _attempts(source: str, attachments: Attachments) -> Iterator[str]:
     if len(source) <= MAX_TEXT:
         yield source
-        made = _rewritten(source, attachments)
-        yield made
-        yield without_commands(made)  # of which some are only what two pieces of text make together
+        candidate = _rewrite(source, attachments)
+        yield candidate
+        yield without_commands(candidate)  # some commands only appear when two pieces of text meet
     yield as_code(source)
 
 
 def is_harmless(source: str, attachments: Attachments) -> bool:
-    """Whether all that renderers make of the text is made of listed tags."""
+    """Whether all renderers turn the text into listed tags only."""
     try:
         return all(
             "<" not in TAG.sub("", page) and not TEX.search(html.unescape(CODE.sub("", page)))
-            for page in _rendered(source, attachments)
+            for page in _render(source, attachments)
         )
-    except Exception:  # at what a stranger writes, a renderer may stop, and with it the page of the formgrader
+    except Exception:  # malicious text may stop a renderer, and with it the formgrader's page
         return False
 
 
 def as_code(source: str) -> str:
-    """The text as it was written, in a block of code, as far as there is room."""
+    """The text as it was written, in a code block, cut to the limit."""
     shown, cut = source[:MAX_TEXT], ""
     if len(source) > MAX_TEXT:
         cut = f"\n\n… cut: {len(source):,} characters in all"
@@ -91,43 +93,43 @@ def as_code(source: str) -> str:
 
 
 def without_commands(text: str) -> str:
-    """The text with TeX's commands for links, styles and ids as words."""
+    """The text without the backslashes of TeX's link, style and id commands."""
     return TEX.sub("", text)
 
 
 def formula(latex: str) -> str:
-    """A formula in which nothing can be taken for a tag."""
+    """A formula in which nothing can be mistaken for a tag."""
     return without_commands(latex).replace("<", r"\lt ").replace(">", r"\gt ")
 
 
-def _rendered(source: str, attachments: Attachments) -> Iterator[str]:
+def _render(source: str, attachments: Attachments) -> Iterator[str]:
     renderer = IPythonRenderer(escape=False, attachments={name: dict(data) for name, data in attachments.items()})
-    yield str(strip_files_prefix(MarkdownWithMath(renderer=renderer).render(source)))  # as the formgrader does it
+    yield str(strip_files_prefix(MarkdownWithMath(renderer=renderer).render(source)))  # as in the formgrader
     yield COMMONMARK.render(source)
 
 
-def _rewritten(source: str, attachments: Attachments) -> str:
+def _rewrite(source: str, attachments: Attachments) -> str:
     try:
-        writer: Any = _Writer(attachments)  # of mistune's renderers, nbconvert's parser is declared for HTML's alone
+        writer: Any = _Writer(attachments)  # nbconvert's parser is typed for HTML renderers only
         return str(MarkdownWithMath(renderer=writer).render(source)).strip("\n")
-    except Exception:  # nested beyond what the parser can hold
+    except Exception:  # nested too deeply for the parser
         return as_code(source)
 
 
 def _as_text(tags: str) -> str:
-    """References, since within a block of HTML no backslash counts."""
+    """Escape by references, because in HTML blocks backslashes do nothing."""
     return re.sub(r"[\\`*_\[\]$#<&|]", lambda found: f"&#{ord(found[0])};", without_commands(tags))
 
 
 class _Writer(MarkdownRenderer):
-    """Markdown of parsed Markdown: what is text stays text, and HTML becomes text."""
+    """Writes parsed Markdown as Markdown; HTML becomes text."""
 
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
         self.attachments = attachments
 
     def render_referrences(self, state: BlockState) -> Iterable[str]:
-        return ()  # links have their addresses with them
+        return ()  # links contain their addresses
 
     def text(self, token: dict[str, Any], state: BlockState) -> str:
         return re.sub(r"[\[\]$]", r"\\\g<0>", super().text({**token, "raw": without_commands(token["raw"])}, state))

@@ -1,6 +1,7 @@
-"""A grade cell's verdict, as an autograded notebook holds it: the report, and one finite plain float.
+"""A grade cell's verdict, as an autograded notebook holds it.
 
-The float is all that nbgrader reads. What a student's own cell shows may look like a verdict and is none (`is_judged`).
+It is the report, and one finite plain float, which is all that nbgrader reads. What looks like a verdict in a
+student's own cell is none (`is_autograded`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..grader.verdict_report import to_report
 
 
 def nbgrader_metadata(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    """nbgrader's metadata of a cell; empty where it has none."""
+    """nbgrader's metadata of a cell; empty if it has none."""
     marks = cell["metadata"].get("nbgrader")
     return marks if isinstance(marks, Mapping) else {}
 
@@ -38,7 +39,7 @@ def has_verdict(cell: NotebookNode) -> bool:
 
 
 def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
-    """The verdict in an autograded cell. Raises LookupError where there is none."""
+    """The verdict in an autograded cell. Raises LookupError if there is none."""
     for output in cell.outputs:
         if MIME in output.get("data", {}):
             return ExerciseVerdict.from_json(output["data"][MIME])
@@ -46,9 +47,9 @@ def verdict_of(cell: NotebookNode) -> ExerciseVerdict:
 
 
 def write_verdict(cell: NotebookNode, verdict: ExerciseVerdict) -> None:
-    """Replace a grade cell's outputs by the report and one plain float."""
-    shown = to_report(verdict)
-    data: dict[str, Any] = {"text/html": shown.to_html(), "text/plain": shown.to_text(), MIME: verdict.to_json()}
+    """Replace a grade cell's outputs with the report and one plain float."""
+    report = to_report(verdict)
+    data: dict[str, Any] = {"text/html": report.to_html(), "text/plain": report.to_text(), MIME: verdict.to_json()}
     score = repr(round(float(verdict.earned), 4))
     cell.execution_count = 1
     cell.outputs = [

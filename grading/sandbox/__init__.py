@@ -1,6 +1,6 @@
-"""Student code that can reach nothing: a Jupyter kernel provisioner over a fork server.
+"""A Jupyter kernel provisioner over a fork server that confines student code.
 
-`docs/security.md` says what is promised and by which mechanism.
+`docs/security.md` lists the guarantees and their mechanisms.
 """
 
 from .host_check import grants, require

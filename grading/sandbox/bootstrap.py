@@ -1,12 +1,12 @@
-"""The process that becomes the judges' server; the kernels' fork server is forked from it on the way.
+"""The start of the judges' server, which forks the kernels' fork server.
 
 Run as `python -I -S -c "…; from sandbox import bootstrap; bootstrap.begin(fd)"`, where `sandbox` is this package under
-a name of its own. It gets one open descriptor, a socket to the coordinator, and, if judges are confined, the
-environment that kernels get.
+a separate name. It gets one open descriptor, a socket to the coordinator, and, if judges are confined, the environment
+of kernels.
 
-Both servers need torch, which takes longest to import, so it is imported here, once. The fork server is forked before
-`grading` is imported, so it holds nothing that a kernel must not find. Each then imports the rest at the same time as
-the other, because the first grade waits for both.
+Both servers need torch, the slowest import, so it is imported once, here. The fork server is forked before `grading` is
+imported, so it holds nothing that a kernel must not find. Then both import the rest at the same time, because the first
+grade waits for both.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def begin(descriptor: int) -> tuple[socket.socket, dict[str, Any] | None, dict[s
 
     Returns that socket, "tree" and "files" of the messages, and the fork server, if there is one.
 
-    The first is an object with
-        tree         the files to see, as `tree.plan` has it, or None for all
+    The first message is an object with
+        tree         the visible files, from `filesystem.plan`; None for all
         directory    where that tree is mounted
-        kernels      where what kernels import is found, or None where there will be none
+        kernels      where kernels find modules; None if there will be none
 
-    It is answered: where it cannot be, the reason is told and the process ends. The second is of no concern to kernels:
+    It is answered; on failure, with the reason, and the process ends. The second does not concern kernels:
         path         sys.path
-        environment  os.environ, or None to leave it as it is
-        files        what kernels will see, as `tree.plan` has it, or None where there can be none
+        environment  os.environ; None to leave it unchanged
+        files        what kernels will see, from `filesystem.plan`; None if there can be none
     """
     os.umask(0o022)
     control = socket.socket(fileno=descriptor)
@@ -55,19 +55,19 @@ def begin(descriptor: int) -> tuple[socket.socket, dict[str, Any] | None, dict[s
     if "ready" not in answer:
         os._exit(0)
     kernels = _fork_server(control, setup["kernels"]) if setup["kernels"] else None
-    told = json.loads(control.recv(MESSAGE) or b"{}")
-    if not told:
+    setup_rest = json.loads(control.recv(MESSAGE) or b"{}")
+    if not setup_rest:
         os._exit(0)  # the coordinator is gone
-    site.main()  # where this is a virtual environment, it learns so here
-    sys.path[:] = told["path"]
-    if told["environment"] is not None:
+    site.main()  # detects a virtual environment
+    sys.path[:] = setup_rest["path"]
+    if setup_rest["environment"] is not None:
         os.environ.clear()
-        os.environ.update(told["environment"])
-    return control, setup["tree"], told["files"], kernels
+        os.environ.update(setup_rest["environment"])
+    return control, setup["tree"], setup_rest["files"], kernels
 
 
 def _move(control: socket.socket, arranged: dict[str, Any], directory: str) -> None:
-    """Into namespaces and a file tree of its own."""
+    """Enter a private file tree and namespaces."""
     from . import filesystem, forkserver, linux
 
     linux.name_process("judges")
@@ -78,15 +78,15 @@ def _move(control: socket.socket, arranged: dict[str, Any], directory: str) -> N
 
 
 def _fork_server(control: socket.socket, path: list[str]) -> Forked:
-    """Import torch, and fork the kernels' fork server, which waits to be told its files."""
+    """Import torch, and fork the fork server, which waits for its list of files."""
     from . import forkserver
 
     before = list(sys.path)
-    sys.path[:] = [*before, *path]  # what comes with Python is not to be found in a course's directory
-    with suppress(ImportError):  # the fork server says what it lacks
+    sys.path[:] = [*before, *path]  # the standard library must not be shadowed by a course directory
+    with suppress(ImportError):  # the fork server reports what it lacks
         importlib.import_module("torch")
     gc.collect()
-    gc.freeze()  # what is never collected is never written to, and so stays shared
+    gc.freeze()  # memory that is never collected is never written, so it stays shared
     sys.path[:] = before
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()

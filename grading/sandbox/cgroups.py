@@ -1,12 +1,12 @@
-"""Control groups (version 2), in which the system itself counts what all processes of a kernel use together.
+"""Control groups (version 2), which count what all processes of a kernel use.
 
-Covers: where in the system's tree of groups this process may make some, a group for each kernel, its limits, what it
-has used, and its end; also what a grader that crashed has left. Not here: what is done where there are none (`filters`
-refuses what could not be counted, and `forkserver` counts the rest).
+Covers: where in the system's tree this process may make groups, a group per kernel, its limits, usage and end; also
+what a crashed grader has left. Does not cover: machines without groups (`seccomp_landlock` refuses what could not be
+counted, and `forkserver` counts the rest).
 
-A fork server has one group, `attention-…`, with a group in it for each of its kernels. It holds a lock on that as long
-as it lives, so whoever comes later knows by the lock which groups nobody needs any more. Processor time is counted
-wherever groups can be made; memory and the number of processes where their controllers are handed down to here.
+A fork server has one group, `attention-…`, with a group in it for each of its kernels. It locks that as long as it
+lives, so that later servers recognize abandoned groups. CPU time is counted wherever groups can be made; memory and the
+number of processes only where their controllers are available.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _PATIENCE = 1.0  # seconds for the last process of a group to be gone
 
 
 class Group:
-    """The control group of one kernel, below the directory that is open as `parent`.
+    """The control group of one kernel, in the directory that is open as `parent`.
 
-    `counted` says which of "time", "memory" and "processes" it counts. Raises OSError where it cannot be made.
+    `counted` says which of "time", "memory" and "processes" it counts. Raises OSError if it cannot be made.
     """
 
     def __init__(self, parent: int, name: str, counted: frozenset[str]) -> None:
@@ -36,29 +36,29 @@ class Group:
         os.mkdir(name, 0o755, dir_fd=parent)
 
     def limit(self, memory: int, processes: int) -> None:
-        """Hold all processes together to `memory` bytes, none of them swapped out, and to a number of processes."""
+        """Limit the number of processes and their total `memory`, without swap."""
         if "memory" in self.counted:
             self._write("memory.max", str(memory))
-            self._write("memory.oom.group", "1")  # a kernel of which one process is missing is of no use
-            with suppress(FileNotFoundError):  # a system without swap, or told not to count it
+            self._write("memory.oom.group", "1")  # a kernel that lacks one of its processes is useless
+            with suppress(FileNotFoundError):  # a system without swap, or one that does not count it
                 self._write("memory.swap.max", "0")
         if "processes" in self.counted:
             self._write("pids.max", str(processes))
 
     def enter(self) -> None:
-        """Move this process here, with all that it will start."""
+        """Move this process into the group, with all that it will start."""
         self._write("cgroup.procs", "0")
 
     def processor_seconds(self) -> float:
-        """Processor time of all processes that were ever here, whoever waited for their end."""
+        """CPU time of all processes that were ever in the group."""
         return self._numbers("cpu.stat")["usage_usec"] / 1e6
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the system has ended processes here because they had no memory left."""
+        """Whether the system has killed processes here for lack of memory."""
         return "memory" in self.counted and self._numbers("memory.events")["oom_kill"] > 0
 
     def remove(self) -> None:
-        """Remove the group, whose processes have ended; the end of the server does where the system still holds it."""
+        """Remove the group; if it is still busy, the end of the server removes it."""
         _remove(self.name, self.parent)
 
     def _write(self, name: str, value: str) -> None:
@@ -73,9 +73,10 @@ class Group:
 
 
 class Groups:
-    """One fork server's group in the directory `place`, which is locked until all who hold `directory` have ended.
+    """One fork server's group in the directory `place`, locked while in use.
 
-    Raises OSError where none can be made there, or where no process may be moved into it.
+    The lock ends with the last process that holds `directory`. Raises OSError if no group can be made there, or no
+    process can be moved into it.
     """
 
     def __init__(self, place: Path) -> None:
@@ -90,7 +91,7 @@ class Groups:
                 (self.path / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(there)))
             names = {"memory": "memory", "pids": "processes"}
             self.counted = frozenset({"time"}) | {names[controller] for controller in there}
-            self._try()
+            self._check_entry()
         except OSError:
             self.remove()
             raise
@@ -114,7 +115,7 @@ class Groups:
         os.close(self.directory)
         _remove(str(self.path))
 
-    def _try(self) -> None:
+    def _check_entry(self) -> None:
         trial = self.kernel(2**30, 100)
         child = os.fork()
         if child == 0:
@@ -129,28 +130,33 @@ class Groups:
 
 
 def make() -> Groups | None:
-    """A group for this process's kernels, at the place where most is counted; None where none can be made.
+    """A group for this process's kernels, where most is counted; None if impossible.
 
-    Looks at the groups from this process's own upwards, since an ordinary user owns only some, and takes the first that
-    hands its controllers down. If none does, and the own one was handed to us (a container's, or one with systemd's
-    `Delegate=`), it is made to: what runs in it moves to a group below, because a group with processes of its own may
-    not hand down.
+    Tries the groups from this process's own upwards, because an ordinary user owns only some, and takes the first that
+    hands its controllers down. If none does, and the own group was delegated to us (a container's, or one with
+    systemd's `Delegate=`), that one is changed: its processes move to a group below, because a group with processes of
+    its own may not hand down.
     """
     places = list(_places())
     for place in places:
         sweep(place)
     for place in places:
-        if _listed(place / "cgroup.subtree_control") >= CONTROLLERS and (groups := _made(place)):
+        if _read_names(place / "cgroup.subtree_control") >= CONTROLLERS and (groups := _try_groups(place)):
             return groups
-    if places and _is_ours(places[0], top=len(places) == 1) and _hand_down(places[0]) and (groups := _made(places[0])):
+    if (
+        places
+        and _is_ours(places[0], top=len(places) == 1)
+        and _hand_down(places[0])
+        and (groups := _try_groups(places[0]))
+    ):
         return groups
-    return next((groups for place in places if (groups := _made(place))), None)
+    return next((groups for place in places if (groups := _try_groups(place))), None)
 
 
 def sweep(place: Path) -> None:
     """Remove the groups in `place` whose fork server has ended without doing so."""
     for left in place.glob(f"{_PREFIX}*"):
-        with suppress(OSError):  # it is needed, or not ours
+        with suppress(OSError):  # it is in use, or not ours
             directory = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,7 +168,7 @@ def sweep(place: Path) -> None:
 
 
 def _remove(path: str, parent: int | None = None) -> None:
-    """Remove an empty group, as soon as the system has let go of the processes that ended in it."""
+    """Remove an empty group, once the system has released its last processes."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -174,15 +180,15 @@ def _remove(path: str, parent: int | None = None) -> None:
         return
 
 
-def _made(place: Path) -> Groups | None:
-    for _ in range(2):  # another server may have taken the first for a leftover, before it was locked
+def _try_groups(place: Path) -> Groups | None:
+    for _ in range(2):  # another server may have removed the first as a leftover, before it was locked
         with suppress(OSError):
             return Groups(place)
     return None
 
 
 def _places() -> Iterator[Path]:
-    """The directory of this process's own group and those above it, as far as they are seen here."""
+    """The directories of this process's group and of those above it, if visible."""
     with suppress(OSError):
         lines = Path("/proc/self/cgroup").read_text().splitlines()
         own = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
@@ -197,14 +203,14 @@ def _places() -> Iterator[Path]:
                 return
 
 
-def _listed(path: Path) -> frozenset[str]:
+def _read_names(path: Path) -> frozenset[str]:
     with suppress(OSError):
         return frozenset(path.read_text().split())
     return frozenset()
 
 
 def _is_ours(place: Path, top: bool) -> bool:
-    """Whether the group `place` was handed to this process to arrange: the `top` one of a container, or delegated."""
+    """Whether `place` is ours to arrange: a container's `top` group, or delegated."""
     if top and (place / "cgroup.type").exists():
         return True
     with suppress(OSError):
@@ -218,12 +224,12 @@ def _is_ours(place: Path, top: bool) -> bool:
 
 
 def _hand_down(place: Path) -> bool:
-    """Let groups below `place` have the controllers that it has, and move its own processes below it if need be."""
-    wanted = " ".join(f"+{name}" for name in sorted(_listed(place / "cgroup.controllers") & CONTROLLERS))
+    """Let groups below `place` use its controllers, moving its processes if needed."""
+    wanted = " ".join(f"+{name}" for name in sorted(_read_names(place / "cgroup.controllers") & CONTROLLERS))
     if not wanted:
         return False
     with suppress(OSError):
-        for _ in range(3):  # what is started meanwhile is moved too
+        for _ in range(3):  # processes started in the meantime are moved too
             try:
                 (place / "cgroup.subtree_control").write_text(wanted)
                 return True
@@ -232,6 +238,6 @@ def _hand_down(place: Path) -> bool:
                     raise
             (place / _OTHERS).mkdir(exist_ok=True)
             for process in (place / "cgroup.procs").read_text().split():
-                with suppress(OSError):  # it has ended, or is the system's own
+                with suppress(OSError):  # it has ended, or belongs to the system
                     (place / _OTHERS / "cgroup.procs").write_text(process)
     return False

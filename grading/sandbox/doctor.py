@@ -1,4 +1,4 @@
-"""What `grading doctor` prints: what this machine grants to a sandbox, and whether a kernel starts in one."""
+"""The report of `grading doctor`: what this machine grants, and a trial kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ORDINARY = 65534  # nobody
 
 
 def doctor() -> str:
-    """What this machine grants, as text, ending in whether a sandboxed kernel starts here."""
+    """What this machine grants, and whether a sandboxed kernel starts, as text."""
     root = sys.platform == "linux" and os.geteuid() == 0
     lines = [f"Student code on {platform.system()} {platform.release()}, {platform.machine()}", ""]
     lines += _table("as root, who runs this" if root else "as the present user", grants())

@@ -1,10 +1,9 @@
-"""The files that student code can see: a tree of its own, built once for each fork server.
+"""The files that student code can see: a tree built once per fork server.
 
-`plan` runs in the grading process and decides, `build` runs in the fork server and mounts. Shown, and
-all read-only: the system's programs and libraries, the interpreter and its environment, and the
-package `course`, alone, at a neutral place. Never shown: the rest of the project around it, even
-where it lies below something shown. The server then lets go of the real root before it imports
-anything, so a kernel that broke out of everything else would still find no other file.
+`plan` runs in the grading process and decides, `build` runs in the fork server and mounts. Visible, and read-only: the
+system's programs and libraries, the interpreter and its environment, and the package `course`, alone, at a neutral
+path. Never visible: the rest of the project around it, even below something visible. The server then detaches the real
+root before it imports anything, so a kernel that broke out of everything else would still find no other file.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from .policy import SandboxUnavailable
 WORK, LIBRARY, BOX = "/sandbox/work", "/sandbox/library", "/sandbox/box"
 TEMPORARY, SHARED = "/tmp", "/dev/shm"
 SHADOWED = "/sandbox/kept"
-"""Where what lies below a place that is mounted over, such as an environment in /tmp, stays at hand."""
-_shadowed: list[str] = []  # the paths of it, for what is forked later
+"""Where files below a path that is mounted over, such as an environment in /tmp, stay reachable."""
+_shadowed: list[str] = []  # their paths, for processes forked later
 WITH_GPU = "/sandbox/gpu"
 """A second /dev that has NVIDIA's devices too, for the kernels that may use them."""
 _SYSTEM = (
@@ -47,14 +46,13 @@ _SYSTEM = (
 )
 TERMINALS = "/dev/pts"
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
-"""Not /dev/zero: what is mapped from it and shared is memory that no process need show."""
+"""Not /dev/zero: shared mappings of it are memory that no process need show."""
 
 
 def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What to show, as plain data: `shown` paths, `hidden` paths, `python_path`, `course`.
+    """What to show, as plain data: `shown`, `hidden`, `python_path`, `course`.
 
-    `hidden` adds to what is kept out of sight. Raises SandboxUnavailable where something must be
-    both shown and hidden.
+    `hidden` adds paths to hide. Raises SandboxUnavailable if something must be both shown and hidden.
     """
     libraries = [*site.getsitepackages(), *sysconfig.get_paths().values()]
     if site.ENABLE_USER_SITE:
@@ -69,10 +67,10 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     if str(here.parents[2]) not in libraries:
         kept_out.add(str(here.parents[2]))
     kept_out = {os.path.realpath(path) for path in kept_out}
-    for path in shown:  # what is shown by two names is to be hidden by both
+    for path in shown:  # what has two visible names must be hidden under both
         real = os.path.realpath(path)
         if real != path and not os.path.islink(path):
-            kept_out |= {path + p.removeprefix(real) for p in kept_out if _below(p, real)}
+            kept_out |= {path + p.removeprefix(real) for p in kept_out if _is_below(p, real)}
     if clash := sorted(shown & kept_out):
         raise SandboxUnavailable(
             f"Python's own files lie in {clash[0]}, which student code must not see.",
@@ -93,8 +91,8 @@ def plan(hidden: tuple[str, ...] = ()) -> dict[str, Any]:
                 f"Run `chmod -R o+rX {path}`, or grade as an ordinary user.",
             )
     return {
-        "shown": sorted(path for path in shown if not _covered(path, shown, kept_out)),
-        "hidden": sorted(path for path in kept_out if any(_below(path, s) for s in shown)),
+        "shown": sorted(path for path in shown if not _is_covered(path, shown, kept_out)),
+        "hidden": sorted(path for path in kept_out if any(_is_below(path, s) for s in shown)),
         "python_path": libraries,
         "course": None if os.path.dirname(course) in libraries else course,
     }
@@ -104,22 +102,22 @@ def _holds_modules(path: str) -> bool:
     return os.path.isdir(path) and Path(path).name in ("site-packages", "dist-packages")
 
 
-def _below(path: str, other: str) -> bool:
+def _is_below(path: str, other: str) -> bool:
     return path.startswith(other.rstrip("/") + "/")
 
 
-def _covered(path: str, shown: set[str], kept_out: set[str]) -> bool:
-    """Whether `path` is seen through something shown above it, with nothing hidden between."""
-    above = [p for p in shown if _below(path, p) and not os.path.islink(p)]
-    hiding = [p for p in kept_out if _below(path, p)]
+def _is_covered(path: str, shown: set[str], kept_out: set[str]) -> bool:
+    """Whether `path` is visible through a shown parent, with nothing hidden between."""
+    above = [p for p in shown if _is_below(path, p) and not os.path.islink(p)]
+    hiding = [p for p in kept_out if _is_below(path, p)]
     return bool(above) and max(map(len, above)) > max(map(len, hiding), default=0)
 
 
 def build(arranged: dict[str, Any], root: str) -> None:
-    """Mount what `plan` arranged on the directory `root`, and make it this process's only tree.
+    """Mount what `plan` arranged at `root`, and make it this process's only tree.
 
-    The caller is in a mount namespace of its own and may mount. Everything but a /tmp for the server itself, and what
-    `arranged` has under "as_it_is", is read-only afterwards; kernels mount their own places over the empty ones.
+    The caller has its own mount namespace and may mount. Everything but a /tmp for the server itself, and the paths
+    under "as_it_is", is read-only afterwards; kernels mount their own directories over the empty ones.
     """
     linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
     linux.mount("sandbox", root, "tmpfs", linux.NOSUID, "mode=755,size=16m")
@@ -133,7 +131,7 @@ def build(arranged: dict[str, Any], root: str) -> None:
             os.symlink(os.readlink(path), root + path)
         else:
             _show(path, root + path)
-    for path in arranged["hidden"]:  # now that what is shown below it has its place
+    for path in arranged["hidden"]:  # now that the mount points below it exist
         linux.restrict_mount(root + path)
     if arranged["course"]:
         _show(arranged["course"], f"{root}{LIBRARY}/course")
@@ -159,19 +157,19 @@ def build(arranged: dict[str, Any], root: str) -> None:
 
 
 def remember_shadowed_mounts(arranged: dict[str, Any]) -> None:
-    """Know what `build` keeps at hand, for `show_kept` of this process and of what is forked from it."""
-    _shadowed[:] = [path for path in arranged["shown"] if any(_below(path, place) for place in (TEMPORARY, SHARED))]
+    """Record the paths that `restore_shadowed_mounts` restores, here and after forks."""
+    _shadowed[:] = [path for path in arranged["shown"] if any(_is_below(path, place) for place in (TEMPORARY, SHARED))]
 
 
 def restore_shadowed_mounts() -> None:
-    """Show again what a mount over one of the kernel's own places has covered."""
+    """Show again what a mount over one of the kernel's directories has covered."""
     for path in _shadowed:
-        _place(SHADOWED + path, path)
+        _make_mount_point(SHADOWED + path, path)
         linux.bind(SHADOWED + path, path)
 
 
-def _place(source: str, target: str) -> None:
-    """An empty directory or file for `source` to be mounted on."""
+def _make_mount_point(source: str, target: str) -> None:
+    """Create an empty directory or file to mount `source` on."""
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
     else:
@@ -180,13 +178,13 @@ def _place(source: str, target: str) -> None:
 
 
 def _show(source: str, target: str, device: bool = False) -> None:
-    _place(source, target)
+    _make_mount_point(source, target)
     linux.bind(source, target)
     if not device:
         linux.restrict_mount(target)
 
 
 def nvidia_devices() -> list[str]:
-    """The character devices of NVIDIA's driver, where there are any."""
+    """The character devices of NVIDIA's driver, if any."""
     found = glob("/dev/nvidia*") + glob("/dev/nvidia-caps/*")
     return sorted(path for path in found if stat.S_ISCHR(os.stat(path).st_mode))

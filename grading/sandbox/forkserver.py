@@ -1,13 +1,13 @@
-"""The process that kernels are forked from: clean, single-threaded, with torch already imported.
+"""The process that kernels are forked from, with torch already imported.
 
-Run as `python -I -S -c "…; from sandbox import forkserver; forkserver.main(fd)"` with one open
-descriptor, a socket to the grading process; `launch` does so. `sandbox` is this package under a name
-of its own: the rest of `grading` is never importable here.
+Run as `python -I -S -c "…; from sandbox import forkserver; forkserver.main(fd)"` with one open descriptor, a socket to
+the grading process; `launch` does so. `sandbox` is this package under a separate name: the rest of `grading` cannot be
+imported here.
 
-Two processes: the outer one waits, and tidies when all is over; the inner one is the first process of a
-new process namespace, so that with it, however it ends, every kernel ends. It moves into the file tree
-(`tree`) before it imports anything that student code will use, runs no torch operation, starts no
-thread and opens no device. It ends when the grading process closes its end of the socket, or dies.
+There are two processes: the outer one waits, and cleans up at the end; the inner one is the first process of a new
+process namespace, so that every kernel ends with it, however it ends. It moves into the file tree (`filesystem`) before
+it imports anything that student code will use, runs no torch operation, starts no thread and opens no device. It ends
+when the grading process closes its end of the socket, or dies.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from typing import Any
 from . import cgroups, filesystem, kernel_process, linux, processes
 from .policy import Policy, exit_reason
 
-_WATCH_EVERY = 0.2  # seconds between two looks at what the kernels use
+_WATCH_EVERY = 0.2  # seconds between two looks at the kernels' usage
 _MESSAGE = 1 << 16
 
 
 def main(descriptor: int) -> None:
-    """Serve the grading process at the other end of the socket `descriptor`. Does not return."""
+    """Serve the grading process at the other end of a socket; does not return."""
     os.umask(0o022)
     linux.name_process("kernels")
     control = socket.socket(fileno=descriptor)
     setup = json.loads(control.recv(_MESSAGE))
     try:
         groups = cgroups.make()
-        # Out of a namespace of control groups, no kernel could be put into one
+        # From another namespace of control groups, no kernel could be moved into one
         apart(control, setup["directory"], linux.APART & ~linux.NEWCGROUP, groups)
-        run_kernel_module = _read("kernel")  # it imports torch, and its file will be out of sight
+        run_kernel_module = _read("kernel")  # it imports torch, and its file will be hidden
         filesystem.build(setup["tree"], setup["directory"])
         _preload(setup["tree"], run_kernel_module, setup["ahead"])
         answer: dict[str, Any] = {"ready": True, "counted": sorted(groups.counted) if groups else []}
@@ -61,11 +61,10 @@ def main(descriptor: int) -> None:
 
 
 def apart(control: socket.socket, directory: str, namespaces: int, groups: cgroups.Groups | None = None) -> None:
-    """Go on as the first process of a new process namespace, and in new namespaces of the other kinds.
+    """Continue as the first process of a new process namespace, in `namespaces`.
 
-    The process that was there before waits for this one, removes `directory` and `groups`, and ends; it ends also,
-    after it has told so at `control`, where the system refuses a process namespace. Raises OSError where it refuses
-    another.
+    The previous process waits for this one, removes `directory` and `groups`, and ends. If the system refuses a process
+    namespace, it reports that at `control` and ends. Raises OSError if the system refuses another namespace.
     """
     linux.fresh_keyring()
     try:
@@ -88,7 +87,7 @@ def apart(control: socket.socket, directory: str, namespaces: int, groups: cgrou
 
 
 def _read(name: str) -> Callable[[], Any]:
-    """Load a module of this package without running it; what is returned runs and returns it."""
+    """Load a module of this package without running it; return a function that does."""
     spec = importlib.util.find_spec(f".{name}", __package__)
     assert spec is not None and isinstance(spec.loader, SourceLoader)
     module, code = importlib.util.module_from_spec(spec), spec.loader.get_code(spec.name)
@@ -113,11 +112,11 @@ def _preload(arranged: dict[str, Any], run_kernel_module: Callable[[], Any], ahe
     for module in pkgutil.walk_packages(course.__path__, "course."):
         importlib.import_module(module.name)
     null = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):  # until here the log, for the grading process to read if this fails
+    for standard in (0, 1, 2):  # until here the log, which the grading process reads on failure
         os.dup2(null, standard)
     os.close(null)
     gc.collect()
-    gc.freeze()  # what is never collected is never written to, and so stays shared with the kernels
+    gc.freeze()  # memory that is never collected is never written, so kernels share it
 
 
 def _import(names: Iterable[str]) -> None:
@@ -127,17 +126,19 @@ def _import(names: Iterable[str]) -> None:
 
 
 def _prepare_to_draw() -> None:
-    """What draws, imported for this kernel and all later ones: a class that hands in no picture does without."""
+    """Import plotting for this kernel and all later ones, at the first that draws."""
     if "matplotlib.pyplot" not in sys.modules:
         _import(sys.modules[f"{__package__}.kernel"].DRAWING)
-        # Imported without a shell, it has not hooked itself into one: let each kernel run it again.
+        # Imported without a shell, it has not attached itself to one: each kernel imports it again.
         sys.modules.pop("matplotlib_inline.backend_inline", None)
         gc.freeze()
 
 
 def _read_examples(lesson: str) -> None:
-    """The examples of a lesson, kept for all its kernels: to read them takes a tenth of a second. They are the course's
-    own, whoever asks; and whoever needs them and finds them missing says so."""
+    """Read a lesson's examples once for all its kernels, which saves 0.1 s each.
+
+    They are the course's own, and a kernel that needs them reports missing ones.
+    """
     catalog = importlib.import_module("course.notebook.catalog")
     with suppress(Exception):
         if lesson in catalog.lessons():
@@ -147,7 +148,7 @@ def _read_examples(lesson: str) -> None:
 
 @dataclass
 class _Child:
-    """A kernel from this side: its process, and the line to who asked for it."""
+    """A kernel as the server sees it: its process, and the line to its client."""
 
     pid: int
     handle: int
@@ -158,12 +159,12 @@ class _Child:
     decided: str | None = None
 
     def counts(self, what: str) -> bool:
-        """Whether the system itself counts this for all processes of the kernel."""
+        """Whether the system counts this for all processes of the kernel."""
         return self.group is not None and what in self.group.counted
 
 
 class Server:
-    """Forks kernels when asked, passes signals on, watches what kernels use, says how they ended."""
+    """Forks kernels, passes signals on, watches usage, and reports how they ended."""
 
     def __init__(self, control: socket.socket, groups: cgroups.Groups | None) -> None:
         self.control, self.groups = control, groups
@@ -198,7 +199,7 @@ class Server:
         try:
             if self.groups:
                 group = self.groups.kernel(memory + policy.disk, policy.processes)
-            linux.unshare(linux.NEWPID)  # for the next child only, which is its first process
+            linux.unshare(linux.NEWPID)  # only for the next child, which becomes its first process
             pid = os.fork()
         except OSError as error:
             pid = -1
@@ -218,9 +219,9 @@ class Server:
         self.waiting.register(line, selectors.EVENT_READ, lambda: self.signal(kernel))
 
     def signal(self, kernel: _Child) -> None:
-        """Pass on a signal that the grading process sends; kill the kernel if that is gone."""
+        """Pass on a signal from the grading process; kill the kernel if that is gone."""
         if self.kernels.get(kernel.pid) is not kernel:
-            return  # it has ended since this was seen
+            return  # it has ended in the meantime
         message = b""
         with suppress(OSError):
             message = kernel.line.recv(_MESSAGE)
@@ -235,7 +236,7 @@ class Server:
             os.killpg(kernel.pid, number)
 
     def ended(self, kernel: _Child) -> None:
-        """Say how `kernel` ended and forget it; its namespaces and files are gone already."""
+        """Report how `kernel` ended; its namespaces and files are already gone."""
         _, status, usage = os.wait4(kernel.pid, 0)
         code, seconds = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
         if kernel.group:
@@ -243,7 +244,7 @@ class Server:
             if kernel.group.ran_out_of_memory():
                 kernel.decided = kernel.decided or _out_of_memory(kernel.policy)
             kernel.group.remove()
-        if seconds > kernel.policy.cpu_seconds - 0.1:  # two clocks, counted apart
+        if seconds > kernel.policy.cpu_seconds - 0.1:  # the two clocks differ slightly
             kernel.decided = kernel.decided or _out_of_time(kernel.policy)
         answer = {
             "code": code,
@@ -260,10 +261,10 @@ class Server:
         kernel.line.close()
 
     def watch(self) -> None:
-        """Kill each kernel whose processes, taken together, use more than its policy grants.
+        """Kill each kernel whose processes together exceed its policy.
 
-        One process is held by resource limits alone; several could each take that much. A control group holds them to
-        their memory by itself, and counts their processor time.
+        Resource limits hold each process alone, but several could each take that much. A control group limits their
+        memory by itself, and counts their CPU time.
         """
         uncounted = {pid for pid, k in self.kernels.items() if not (k.counts("time") and k.counts("memory"))}
         families = processes.families(uncounted) if uncounted else {}
@@ -293,24 +294,24 @@ def _out_of_memory(policy: Policy) -> str:
 
 
 def _memory(pid: int) -> int:
-    """Bytes of memory, swapped out or not, with the tables for it; pages shared with others are counted in full."""
+    """Bytes of memory, swap and page tables; shared pages count in full."""
     with suppress(OSError), open(f"/proc/{pid}/status") as stream:
         return _kilobytes(stream.read(), "RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
     return 0
 
 
 def _share(pid: int) -> int:
-    """Bytes of memory as in `_memory`, but pages shared with others divided among them; slower."""
+    """Bytes as in `_memory`, but shared pages divided among their users; slower."""
     with suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/status") as stream:
         tables = _kilobytes(stream.read(), "VmPTE:")
         try:
             with open(f"/proc/{pid}/smaps_rollup") as shares:
                 return tables + _kilobytes(shares.read(), "Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-        except PermissionError:  # it keeps others from looking at its memory
+        except PermissionError:  # it denies others access to its memory
             return _memory(pid)
     return 0
 
 
 def _kilobytes(text: str, *names: str) -> int:
     lines = (line.split() for line in text.splitlines())
-    return sum(int(words[1]) * 1024 for words in lines if words[0] in names)
+    return sum(int(fields[1]) * 1024 for fields in lines if fields[0] in names)

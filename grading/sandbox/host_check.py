@@ -1,8 +1,8 @@
-"""What this machine grants to a sandbox: asked of the system by trying, never by reading versions.
+"""Which parts of the sandbox this machine grants, found by trying each.
 
-Covers: each thing that confining a kernel takes, tried in a process of its own that ends at once; for
-the present user, and for root also as an ordinary user. `REQUIRED` is the minimum: below it nothing is
-graded. Not here: the confinement itself (`tree`, `child`, `filters`).
+Covers: everything that confining a kernel takes, each tried in its own short process; for the present user, and for
+root also as an ordinary user. `REQUIRED` is the minimum: below it nothing is graded. Does not cover: the confinement
+itself (`filesystem`, `kernel_process`, `seccomp_landlock`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import linux, seccomp_landlock
 from .policy import Grant, SandboxUnavailable
 
 _SCRIPT = "import sys; sys.path.append({here!r}); from sandbox import host_check; host_check.main({user!r})"
-_PATIENCE = 60.0  # seconds for all trials together, which take tenths of one
+_PATIENCE = 60.0  # seconds for all trials together, which take tenths of a second
 
 _AS_ROOT = (
     "In a container, start it with `--privileged`, or with `--cap-add SYS_ADMIN "
@@ -36,13 +36,10 @@ _AS_USER = (
 )
 
 
-#: What `ForkServer.counted` may name, and what holds a kernel to it otherwise.
+# Trials. Each runs in its own process; its result is shown, and an exception means a refusal.
 
 
-# Trials. Each runs in a process of its own; what it returns is shown, what it raises is a refusal.
-
-
-def _users() -> str:
+def _try_users() -> str:
     if (user := linux.spare_user()) is not None:
         os.setresuid(user, user, user)
         return f"each kernel gets a user of its own (such as {user})"
@@ -50,22 +47,22 @@ def _users() -> str:
     return "each kernel gets a user namespace of its own"
 
 
-def _apart(flags: int) -> Callable[[], str]:
+def _unshare_trial(flags: int) -> Callable[[], str]:
     def trial() -> str:
-        _privileged()
+        _become_privileged()
         linux.unshare(flags)
         return ""
 
     return trial
 
 
-def _privileged() -> None:
+def _become_privileged() -> None:
     if os.geteuid() != 0:
         linux.own_user_namespace()
 
 
-def _processes() -> str:
-    _privileged()
+def _try_processes() -> str:
+    _become_privileged()
     linux.unshare(linux.NEWPID | linux.NEWNS)
     pid = os.fork()
     if pid == 0:
@@ -80,8 +77,8 @@ def _processes() -> str:
     return "with a /proc of its own"
 
 
-def _root() -> str:
-    _privileged()
+def _try_root() -> str:
+    _become_privileged()
     linux.unshare(linux.NEWNS)
     linux.mount(None, "/", None, linux.REC | linux.PRIVATE)
     linux.mount("trial", "/tmp", "tmpfs", linux.NOSUID, "mode=755,size=64k")
@@ -94,7 +91,7 @@ def _root() -> str:
     return "with a root of its own"
 
 
-def _seccomp() -> str:
+def _try_seccomp() -> str:
     linux.no_new_privileges()
     seccomp_landlock.install_seccomp()
     try:
@@ -104,7 +101,7 @@ def _seccomp() -> str:
     raise OSError("the filter was taken and does nothing")
 
 
-def _landlock() -> str:
+def _try_landlock() -> str:
     if not (version := seccomp_landlock.landlock_version()):
         raise OSError("not in this system, or not switched on (`lsm=landlock,…` at boot)")
     linux.no_new_privileges()
@@ -116,25 +113,25 @@ def _landlock() -> str:
     raise OSError("the rules were taken and do nothing")
 
 
-#: What is tried, in the order in which it is shown: its name, and how.
+#: The trials by name, in the order in which they are shown.
 _TRIALS: dict[str, Callable[[], str]] = {
-    "users": _users,
-    "processes": _processes,
-    "mounts": _root,
-    "network": _apart(linux.NEWNET),
-    "messages": _apart(linux.NEWIPC),
-    "host name": _apart(linux.NEWUTS),
-    "control groups": _apart(linux.NEWCGROUP),
-    "system calls": _seccomp,
-    "Landlock": _landlock,
+    "users": _try_users,
+    "processes": _try_processes,
+    "mounts": _try_root,
+    "network": _unshare_trial(linux.NEWNET),
+    "messages": _unshare_trial(linux.NEWIPC),
+    "host name": _unshare_trial(linux.NEWUTS),
+    "control groups": _unshare_trial(linux.NEWCGROUP),
+    "system calls": _try_seccomp,
+    "Landlock": _try_landlock,
 }
 _trusted = False
-#: The minimum. Landlock is a second lock on a door that the tree of `mounts` has shut already.
+#: The minimum. Landlock is a second barrier behind the file tree of `mounts`.
 REQUIRED = tuple(name for name in _TRIALS if name != "Landlock")
 
 
 def main(user: int | None) -> None:
-    """Try everything as `user` (as who this is where None), and print what came out as JSON."""
+    """Run all trials as `user` (the current user if None) and print JSON."""
     if user is not None:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -160,7 +157,7 @@ def main(user: int | None) -> None:
 
 
 def grants(user: int | None = None) -> tuple[Grant, ...]:
-    """What the system grants to who this is, or, asked by root, to the ordinary user `user`."""
+    """What the system grants the current user, or, for root, the user `user`."""
     if sys.platform != "linux":
         return (Grant("Linux", False, f"this is {platform.system()}", True),)
     script = _SCRIPT.format(here=str(Path(__file__).parents[1]), user=user)
@@ -180,13 +177,13 @@ def grants(user: int | None = None) -> tuple[Grant, ...]:
 
 
 def trust() -> None:
-    """Have `require` ask the system no more: this process makes no kernel, and what it is lent does."""
+    """Skip the check in this process, which only borrows a checked fork server."""
     global _trusted
     _trusted = True
 
 
 def require() -> None:
-    """Raise SandboxUnavailable, with what is missing and how to get it, below the minimum."""
+    """Raise SandboxUnavailable, with what is missing and a remedy, below the minimum."""
     if _trusted:
         return
     missing, remedy = _missing()

@@ -1,7 +1,7 @@
-"""IPython's kernel on sockets that were opened for it, with nothing to look up and nothing to write.
+"""IPython's kernel on open sockets, with nothing to look up and nothing to write.
 
-The grading process listens on the five channels and passes the descriptors on, so a kernel needs no
-directory in common with anybody, and the right to open a socket can be taken from it before it starts.
+The grading process listens on the five channels and passes the descriptors on, so a kernel shares no directory with
+anybody, and the right to open sockets can be taken from it before it starts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from zmq.eventloop.zmqstream import ZMQStream
 
 def _listen(sock: zmq.Socket[Any], descriptor: int) -> None:
     sock.setsockopt(zmq.USE_FD, descriptor)
-    sock.bind("ipc:///opened-already")  # never looked at, since the descriptor is there
+    sock.bind("ipc:///opened-already")  # never used, because the descriptor is there
 
 
 class _Heartbeat(Heartbeat):
@@ -35,7 +35,7 @@ class _Heartbeat(Heartbeat):
 
 
 class _Output(IOPubThread):
-    """Carries the prints of forked processes through a Unix socket, since there is no TCP."""
+    """Carries the prints of forked processes through a Unix socket instead of TCP."""
 
     _here = "ipc:///tmp/.prints"
 
@@ -55,11 +55,11 @@ class _Output(IOPubThread):
         return context, pipe
 
 
-vars(kernelapp)["IOPubThread"] = _Output  # IPKernelApp takes it from there
+vars(kernelapp)["IOPubThread"] = _Output  # IPKernelApp reads it there
 
 
 class SandboxKernelApp(IPKernelApp):
-    """IPKernelApp on open descriptors: no connection file, no profile to copy, no signal to parents."""
+    """IPKernelApp on open descriptors: no connection file, profile or parent signals."""
 
     channels: Any = Dict(help="open listening sockets by the name of their channel")
 
@@ -76,7 +76,7 @@ class SandboxKernelApp(IPKernelApp):
 
     def init_control(self, context: zmq.Context[Any]) -> None:
         super().init_control(context)  # type: ignore[no-untyped-call] # ipykernel's
-        # It would go on trying to connect to the shell's socket, for a debugger that is not there.
+        # It would keep trying to connect to the shell's socket, for a debugger that is not there.
         self.debug_shell_socket.close(linger=0)
         self.debug_shell_socket = context.socket(zmq.DEALER)
 
@@ -87,9 +87,9 @@ class SandboxKernelApp(IPKernelApp):
 
 
 def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) -> SandboxKernelApp:
-    """A kernel on `channels`, open listening sockets by name, that is ready to be started."""
+    """A kernel, ready to be started, on open listening sockets by channel name."""
     torch.set_num_threads(threads)
-    # On a busy machine it would say, in the student's outputs, that it looks for fonts
+    # On a busy machine it would report in the student's outputs that it looks for fonts
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     sys.argv = ["ipykernel_launcher.py"]
     config = Config()
@@ -105,13 +105,12 @@ def initialize(channels: dict[str, int], key: bytes, scheme: str, threads: int) 
         **{f"{name}_port": n for n, name in enumerate(channels, 1)},
     )
     app.initialize([])  # type: ignore[no-untyped-call] # ipykernel's
-    sys.path.append("")  # as in any notebook, but last: nothing in the working directory shadows
+    sys.path.append("")  # as in any notebook, but last, so that no file there shadows a module
     return app
 
 
-#: What a kernel would import in its first moments, or at its first error, optimizer (`torch._dynamo`, also for
-#: `torch.func.grad`, checkpoints and tensors on the meta device: 1 s) or `vmap`, besides what importing this module
-#: brings.
+#: Modules that a kernel would import at its start, or at its first error, optimizer (`torch._dynamo`, also for
+#: `torch.func.grad`, checkpoints and tensors on the meta device: 1 s) or `vmap`, besides this module's imports.
 AHEAD = (
     "IPython.core.completerlib",
     "IPython.core.debugger",
@@ -139,7 +138,7 @@ AHEAD = (
     "torch.fx.experimental.symbolic_shapes",
     "tornado.queues",
 )
-#: What a kernel would import at its first picture: half a second, in which matplotlib looks for fonts, too
+#: Modules that a kernel would import at its first picture: 0.5 s, with matplotlib's search for fonts
 DRAWING = (
     "IPython.core.magics.pylab",
     "IPython.core.pylabtools",
@@ -147,5 +146,5 @@ DRAWING = (
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
 )
-#: What a kernel would import and must not: a debugger, which listens on TCP and takes half the start.
+#: Modules that a kernel must not import: a debugger, which listens on TCP and takes half the start.
 NEVER = ("debugpy",)

@@ -1,9 +1,9 @@
-"""One kernel, from the fork to the last instruction: confined first, then an ordinary IPython kernel.
+"""One kernel from fork to end: confined first, then an ordinary IPython kernel.
 
-`become_kernel` runs in a child that the fork server has just made, as the first process of a new
-process namespace. Until it has confined itself it runs only the code below and the standard
-library's; then it says so to the grading process, closes that line too, and starts the kernel. From
-there on it holds five listening sockets (its Jupyter channels) and /dev/null, and nothing else.
+`become_kernel` runs in a child that the fork server has just made, as the first process of a new process namespace.
+Until it is confined it runs only the code below and the standard library; then it reports that to the grading process,
+closes that line too, and starts the kernel. From then on it holds only five listening sockets (its Jupyter channels)
+and /dev/null.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _EMPTY = "mode=000,size=4k"
 
 
 def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group | None = None) -> None:
-    """Confine this process, then serve as a kernel until it is shut down. Does not return.
+    """Confine this process, then serve as a kernel; does not return.
 
-    `request` holds the `policy`; `descriptors` are the line to the grading process, the connection's
-    key, the listening sockets in the order of CHANNELS, and, where the kernel gets files, their
-    directory; `group` is the control group that was made for it, where there are any.
+    `request` holds the `policy`; `descriptors` are the line to the grading process, the connection key, the listening
+    sockets in the order of CHANNELS, and the directory of the kernel's files, if any; `group` is its control group, if
+    there is one.
     """
     line, secret, *rest = descriptors
     channels, directories = rest[: len(CHANNELS)], rest[len(CHANNELS) :]
@@ -55,33 +55,33 @@ def become_kernel(request: dict[str, Any], descriptors: list[int], group: Group 
         os._exit(70)
     os.write(line, json.dumps({"confined": True}).encode())
     os.close(line)
-    try:  # from here on nothing that this process does can be trusted
+    try:  # from here on this process cannot be trusted
         app.start()
     finally:
         os._exit(0)
 
 
 def confine(policy: Policy, directories: list[int], keep: list[int], group: Group | None = None) -> None:
-    """Leave this process nothing but what `policy` grants. Raises OSError at the first refusal."""
+    """Leave this process only what `policy` grants. Raises OSError if refused."""
     if group:
         group.enter()
     os.setsid()
     linux.unshare(linux.APART)
     socket.sethostname("kernel")
     user = linux.spare_user()
-    _mount_own_places(policy)
+    _mount_private_directories(policy)
     for directory in directories:
         copy_files(directory, filesystem.WORK)
     if user is not None:
         for place in (filesystem.WORK, filesystem.TEMPORARY, filesystem.SHARED):
-            _give(place, user)
+            _chown_tree(place, user)
     filesystem.restore_shadowed_mounts()
     linux.mount("hidden", filesystem.SHADOWED, "tmpfs", _QUIET, _EMPTY)
     close_all_but(keep)
     with open("/proc/self/oom_score_adj", "w") as stream:
-        stream.write("1000")  # where the machine runs out of memory, this goes before the grader
+        stream.write("1000")  # if memory runs out, this process is killed before the grader
     if user is None:
-        linux.own_user_namespace()  # so that its processes are counted apart from the teacher's
+        linux.own_user_namespace()  # its processes are then counted apart from the teacher's
     limit(policy)
     linux.drop_privileges(user)
     devices = [
@@ -94,9 +94,10 @@ def confine(policy: Policy, directories: list[int], keep: list[int], group: Grou
     seccomp_landlock.install_seccomp("memory" in counted or policy.device == "cuda", "time" in counted)
 
 
-def _mount_own_places(policy: Policy) -> None:
-    """A working directory, /tmp and /dev/shm of this kernel's own, in one size-limited tmpfs, its own
-    /proc, and terminals of its own, which IPython runs `!` commands in.
+def _mount_private_directories(policy: Policy) -> None:
+    """Mount this kernel's working directory, /tmp, /dev/shm, /proc and terminals.
+
+    The first three share one size-limited tmpfs; IPython runs `!` commands in the terminals.
     """
     if os.path.isdir(filesystem.WITH_GPU):
         if policy.device == "cuda":
@@ -119,10 +120,9 @@ def _mount_own_places(policy: Policy) -> None:
 
 
 def copy_files(directory: int, target: str) -> None:
-    """Copy what lies below the open `directory` to `target`: files and directories, never a link.
+    """Copy files and directories below the open `directory` to `target`, no links.
 
-    Student code may change these files, and so gets copies; a link is left out, because what it
-    stands for in here is not what it stood for out there.
+    Student code may change these files, so it gets copies; a link would point to something else in here.
     """
     for folder, _, names, inside in os.fwalk(".", dir_fd=directory, follow_symlinks=False):
         os.makedirs(os.path.join(target, folder), exist_ok=True)
@@ -134,14 +134,14 @@ def copy_files(directory: int, target: str) -> None:
                 shutil.copyfileobj(source, copy)
 
 
-def _give(place: str, user: int) -> None:
+def _chown_tree(place: str, user: int) -> None:
     for folder, _, names in os.walk(place):
         for path in (folder, *(os.path.join(folder, name) for name in names)):
             os.chown(path, user, user)
 
 
 def close_all_but(keep: Iterable[int]) -> None:
-    """Close every descriptor but these, and turn the standard ones to /dev/null."""
+    """Close all descriptors but these; standard ones become /dev/null."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -152,7 +152,7 @@ def close_all_but(keep: Iterable[int]) -> None:
 
 
 def limit(policy: Policy) -> None:
-    """Set the resource limits of this process, and of all that it will start, but for memory."""
+    """Set the resource limits of this process and its children, except memory."""
     limits = {
         "CORE": 0,
         "CPU": policy.cpu_seconds,
@@ -166,29 +166,31 @@ def limit(policy: Policy) -> None:
 
 
 def limit_memory(policy: Policy) -> None:
-    """Let this process, and each that it will start, take so much more memory than it has. What is reserved counts, so
-    that a kernel has its threads by then: with their stacks and heaps they reserve a hundred MiB."""
-    if policy.device == "cpu":  # CUDA reserves address space by the terabyte
+    """Let this process, and each that it starts, take `policy.memory` more.
+
+    Reserved memory counts, so a kernel must have its threads by now: their stacks and heaps reserve 100 MiB.
+    """
+    if policy.device == "cpu":  # CUDA reserves terabytes of address space
         with open("/proc/self/statm") as stream:
             most = int(stream.read().split()[0]) * resource.getpagesize() + policy.memory
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _kernel(policy: Policy, scheme: str, key: bytes, channels: list[int]) -> Any:
-    """An IPython kernel that lacks only `start()`. Nothing of a student's runs before that."""
+    """An IPython kernel that lacks only `start()`; no student code runs before."""
     from . import kernel
 
     os.environ.update(policy.environment)
     reseed()
     app = kernel.initialize(dict(zip(CHANNELS, channels, strict=True)), key, scheme, policy.threads)
-    os.chdir(filesystem.WORK)  # only now: IPython must not read a configuration from there
+    os.chdir(filesystem.WORK)  # only now, so that IPython reads no configuration from there
     for name in [name for name in sys.modules if name.split(".")[0] == __name__.split(".")[0]]:
         del sys.modules[name]
     return app
 
 
 def reseed() -> None:
-    """Give this child random numbers of its own: it inherited the state of all generators."""
+    """Reseed this child, which has inherited the state of all generators."""
     import numpy as np
     import torch
 

@@ -1,7 +1,7 @@
-"""The grading process's side: one fork server for each process, and a handle on each kernel.
+"""The grading process's side: one fork server per process, a handle per kernel.
 
-`start_kernel` starts the server on first use. The server ends with this process, however that ends,
-since its socket closes then. After a fork of this process the child has a server of its own.
+`server` starts one on first use. It ends with this process, however that ends, because its socket closes then. After a
+fork of this process, the child has a server of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import filesystem, server_process
 from .host_check import trust
 from .policy import CHANNELS, Policy, SandboxLost, SandboxUnavailable, to_dict
 
-#: What a kernel finds in os.environ, apart from its policy's own. Nothing of the teacher's is passed on.
+#: A kernel's os.environ, apart from its policy's variables. Nothing of the teacher's is passed on.
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -43,7 +43,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
     "PYTHONDONTWRITEBYTECODE": "1",
-    "ATTENTION_MEMORY": "off",  # what a learner's own notebook remembers has no place in grading
+    "ATTENTION_MEMORY": "off",  # a learner's saved progress has no place in grading
 }
 _START = (
     "import sys; sys.path.append({here!r}); from sandbox import forkserver; sys.path.pop(); "
@@ -51,14 +51,14 @@ _START = (
 )
 _MESSAGE = 1 << 16
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
-_PATIENCE = 60.0  # seconds for the server to get ready, and for a kernel: they take 2 and 0.1
+_PATIENCE = 60.0  # seconds for the server and for a kernel to get ready, which take 2 and 0.1
 _open_sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 class ForkServer:
-    """A running fork server, of files `arranged` by `tree.plan`. `launch` and `close` may be called from any thread.
+    """A running fork server for the files `arranged` by `filesystem.plan`.
 
-    It is a new process, or one that was `forked` earlier, by `bootstrap`, and has been told nothing.
+    It is a new process, or was `forked` earlier by `bootstrap` and has received nothing yet. Threads may share it.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class ForkServer:
         self.process: subprocess.Popen[bytes] | server_process.Forked
         self.count = 0
         self.counted: frozenset[str] = frozenset()
-        """Which of "time", "memory" and "processes" the system's control groups count for each kernel."""
+        """Which of "time", "memory" and "processes" control groups count for each kernel."""
         self.lock = threading.Lock()
-        with tempfile.TemporaryFile() as log:  # not in the directory, which the server takes along
+        with tempfile.TemporaryFile() as log:  # not in the directory, which the server removes
             if forked:
                 self.process, self.control = forked, forked.control
                 _open_sockets.add(self.control)
@@ -96,7 +96,7 @@ class ForkServer:
 
     @property
     def alive(self) -> bool:
-        """Whether it takes requests: its end of the socket closes before anything else of it ends."""
+        """Whether it takes requests: its end of the socket closes first."""
         return server_process.is_there(self.control)
 
     def launch(
@@ -109,16 +109,16 @@ class ForkServer:
         lesson: str = "",
         draws: bool = False,
     ) -> Kernel:
-        """Start a kernel that holds copies of what lies in `files`, and finds the examples of a `lesson` read.
+        """Start a kernel with copies of the files in the directory `files`.
 
-        Where it `draws`, it finds pyplot imported.
+        directory  where its channels are, sockets named as for jupyter_client's ipc transport (None: a new one)
+        lesson     the lesson whose examples the kernel finds already read
+        draws      whether the kernel finds pyplot already imported
 
-        Its channels are sockets in `directory` (a new one where that is None) named as jupyter_client
-        names them for the ipc transport. Returns once the kernel has confined itself and before it
-        answers. Raises SandboxUnavailable if it could not be confined, and
-        SandboxLost if this server has ended.
+        Returns once the kernel has confined itself, before it answers. Raises SandboxUnavailable if it could not be
+        confined, and SandboxLost if this server has ended.
 
-        The key goes to the kernel past the server, whose memory the next kernels inherit.
+        The key bypasses the server, because the next kernels inherit the server's memory.
         """
         if files is not None and not os.path.isdir(files):
             raise NotADirectoryError(f"a kernel's files are to be in a directory, which {files} is not")
@@ -129,7 +129,7 @@ class ForkServer:
             os.mkdir(directory, 0o700)
         request = {"policy": to_dict(policy), "signature_scheme": scheme, "lesson": lesson, "draws": draws}
         line, theirs = _pair()
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # what comes says who sent it
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # messages then carry their sender
         with ExitStack() as stack:
             stack.enter_context(theirs)
             descriptors = [theirs.fileno(), _readable(key.encode(), stack)]
@@ -144,7 +144,7 @@ class ForkServer:
             if files is not None:
                 descriptors.append(os.open(files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
                 stack.callback(os.close, descriptors[-1])
-            with self.lock, suppress(ConnectionError):  # then the kernel gives no answer
+            with self.lock, suppress(ConnectionError):  # the kernel then gives no answer
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
         try:
             return Kernel(line, directory)
@@ -154,14 +154,14 @@ class ForkServer:
             raise
 
     def close(self) -> None:
-        """End the server and every kernel of it, and remove what it used."""
+        """End the server and its kernels, and remove what it used."""
         server_process.end(self.control, self.process, self.directory)
 
 
 class Kernel:
     """One kernel, seen from outside.
 
-    `pid` is its process as this process sees it, by the system's word for who said that it is confined.
+    `pid` is its process id here, as the system gives it for the sender of the first message.
     """
 
     def __init__(self, line: socket.socket, directory: str) -> None:
@@ -184,7 +184,7 @@ class Kernel:
         line.setblocking(False)
 
     def poll(self) -> int | None:
-        """The exit code (minus the signal's number where one ended it), or None while it runs."""
+        """The exit code, or minus the number of a fatal signal; None while it runs."""
         if self.exit is None:
             try:
                 message = self.line.recv(_MESSAGE)
@@ -197,19 +197,19 @@ class Kernel:
         return int(self.exit["code"])
 
     def signal(self, number: int) -> None:
-        """Send a signal to the kernel and the processes of its group; nothing if it has ended."""
+        """Send a signal to the kernel's process group, if it still runs."""
         with suppress(OSError):
             self.line.send(json.dumps({"signal": int(number)}).encode())
 
     def close(self, keep_directory: bool = False) -> None:
-        """Let go of the kernel, which is killed if it still runs, and remove its sockets."""
+        """Release the kernel, killed if it still runs, and remove its sockets."""
         self.line.close()
         if not keep_directory:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def _start(log: IO[bytes]) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """A new process that becomes a fork server, and this process's end of its socket."""
+    """Start a fork server's process; return it and our end of its socket."""
     ours, theirs = _pair()
     with theirs:
         code = _START.format(here=str(Path(__file__).parents[1]), descriptor=theirs.fileno())
@@ -227,7 +227,7 @@ def _start(log: IO[bytes]) -> tuple[subprocess.Popen[bytes], socket.socket]:
 
 
 def _short_directory() -> str:
-    """Where sockets can be made: their paths may have 107 characters."""
+    """A directory for sockets, which may have paths of at most 107 characters."""
     return tempfile.gettempdir() if len(tempfile.gettempdir()) < 70 else "/tmp"
 
 
@@ -246,16 +246,15 @@ def _readable(content: bytes, stack: ExitStack) -> int:
     return ours
 
 
-_lent: list[ForkServer] = []  # the one server that a child of `fork_lending` may ask
+_lent: list[ForkServer] = []  # at most one: the server that a child of `fork_lending` may ask
 _servers: dict[tuple[str, tuple[str, ...]], ForkServer] = {}
 _lock = threading.Lock()
 
 
 def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkServer:
-    """This process's fork server of this kind, started now if there is none or if it has died.
+    """This process's fork server of this kind, started now if none is running.
 
-    `hidden` names directories that kernels must not see, beside those that they never do; `ahead` modules
-    to import once, in the server, beside those that every kernel needs.
+    `hidden` names more directories that kernels must not see; `ahead` names more modules to import once, in the server.
     """
     if _lent:
         return _lent[0]
@@ -265,8 +264,8 @@ def server(hidden: tuple[str, ...] = (), ahead: tuple[str, ...] = ()) -> ForkSer
 def server_of(
     arranged: dict[str, Any], ahead: tuple[str, ...] = (), forked: server_process.Forked | None = None
 ) -> ForkServer:
-    """As `server`, of files that are `arranged` already. One that is `forked` is taken where none was there."""
-    kind = json.dumps(arranged), ahead  # what would not be seen anyway makes no difference
+    """As `server`, for files already `arranged`. Uses `forked` if none is running."""
+    kind = json.dumps(arranged), ahead  # hidden paths that would not be visible anyway make no difference
     with _lock:
         running = _servers.get(kind)
         if running is None or not running.alive:
@@ -278,14 +277,14 @@ def server_of(
 
 @atexit.register
 def close_all() -> None:
-    """End every fork server of this process, with their kernels."""
+    """End every fork server of this process, with its kernels."""
     with _lock:
         while _servers:
             _servers.popitem()[1].close()
 
 
 def _forget() -> None:
-    """In a forked child: the servers are the parent's, and must not stay alive through this process."""
+    """Close the parent's servers in a forked child, which would keep them alive."""
     global _lock
     _lock = threading.Lock()
     _servers.clear()
@@ -297,11 +296,11 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def fork_lending(running: ForkServer, directory: str) -> int:
-    """os.fork, for a child that may make no fork server: `server` gives it this one, whatever it asks for.
+    """Fork a child that may not start a fork server; `server` returns this one.
 
-    The sockets of the child's kernels will lie in `directory`, which only the child has to reach.
+    The sockets of the child's kernels are in `directory`, which only the child has to reach.
     """
-    control = running.control.dup()  # what is this process's own is closed in the child
+    control = running.control.dup()  # this process's own sockets are closed in the child
     try:
         pid = os.fork()
     except OSError:

@@ -1,8 +1,8 @@
-"""What a kernel may use, and the words for what happens when it asks for more.
+"""The limits of a kernel, and messages for exceeding them.
 
-One policy holds for all kernels of a grading run; every field can be set from the kernel spec's
-`kernel_provisioner` configuration. Whether this machine can hold kernels to it is asked in
-`system`; how they are held is in `tree`, `child` and `filters`.
+One policy holds for all kernels of a grading run; every field can be set in the kernel spec's `kernel_provisioner`
+configuration. `host_check` finds out whether this machine can enforce it; `filesystem`, `kernel_process` and
+`seccomp_landlock` enforce it.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from typing import Any, NamedTuple
 
 MEBIBYTE = 2**20
 CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
-"""The Jupyter channels in the order of their ports, which are 1 to 5."""
+"""The Jupyter channels in the order of their ports, 1 to 5."""
 
 
 @dataclass(frozen=True)
 class Policy:
     """Limits for one kernel: sizes in bytes, times in seconds.
 
-    Time for a cell, a call and a notebook is not here: those who run cells hold it, with the
-    channels and the kernel's interrupt and kill.
+    Time limits of cells, calls and notebooks are not here: the runner of cells enforces them with the channels and the
+    kernel's interrupt and kill.
     """
 
     memory: int = 2048 * MEBIBYTE
-    """What a process, and all processes of the kernel together, may add to what torch takes."""
+    """What a process, and all processes of the kernel together, may use beyond what torch takes."""
     cpu_seconds: int = 600
-    """Processor time of all the kernel's processes, over its whole life."""
+    """CPU time of all the kernel's processes, over its whole life."""
     processes: int = 128
-    """Processes and threads, those of the kernel itself (about a dozen) included."""
+    """Processes and threads, including the kernel's own (about a dozen)."""
     file_size: int = 64 * MEBIBYTE
-    """The longest that one file may grow."""
+    """Maximum size of a file."""
     disk: int = 128 * MEBIBYTE
-    """Everything in the working directory, /tmp and /dev/shm together."""
+    """Total size of the working directory, /tmp and /dev/shm."""
     files: int = 4096
-    """How many files and directories there may be."""
+    """Maximum number of files and directories."""
     open_files: int = 512
-    """Descriptors that a process may hold."""
+    """Open descriptors per process."""
     threads: int = 1
-    """Threads that torch uses within an operation."""
+    """Threads of a torch operation."""
     device: str = "cpu"
-    """`cuda` shows the kernel this machine's NVIDIA devices; they are hidden otherwise."""
+    """`cuda` shows the kernel this machine's NVIDIA devices, which are hidden otherwise."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Variables to set beside the few that every kernel has. Nothing is inherited."""
+    """Variables besides the few that every kernel has. Nothing is inherited."""
 
     def __post_init__(self) -> None:
         for limit in fields(self):
@@ -54,7 +54,7 @@ class Policy:
 
 
 class Grant(NamedTuple):
-    """One thing that a sandbox asks of the system: whether it is granted, and `detail` in words."""
+    """One requirement of the sandbox: whether it is granted, with `detail` in words."""
 
     name: str
     granted: bool
@@ -65,8 +65,7 @@ class Grant(NamedTuple):
 class SandboxUnavailable(RuntimeError):
     """This machine cannot confine student code as the policy asks, so none is run.
 
-    `missing` says what is missing, `remedy` how to get it. Survives pickling, since it crosses
-    from the workers of a grading run.
+    `missing` says what is missing, `remedy` how to get it. Can be pickled, because grading workers raise it.
     """
 
     def __init__(self, missing: str, remedy: str = "") -> None:
@@ -78,14 +77,14 @@ class SandboxUnavailable(RuntimeError):
 
 
 class SandboxLost(RuntimeError):
-    """The sandbox ended while a kernel was in it or was to be made, by no fault of the kernel's: to be tried again."""
+    """The sandbox ended, through no fault of the kernel that was in it or due: retry."""
 
 
 def exit_reason(code: int, decided: str | None) -> str:
     """How a kernel ended, in words that begin with "the kernel".
 
-    `code` is its exit code, or minus the signal that ended it; `decided` is what was found against it
-    where the sandbox or the grader ended it.
+    `code` is its exit code, or minus the number of the signal that ended it; `decided` is the reason if the sandbox
+    or the grader ended it.
     """
     if decided:
         return f"the kernel {decided}"
@@ -100,5 +99,5 @@ _CRASHES = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "arithmet
 
 
 def to_dict(policy: Policy) -> dict[str, Any]:
-    """The policy as plain data, for the wire and for reports."""
+    """The policy as plain data, for messages and reports."""
     return {limit.name: getattr(policy, limit.name) for limit in fields(policy)}

@@ -1,6 +1,6 @@
-"""What /proc tells of other processes: who descends from whom, what they have used, whether they want to run.
+"""Other processes as /proc shows them: descendants, CPU time, whether they wait.
 
-For whoever watches kernels from outside. Processes that have ended meanwhile have used nothing and want nothing.
+For watching kernels from outside. Processes that have ended have used nothing and want nothing.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import os
 from collections.abc import Set
 from contextlib import suppress
 
-_WANTING = (["R"], ["D"])  # runs or waits for a processor; waits for a disk
+_WANTING = (["R"], ["D"])  # running or waiting for a CPU; waiting for a disk
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 def families(roots: Set[int]) -> dict[int, list[int]]:
-    """Each of `roots` with the processes that descend from it."""
+    """Each of `roots` with its descendants."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (fields := _stat(name)):
@@ -29,19 +29,19 @@ def families(roots: Set[int]) -> dict[int, list[int]]:
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time of a process and of those of its children that have ended."""
+    """CPU time of a process and of its children that have ended."""
     return sum(map(int, _stat(str(pid))[11:15])) / _TICKS
 
 
 def wants_to_run(pid: int) -> bool:
-    """Whether any thread of a process is kept from running by nothing but the machine."""
+    """Whether a thread of a process is running or waits only for the machine."""
     with suppress(OSError):
         return any(_stat(f"{pid}/task/{thread}")[:1] in _WANTING for thread in os.listdir(f"/proc/{pid}/task"))
     return False
 
 
 def _stat(place: str) -> list[str]:
-    """The fields of a stat file from the third on, the state; see proc(5)."""
+    """The fields of a stat file from the third, the state, on; see proc(5)."""
     with suppress(OSError), open(f"/proc/{place}/stat") as stream:
         return stream.read().rpartition(")")[2].split()
     return []

@@ -1,10 +1,10 @@
-"""The kernel provisioner `attention-sandbox`: Jupyter's own clients, on kernels that reach nothing.
+"""The kernel provisioner `attention-sandbox`: Jupyter clients, confined kernels.
 
-Covers: what jupyter_client asks of a kernel's life, from launch to cleanup. Not here: how a kernel is
-confined (`child`, `tree`, `filters`), what this machine grants (`system`), how long a cell may run
-(whoever runs cells; a kernel's own limits are in `Policy`).
+Covers: what jupyter_client needs of a kernel's life, from launch to cleanup. Does not cover: how a kernel is
+confined (`kernel_process`, `filesystem`, `seccomp_landlock`), what this machine grants (`host_check`), how long a cell
+may run (the runner of cells decides; a kernel's own limits are in `Policy`).
 
-A kernel spec asks for it in its metadata:
+A kernel spec selects it in its metadata:
 
     {"kernel_provisioner": {"provisioner_name": "attention-sandbox",
                             "config": {"memory": 1073741824, "device": "cpu"}}}
@@ -25,18 +25,20 @@ from .host_check import require
 from .policy import Policy
 
 if TYPE_CHECKING:
-    from .launch import Kernel  # where there is no sandbox, this cannot be imported
+    from .launch import Kernel  # cannot be imported where there is no sandbox
 
-_LOOK_EVERY = 0.005  # seconds between two looks at whether a killed kernel is gone
+_LOOK_EVERY = 0.005  # seconds between two looks at whether a killed kernel has ended
 
 
 class SandboxProvisioner(KernelProvisionerBase):
     """One sandboxed kernel. Its configuration: the fields of `Policy`, and four more.
 
-    `hidden`: directories that the kernel must not see even where they lie below something that it sees.
-    `ahead`: modules that are slow to import and that all these kernels use. `lesson`: the one whose examples its
-    notebook will read. `draws`: whether it is likely to make pictures. Raises ValueError for a limit that is none,
-    TypeError for a name that is neither.
+    hidden  directories that the kernel must not see, even inside something that it sees
+    ahead   modules that are slow to import and that all kernels of this kind use
+    lesson  the lesson whose examples the notebook will read
+    draws   whether the kernel is likely to make pictures
+
+    Raises ValueError for an invalid limit, TypeError for an unknown name.
     """
 
     def __init__(
@@ -62,41 +64,41 @@ class SandboxProvisioner(KernelProvisionerBase):
 
     @property
     def pid(self) -> int | None:
-        """The kernel's process, as this process sees it; the ordinary provisioner has this too."""
+        """The kernel's process id here; Jupyter's local provisioner has `pid` too."""
         return None if self._kernel is None else self._kernel.pid
 
     @property
     def exit_reason(self) -> str | None:
-        """Why the kernel is gone, in words; None while it runs, and before it has started."""
-        ended = self._ended
+        """Why the kernel has ended, in words; None while it runs or before its start."""
+        ended = self._exit_report
         return None if ended is None else str(ended["reason"])
 
     @property
     def lost(self) -> bool:
-        """Whether the kernel is gone because its sandbox ended, by no fault of its own."""
-        ended = self._ended
+        """Whether the kernel has ended with its sandbox, through no fault of its own."""
+        ended = self._exit_report
         return ended is not None and bool(ended.get("lost"))
 
     @property
     def cpu_seconds(self) -> float | None:
-        """Processor time that the kernel has used in all; None while it runs."""
-        ended = self._ended
+        """CPU time that the kernel used in all; None while it runs."""
+        ended = self._exit_report
         return None if ended is None or "cpu_seconds" not in ended else float(ended["cpu_seconds"])
 
     @property
-    def _ended(self) -> dict[str, Any] | None:
-        """What the fork server said of the kernel's end; None before that."""
+    def _exit_report(self) -> dict[str, Any] | None:
+        """The fork server's report on the kernel's end; None before that."""
         return None if self._kernel is None or self._kernel.poll() is None else self._kernel.exit
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Refuse, with SandboxUnavailable, where this machine grants less than the sandbox needs."""
+        """Raise SandboxUnavailable if this machine grants less than the sandbox needs."""
         require()
         return await super().pre_launch(cmd=[], **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Start a kernel that holds copies of the files in `cwd`, in a working directory of its own.
+        """Start a kernel with copies of the files in `cwd`, in its own directory.
 
-        `cmd` and `env` are not used: a kernel is forked, and inherits nothing.
+        `cmd` and `env` are not used: a kernel is forked and inherits nothing.
         """
         from .launch import server
 
@@ -132,16 +134,16 @@ class SandboxProvisioner(KernelProvisionerBase):
             self._kernel.signal(signum)
 
     async def kill(self, restart: bool = False) -> None:
-        """End the kernel and all it started; returns when they are gone, so that nobody has to look again."""
+        """End the kernel and everything it started, and wait until they are gone."""
         await self.send_signal(signal.SIGKILL)
         await self.wait()
 
     async def terminate(self, restart: bool = False) -> None:
-        """The same as `kill`: a kernel has nothing to tidy that does not end with it."""
+        """Call `kill`: all that a kernel leaves ends with it."""
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:
-        """End the kernel if it still runs, and remove its sockets; its files went with it."""
+        """End the kernel if it still runs, and remove its sockets."""
         if self._kernel is None:
             return
         await self.kill()

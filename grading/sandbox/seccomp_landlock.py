@@ -1,13 +1,13 @@
-"""What a confined process may ask of the kernel: a seccomp filter and a Landlock rule set.
+"""What a confined process may ask of the kernel: a seccomp filter and Landlock.
 
-Both are irrevocable, are inherited by every thread and process started afterwards, and need no
-privilege. They are a second lock behind the namespaces: the file tree (`tree`) decides what can be
-seen; these decide what can be done even if something there had been forgotten.
+Both are irrevocable, apply to every thread and process started later, and need no privilege. They are a second barrier
+behind the namespaces: the file tree (`filesystem`) decides what is visible; these decide what may be done, even if
+something there was forgotten.
 
-Seccomp here allows a list (`calls`), and some of it with some arguments only. What is not on it is refused: with
-"operation not permitted", or, where the call is new enough for libraries to have another way, with "no such
-call". Among the latter are clone3, which hides its flags from a filter, and io_uring, which would do what is refused
-where no filter sees it. 32-bit calls end the process, since their numbers mean something else.
+Seccomp allows a list (`syscalls`), some of it only with certain arguments. All else is refused: with "operation not
+permitted", or, if the call is so new that libraries have an alternative, with "no such call". The latter include
+clone3, which hides its flags from a filter, and io_uring, which would do what is refused where no filter sees it.
+32-bit calls end the process, because their numbers mean something else.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .syscalls import ALLOWED, ARCHITECTURES, FIRST_SHARED
 _LOAD, _EQUAL, _GREATER_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _ARCHITECTURE = 0, 4
-_LOW = [16, 24, 32, 40, 48, 56]  # where each argument's lower half lies
+_LOW = [16, 24, 32, 40, 48, 56]  # offset of each argument's lower half
 _HIGH = [place + 4 for place in _LOW]
 
-_UNIX = 1  # the only family: such sockets reach no further than the file tree and the namespace
+_UNIX = 1  # the only allowed family: such sockets reach no further than the file tree and the namespace
 _ABOUT_NETWORKS = 0x8900, 0x8A00
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW... flag that clone takes
 _SHARED, _ANONYMOUS, _HUGE_PAGES = 0x01, 0x20, 0x40000  # MAP_...
@@ -38,7 +38,7 @@ _CHILD_ENDED = 17  # SIGCHLD
 
 
 class _Is(NamedTuple):
-    """A condition on the word of an argument that lies at `place`: that `test` with `value` comes out as `so`."""
+    """A condition: `test` with `value` gives `so` for the argument word at `place`."""
 
     place: int
     test: int
@@ -47,38 +47,38 @@ class _Is(NamedTuple):
 
 
 _Rule = tuple[str, int, tuple[_Is, ...]]
-"""A call, the error that it gets where all of the conditions hold (0: it seems to work), and the conditions."""
+"""A call, its error if all conditions hold (0: it appears to work), and the conditions."""
 
 _RULES: list[_Rule] = [
-    # This error and few others make ZeroMQ give up instead of aborting the process.
+    # With few other errors does ZeroMQ give up instead of aborting the process.
     ("socket", errno.EOPNOTSUPP, (_Is(_LOW[0], _EQUAL, _UNIX, False),)),
     ("socketpair", errno.EOPNOTSUPP, (_Is(_LOW[0], _EQUAL, _UNIX, False),)),
-    # A kernel's channels were made by the grading process, and asking them (SIOCGIFCONF, …) would tell about
-    # that one's network, not about the kernel's own empty one.
+    # The grading process made a kernel's channels: asking them (SIOCGIFCONF, …) would show its network, not the
+    # kernel's empty one.
     (
         "ioctl",
         errno.EPERM,
         (_Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[0]), _Is(_LOW[1], _GREATER_EQUAL, _ABOUT_NETWORKS[1], False)),
     ),
     ("clone", errno.EPERM, (_Is(_LOW[0], _ANY_BIT, _NEW_NAMESPACES),)),
-    ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _HUGE_PAGES),)),  # the machine's few, which no limit counts
+    ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _HUGE_PAGES),)),  # the machine has few, which no limit counts
 ]
-#: Shared memory without a file stays taken while no process shows it: what is dropped by MADV_DONTNEED, or all of it
-#: but a page unmapped. (The other ways to it, memfd_create, shmget and /dev/zero, no kernel has at all.)
+#: Shared memory without a file stays allocated when no process maps it: after MADV_DONTNEED, or when all but a page is
+#: unmapped. (No kernel has the other ways to get it: memfd_create, shmget and /dev/zero.)
 _IF_MEMORY_IS_NOT_COUNTED: list[_Rule] = [
     ("mmap", errno.ENOMEM, (_Is(_LOW[3], _ANY_BIT, _ANONYMOUS), _Is(_LOW[3], _ANY_BIT, _SHARED))),
 ]
-#: Processor time of children whose end their parent ignores is added to nobody's. Not an error, because libraries that
-#: want a handler (torch's data loaders) do without; only the default action is ever in force.
+#: If a parent ignores the end of its children, their CPU time is added nowhere. Not an error, because libraries that
+#: want a handler (torch's data loaders) work without one; only the default action is ever in force.
 _IF_TIME_IS_NOT_COUNTED: list[_Rule] = [
     ("rt_sigaction", 0, (_Is(_LOW[0], _EQUAL, _CHILD_ENDED), _Is(half[1], _EQUAL, 0, False))) for half in (_LOW, _HIGH)
 ]
 
 
 def program(memory_counted: bool, time_counted: bool, machine: str) -> bytes:
-    """The filter in classic BPF: lines of (code u16, jump if true u8, jump if false u8, value u32).
+    """The filter as classic BPF for `machine`, a name as in uname(2).
 
-    Raises OSError for a `machine` (as uname(2) has it) whose numbers are not known.
+    Lines of (code u16, jump if true u8, jump if false u8, value u32). Raises OSError for an unknown machine.
     """
     if machine not in ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no seccomp filter is written for {machine}")
@@ -89,26 +89,26 @@ def program(memory_counted: bool, time_counted: bool, machine: str) -> bytes:
     rules += [] if time_counted else _IF_TIME_IS_NOT_COUNTED
     for name, error, conditions in rules:
         number = ALLOWED[name][column]
-        assert number is not None, name  # each of these is on both
+        assert number is not None, name  # each of these exists on both
         code += [(_LOAD, 0, 0, _NUMBER), (_EQUAL, 0, 2 * len(conditions) + 1, number)]
         for left, (place, test, value, so) in zip(range(len(conditions) - 1, -1, -1), conditions, strict=True):
-            past = 2 * left + 1  # over the other conditions and the answer
+            past = 2 * left + 1  # over the other conditions and the return
             code += [(_LOAD, 0, 0, place), (test, 0 if so else past, past if so else 0, value)]
         code.append((_RETURN, 0, 0, _ERRNO | error))
     code.append((_LOAD, 0, 0, _NUMBER))
     for numbers in ALLOWED.values():
         if (number := numbers[column]) is not None:
             code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    code += [(_GREATER_EQUAL, 0, 1, FIRST_SHARED), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]  # x32's numbers among them
+    code += [(_GREATER_EQUAL, 0, 1, FIRST_SHARED), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]  # includes x32's numbers
     code.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
     return b"".join(struct.pack("HBBI", *line) for line in code)
 
 
 def install_seccomp(memory_counted: bool = False, time_counted: bool = False) -> None:
-    """Filter the system calls of this process from here on. Needs no_new_privs.
+    """Filter the system calls of this process from here on; needs no_new_privs.
 
-    `memory_counted` and `time_counted` say that a control group counts these for all processes; where none does, what
-    could be had uncounted is refused as well.
+    `memory_counted` and `time_counted`: whether a control group counts these for all processes; if not, calls that
+    could use them uncounted are refused too.
     """
     text = program(memory_counted, time_counted, platform.machine())
     lines = ctypes.create_string_buffer(text, len(text))
@@ -121,7 +121,7 @@ def install_seccomp(memory_counted: bool = False, time_counted: bool = False) ->
     linux.prctl(set_seccomp, mode_filter, ctypes.addressof(request))
 
 
-# linux/landlock.h. The bits of file access that each version of the interface knows.
+# linux/landlock.h. The bits of file access in each version of the interface.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ALL_FILE_ACCESS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY, _IOCTL = 1, 2, 4, 8, 1 << 15
@@ -130,7 +130,7 @@ _FILES_ONLY = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | _IOCTL
 
 
 def landlock_version() -> int:
-    """The version of the interface that the running system offers; 0 for none."""
+    """The version of the interface that this system offers; 0 for none."""
     try:
         return linux.syscall(_CREATE_RULESET, 0, 0, 1, what="landlock_create_ruleset")
     except (OSError, AssertionError):
@@ -138,10 +138,10 @@ def landlock_version() -> int:
 
 
 def install_landlock(writable: Iterable[str], devices: Iterable[str]) -> None:
-    """Read what is below the present root, write below `writable` only, use `devices`.
+    """Allow reading below the root, writing below `writable`, and using `devices`.
 
-    Where the system is new enough also: no TCP, no abstract sockets and no signals out of here.
-    Does nothing on a system without Landlock. Needs no_new_privs.
+    On newer systems also: no TCP, no abstract sockets and no signals to the outside. Does nothing on a system without
+    Landlock. Needs no_new_privs.
     """
     version = landlock_version()
     if not version:

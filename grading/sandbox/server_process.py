@@ -1,4 +1,4 @@
-"""A process that serves this one over a socket and ends when that closes: the fork server, the judges' server."""
+"""A server process that ends when its socket closes: fork server, judges' server."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import socket
 import subprocess
 from contextlib import suppress
 
-_PATIENCE = 10  # seconds to end by itself: it takes about 0.1
+_PATIENCE = 10  # seconds to end by itself, which takes about 0.1
 
 
 class Forked:
-    """A server that was forked, not started: as much of subprocess.Popen as it takes to end it.
+    """A server that was forked, with as much of Popen as it takes to end it.
 
-    control  this process's end of its socket; it has been told nothing so far
+    control: this process's end of its socket, on which nothing has been sent yet
     """
 
     def __init__(self, pid: int, control: socket.socket) -> None:
@@ -27,7 +27,7 @@ class Forked:
             return
         if not select.select([self._handle], [], [], timeout)[0]:
             raise subprocess.TimeoutExpired(["forked"], timeout or 0)
-        with suppress(ChildProcessError):  # whoever forked it for this process waits for it
+        with suppress(ChildProcessError):  # the process that forked it waits for it
             os.waitpid(self.pid, 0)
         os.close(self._handle)
         self._handle = -1
@@ -37,14 +37,14 @@ class Forked:
 
 
 def is_there(control: socket.socket) -> bool:
-    """Whether the process at the other end takes requests: its end of the socket closes before anything else of it."""
+    """Whether the process takes requests: its end of the socket closes first."""
     hung_up = select.poll()
     hung_up.register(control, 0)
     return not hung_up.poll(0)
 
 
 def end(control: socket.socket, process: subprocess.Popen[bytes] | Forked, directory: str) -> None:
-    """End a server with all that it started, and remove the directory that it used."""
+    """End a server and everything it started, and remove its directory."""
     control.close()
     try:
         process.wait(_PATIENCE)

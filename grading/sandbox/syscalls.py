@@ -1,14 +1,14 @@
-"""The system calls that a kernel may make, with their numbers: all others are refused.
+"""The system calls that a kernel may make, with their numbers; no others.
 
-Made from what Python, torch, ipykernel, ZeroMQ, matplotlib and the programs that a notebook starts (`!ls`, `%%bash`)
-were seen to call, and from what the C library calls in place of one of those on another system. `filters` says how a
-call is refused, and which of these are refused with some arguments. A call that is added here needs a test that shows
-what it opens.
+The list was made from the observed calls of Python, torch, ipykernel, ZeroMQ, matplotlib and the programs that a
+notebook starts (`!ls`, `%%bash`), and from what the C library calls in their place on other systems.
+`seccomp_landlock` says how a call is refused, and which of these are refused with some arguments. A call that is added
+here needs a test that shows what it opens.
 """
 
 from __future__ import annotations
 
-# What each group is for: its calls with their numbers on x86-64 and on arm64 ("-": that one never had it), from
+# By purpose: each call with its numbers on x86-64 and on arm64 ("-": it does not exist there), from
 # asm/unistd_64.h and asm-generic/unistd.h.
 _GROUPS = {
     "files and directories": """
@@ -63,13 +63,13 @@ _GROUPS = {
     """,
 }
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""By the name that uname(2) has: the place of its numbers in the table, and its AUDIT_ARCH of linux/audit.h."""
+"""By machine name as in uname(2): the column in the table, and AUDIT_ARCH of linux/audit.h."""
 
 FIRST_SHARED = 424
-"""From this number on (Linux 5.1) a call has one number on all architectures, and an older way to do the same."""
+"""From this number on (Linux 5.1), calls have one number on all architectures, and an older alternative."""
 
 ALLOWED: dict[str, tuple[int | None, int | None]] = {}
-"""Each call with its number on x86-64 and on arm64; None where an architecture never had it."""
+"""Each call with its numbers on x86-64 and on arm64; None where it does not exist."""
 for _group in _GROUPS.values():
     for _entry in _group.split(","):
         _name, _numbers = _entry.split()

@@ -1,1 +1,1 @@
-"""A student's kernel from the judge's side: its messages, its outputs, the time that it gets, and what is run in it."""
+"""The judge's side of a student's kernel: messages, outputs, time and runs."""

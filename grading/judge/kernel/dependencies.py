@@ -1,4 +1,4 @@
-"""Which of a notebook's cells an answer needs: read from their text, nothing is run."""
+"""Which cells of a notebook an answer needs, found without running anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grading.grader.source_analysis import NotebookSource, free_names
 
 @dataclass
 class ExecutedCell:
-    """A cell that was to be run. given: the lesson's own, as it was released; finished: it came to its end."""
+    """A cell to run. from_lesson: unchanged since release; completed: ran to its end."""
 
     code: str
     from_lesson: bool = False
@@ -20,12 +20,12 @@ class ExecutedCell:
 
 
 def names_needed(source: NotebookSource, name: str) -> list[str]:
-    """The notebook's names that the answer `name` uses, directly or through others, and its own.
+    """Names that the answer `name` uses, directly or indirectly, and its own.
 
-    Definitions and imports; but not what is imported from the course, which is there to look at answers.
+    Definitions and imports, except imports from the course, which only serve to look at answers.
     """
     reached = source.reachable(name)
-    used = {free for one in reached for statement in source.definitions[one] for free in free_names(statement)}
+    used = {free for other in reached for statement in source.definitions[other] for free in free_names(statement)}
     imported = {local for local, path in source.modules.items() if path.split(".")[0] != "course"}
     return sorted(reached | (used & imported))
 
@@ -33,28 +33,28 @@ def names_needed(source: NotebookSource, name: str) -> list[str]:
 def cells_needed(
     cells: Iterable[ExecutedCell], source: NotebookSource, name: str, definitions_only: bool
 ) -> Iterator[str]:
-    """Code of the cells in which the answer `name` can be judged apart from the rest of its notebook.
+    """Code of the cells needed to grade the answer `name` apart from the rest.
 
-    These are the lesson's own cells, the answer's, and those that define what the answer reaches; of all others the
-    imports. `bare`: of what the answer reaches, too, the definitions without the rest of their cells.
+    These are the lesson's own cells, the answer's, those that define what it reaches, and the imports of all others.
+    definitions_only: of the cells that define what it reaches, only those definitions.
     """
     reached = source.reachable(name)
     for cell in cells:
         tree = parse(cell.code)
-        defined = _defined(tree)
+        defined = _defined_names(tree)
         if name in defined or (cell.from_lesson and cell.completed) or (defined & reached and not definitions_only):
             yield cell.code
         else:
-            kept = [s for s in (tree.body if tree else ()) if _imports(s) or _defined(s) & reached]
-            if kept:
-                yield "\n".join(map(ast.unparse, kept))
+            statements = [s for s in (tree.body if tree else ()) if _is_import(s) or _defined_names(s) & reached]
+            if statements:
+                yield "\n".join(map(ast.unparse, statements))
 
 
-def _defined(tree: ast.AST | None) -> set[str]:
+def _defined_names(tree: ast.AST | None) -> set[str]:
     source = NotebookSource([])
     source.add(tree)
     return set(source.definitions)
 
 
-def _imports(statement: ast.stmt) -> bool:
+def _is_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)

@@ -1,6 +1,6 @@
-"""What a kernel's messages hold, and a cell's outputs made of it, within sizes for the cell and for the notebook.
+"""Cell outputs from a kernel's messages, within limits per cell and notebook.
 
-Does not cover: what of them is harmless (`clean`).
+Does not cover: making them harmless (`sanitize`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from nbformat.v4 import new_output, output_from_msg
 from ...notebooks.reading import plain
 
 OUTPUTS = ("stream", "display_data", "execute_result", "error")
-MAX_MARKS = 10_000  # that part the values of a message; a reply is one text and little besides
+MAX_MARKS = 10_000  # separators of values in a message; a reply is one text and little else
 NO_ROOM = "\n… left out: the notebook's outputs are too large together\n"
 
 
 @dataclass
 class CellRun:
-    """What running a cell gave. `note`: what was cut or stopped, in words."""
+    """The result of running a cell. `note`: what was cut or stopped."""
 
     outputs: list[NotebookNode] = field(default_factory=list)
     note: str = ""
@@ -30,45 +30,45 @@ class CellRun:
 
 
 class Collector:
-    """limit: bytes after which the cell is to be stopped; room: bytes that are kept, whose rest is left afterwards."""
+    """Collects a cell's outputs. limit: bytes that stop it; room: bytes to keep."""
 
     def __init__(self, ran: CellRun, limit: int, room: int) -> None:
         self.ran, self.left, self.room, self.note = ran, limit, room, ""
-        self._clear = self._told = False
+        self._clear = self._room_notice_shown = False
 
     def add(self, kind: str, content: bytes, size: int) -> bool:
-        """Take a message's content, of a message of `size` bytes. Returns whether the cell may go on."""
+        """Add a message of `size` bytes. Returns whether the cell may go on."""
         if kind in OUTPUTS:
             self.left -= size
             if self.left < 0:
                 self.note = "stopped: it printed too much"
-                self._tell("\n… cut: too much output\n")
+                self._append_text("\n… cut: too much output\n")
                 return False
             if self._clear:
                 self.ran.outputs.clear()
                 self._clear = False
-        with contextlib.suppress(Exception):  # content of another form than the protocol's is no output
-            self._take(kind, content, size)
+        with contextlib.suppress(Exception):  # content that violates the protocol is no output
+            self._handle(kind, content, size)
         return True
 
-    def _take(self, kind: str, content: bytes, size: int) -> None:
+    def _handle(self, kind: str, content: bytes, size: int) -> None:
         if kind in OUTPUTS:
             if size <= self.room:
                 self.room -= size
                 self._append(kind, json.loads(content))
-            elif not self._told:
-                self._told = True
-                self._tell(NO_ROOM)
+            elif not self._room_notice_shown:
+                self._room_notice_shown = True
+                self._append_text(NO_ROOM)
         elif kind == "clear_output":
             self._clear = bool(parsed(content).get("wait"))
             if not self._clear:
                 self.ran.outputs.clear()
         elif kind == "execute_input":
             count = parsed(content).get("execution_count")
-            if type(count) is int and count >= 0:  # a kernel may say True, or -1, which no notebook may hold
+            if type(count) is int and count >= 0:  # a kernel may send True or -1, which no notebook may hold
                 self.ran.count = count
 
-    def _tell(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         self.ran.outputs.append(new_output("stream", name="stdout", text=text))
 
     def _append(self, kind: str, content: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ class Collector:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """A message's content; empty where it is none, or one of more values than what is asked for has."""
+    """A message's JSON object; {} if it is none or has too many values."""
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_MARKS:
         return {}
     try:

@@ -1,9 +1,9 @@
-"""The course of one notebook: its cells run in one kernel, and its answers are judged, whatever the code does to it.
+"""One notebook run and graded in a kernel that student code may break.
 
-An answer is judged in the kernel in which all cells so far have run. Where it does not earn its points there and that
-kernel has ended, or is not what it was at first, the answer is judged once more, apart: in a fresh kernel that has run
-what the answer needs (`needed`), and the better verdict stands. So what ends or spoils a kernel costs the exercise that
-does it. Restarts are bounded for each exercise, and time for the notebook.
+An answer is graded in the kernel in which all cells so far have run. If it loses points there and the kernel has ended
+or changed its state, the answer is graded once more, apart: in a fresh kernel that has run only what it needs
+(`dependencies`), and the better verdict counts. So code that ends or spoils a kernel costs only its own exercise.
+Restarts per exercise and time per notebook are limited.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .dependencies import ExecutedCell, cells_needed, names_needed
 from .outputs import CellRun
 from .session import Session
 
-MAX_RESTARTS = 8  # for one exercise
-NO_MEMORY = "can't allocate memory"  # as torch's allocator says it, in a RuntimeError
+MAX_RESTARTS = 8  # per exercise
+NO_MEMORY = "can't allocate memory"  # from torch's allocator, in a RuntimeError
 STATE_SECONDS = 5.0
-# What calls depend on besides the notebook's names: which of those are missing (or are what `begin` put in the place of
-# an answer), torch's settings and a product, where modules are found, whether the standard descriptors are open, and
-# what of torch and of the course was replaced by the notebook's own
+# What calls depend on besides the notebook's names: which of those are missing (or were filled in by `begin`), torch's
+# settings and a product, the module search, whether the standard descriptors are open, and which names of torch and of
+# the course the notebook has replaced
 STATE = """(lambda names, torch, os, sys, builtins: str((
     [n for n in {names!r} if n not in names or getattr(names[n], "__module__", "") == "course.notebook.session"],
     torch.get_default_dtype(), torch.ones(2, 3) @ torch.ones(3, 1), torch.ones(1).device,
@@ -48,92 +48,92 @@ Answers = Iterator[Observation | NoAnswer]
 
 
 class NotebookRun:
-    """given: texts of the lesson's own cells, without white space around them."""
+    """One notebook in its kernel. given: texts of the lesson's cells, stripped."""
 
     def __init__(self, session: Session, seconds: float, given: Container[str] = ()) -> None:
         self.session, self.given = session, given
         self.cells: list[ExecutedCell] = []
         self._until = session.spent + seconds
-        self._whole = True  # whether all cells so far have run in the present kernel, but for those without an end
+        self._whole = True  # whether all cells so far, except endless ones, have run in the current kernel
         self._restarts = 0
         self._fresh_state = self._state([])
 
     def cell(self, cell: NotebookNode) -> None:
-        """Run a student's cell; its outputs are replaced."""
+        """Run a student's cell and replace its outputs."""
         cell.outputs, cell.execution_count = self.code(cell.source, cell.source.strip() in self.given)
 
     def code(self, code: str, given: bool = False) -> tuple[list[NotebookNode], int | None]:
-        """Outputs and execution count of one cell."""
+        """Run code as a cell; return its outputs and execution count."""
         cell = ExecutedCell(code, given)
         try:
             if code.strip():
                 self._revive()
                 ran = self.session.run(code, self._at_most(self.session.limits.cell))
                 cell.completed = not ran.note
-                return ran.outputs + ([_told(f"This cell was {ran.note}.")] if ran.note else []), ran.count
+                return ran.outputs + ([_notice(f"This cell was {ran.note}.")] if ran.note else []), ran.count
         except (KernelDied, NoAnswer) as error:
             cell.completed = False
-            return [_told(f"This cell was not finished: {error}.")], None
+            return [_notice(f"This cell was not finished: {error}.")], None
         finally:
             self.cells.append(cell)
         return [], None
 
     def judge(self, exercise: Exercise, source: NotebookSource, **settings: Any) -> ExerciseVerdict:
-        """The verdict on the answer as it stands after the cells so far. `settings`: what `examine` takes besides."""
+        """Grade the answer as it is now. `settings` are passed to `grade_exercise`."""
         self._restarts = 0
         verdict = grade_exercise(exercise, self._ask_whole, source=source, **settings)
         names = names_needed(source, exercise.name)
         if verdict.earned >= exercise.points or verdict.not_allowed or self._sound(names):
             return verdict
         try:
-            codes = self._set_apart(exercise.name, source, names)
+            codes = self._start_apart(exercise.name, source, names)
         except NoAnswer:  # no time is left
             return verdict
         if not self.session.alive:
             return verdict
         again = grade_exercise(exercise, partial(self._ask_apart, codes, names), source=source, **settings)
-        return max(verdict, again, key=lambda one: (one.earned, one.status != "not started"))
+        return max(verdict, again, key=lambda candidate: (candidate.earned, candidate.status != "not started"))
 
     def _ask_whole(self, programs: Programs) -> Answers:
-        """All at once where that goes well, which is quick; else one by one, so that one endless call costs one."""
+        """Run all at once, which is fast; one by one after a failure, to isolate it."""
         try:
             self._revive()
             yield from self._ask(programs)
             return
         except NoAnswer as error:
             why = error
-        for one in programs:
+        for program in programs:
             try:
                 if not self.session.alive:
                     raise why
-                yield from self._ask([one])
+                yield from self._ask([program])
             except NoAnswer as error:
                 why = error
                 yield why
 
     def _ask_apart(self, codes: list[str], names: list[str], programs: Programs) -> Answers:
-        """One by one, in a kernel that has run `codes`: a sound one for the first, one that is alive for the others."""
-        for number, one in enumerate(programs):
+        """Run one by one after `codes`: first in a sound kernel, then in any live one."""
+        for number, program in enumerate(programs):
             try:
                 if not (self.session.alive if number else self._sound(names)):
                     self._start_with(codes)
-                yield from self._ask([one])
+                yield from self._ask([program])
             except NoAnswer as error:
                 yield error
 
     def _ask(self, programs: Programs) -> list[Observation | NoAnswer]:
         seconds = self._at_most(max(seconds for _, seconds in programs))
         try:
-            seen = self.session.ask([program for program, _ in programs], seconds)
+            observations = self.session.ask([program for program, _ in programs], seconds)
         except KernelDied as error:
             raise NoAnswer(str(error)) from None
-        return [_without_ending(one) for one in seen]
+        return [_no_answer_if_aborted(observation) for observation in observations]
 
-    def _set_apart(self, name: str, source: NotebookSource, names: list[str]) -> list[str]:
-        """Start a kernel with what an answer needs and nothing that spoils it, if that can be; what has run in it."""
+    def _start_apart(self, name: str, source: NotebookSource, names: list[str]) -> list[str]:
+        """Start a kernel with only what an answer needs; return the code run in it."""
         codes: list[str] = []
-        for bare in (False, True):
-            before, codes = codes, list(cells_needed(self.cells, source, name, bare))
+        for definitions_only in (False, True):
+            before, codes = codes, list(cells_needed(self.cells, source, name, definitions_only))
             if codes != before:
                 self._start_with(codes)
             if self._sound(names):
@@ -141,7 +141,7 @@ class NotebookRun:
         return codes
 
     def _start_with(self, codes: list[str]) -> None:
-        """A fresh kernel that has run `codes`, or died of them."""
+        """Start a fresh kernel and run `codes` in it, which may end it."""
         if self._restarts >= MAX_RESTARTS:
             raise NoAnswer("the kernel had ended too often")
         self._at_most(0)
@@ -155,7 +155,7 @@ class NotebookRun:
             pass
 
     def _revive(self) -> None:
-        """Where the kernel is not whole: a fresh one, with every cell run again that comes to its end."""
+        """If the kernel is not whole, start a fresh one and rerun completed cells."""
         while not (self._whole and self.session.alive):
             self._at_most(0)
             self.session.start()
@@ -172,7 +172,7 @@ class NotebookRun:
         return self.session.run(code, self._at_most(self.session.limits.cell), keep=False)
 
     def _sound(self, names: list[str]) -> bool:
-        """Whether the kernel has these names and is otherwise as it was before the first cell."""
+        """Whether the kernel has these names and is otherwise in its first state."""
         return self.session.alive and self._state(names) == self._fresh_state
 
     def _state(self, names: list[str]) -> object:
@@ -182,22 +182,24 @@ class NotebookRun:
             return error
 
     def _at_most(self, seconds: float) -> float:
-        """No more than the notebook's time. Raises NoAnswer where that is over."""
+        """Limit `seconds` to the notebook's time left. Raises NoAnswer if none is."""
         left = self._until - self.session.spent
         if left <= 0:
             raise NoAnswer("the notebook's time was over")
         return min(seconds, left)
 
 
-def _without_ending(seen: Observation) -> Observation | NoAnswer:
-    """A call that tried to end the program, or found no memory, gave no answer."""
-    if seen.raised and (seen.raised["type"] == "MemoryError" or NO_MEMORY in seen.raised["message"]):
+def _no_answer_if_aborted(observation: Observation) -> Observation | NoAnswer:
+    """Turn a call that exited or ran out of memory into NoAnswer."""
+    if observation.raised and (
+        observation.raised["type"] == "MemoryError" or NO_MEMORY in observation.raised["message"]
+    ):
         return NoAnswer("ran out of memory")
-    if seen.raised and seen.raised["type"] == "SystemExit":
+    if observation.raised and observation.raised["type"] == "SystemExit":
         return NoAnswer("ended the program")
-    return seen
+    return observation
 
 
-def _told(text: str) -> NotebookNode:
+def _notice(text: str) -> NotebookNode:
     output: NotebookNode = new_output("stream", name="stderr", text=text + "\n")
     return output

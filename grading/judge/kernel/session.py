@@ -1,8 +1,8 @@
-"""One student's kernel while a notebook is graded: runs cells, asks for observations, survives what the code does.
+"""One student's kernel during grading: runs cells and returns observations.
 
-Covers: time limits (by `Stopwatch`) with an interrupt and then a kill, a kernel that dies, floods of output (cut while
-they run), malformed and foreign messages, of which no more is read than is asked for (`zmtp`, `outputs`). Does not
-cover: isolation (the provisioner's), what to run (`execute.py`).
+Covers: time limits (`Stopwatch`) with an interrupt and then a kill, a kernel that dies, floods of output (cut while
+they run), malformed and foreign messages, with bounds on what is read (`zmtp`, `outputs`). Does not cover: isolation
+(the provisioner), what to run (`run`).
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from . import zmtp
 from .outputs import CellRun, Collector, parsed
 from .stopwatch import Stopwatch
 
-MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; more at once ends the connection
-MAX_HEAD = 2**16  # of a message's header, its parent's and its metadata, each
+MAX_MESSAGE = codec.MAX_TEXT + 2**20  # bytes; a larger message ends the connection
+MAX_HEAD = 2**16  # bytes of a message's header, parent header and metadata, each
 MAX_MALFORMED = 100
-# Imported before any limit runs: what calls need, and what torch would import at the first gradient or optimizer
+# Imported before any limit applies: calls need it, or torch imports it at the first gradient or optimizer
 AHEAD = ("course.harness.runner", "course.sample_models", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
-# Leaves no name; `exit()` in a cell would end the kernel after it
+# Leaves no name; otherwise `exit()` in a cell would end the kernel
 PREPARE = f"*map(__import__, {AHEAD!r}),\nget_ipython().ask_exit = lambda: None"
-GRACE = 2.0  # seconds that an interrupted call has to come back
-END_TOLD = 1.0  # seconds in which the end of a kernel is told whose connection is gone
-LOOK_EVERY = 0.2  # seconds between two looks at the kernel's process while it is waited for
-PATIENCE = 10.0  # times its limit may pass by the clock on the wall until a kernel counts as kept from running
+GRACE = 2.0  # seconds that an interrupted call has to return
+END_TOLD = 1.0  # seconds to wait for the end of a kernel whose connection is gone
+LOOK_EVERY = 0.2  # seconds between two looks at the kernel's process
+PATIENCE = 10.0  # multiple of its limit in wall-clock time until a kernel counts as starved
 
 
 class Message(NamedTuple):
-    """A kernel's message whose content is still bytes. size: of all its parts."""
+    """A kernel's message with undecoded content. size: bytes of all its parts."""
 
     kind: str
     parent: str
@@ -54,7 +54,7 @@ class Message(NamedTuple):
 class Limits:
     """Times in seconds of a `Stopwatch`, sizes in bytes.
 
-    A cell that prints more than `output` is stopped; of all cells' outputs together, `outputs` are kept.
+    A cell that prints more than `output` is stopped; `outputs` are kept of all cells together.
     """
 
     cell: float = 30.0
@@ -64,19 +64,19 @@ class Limits:
 
 
 class _Manager(KernelManager):
-    """Connects no socket of its own, from which libzmq would read whatever a kernel writes to it."""
+    """Opens no socket, because libzmq would read whatever a kernel writes to it."""
 
     def _connect_control_socket(self) -> None: ...
 
 
 class Session:
-    """A kernel made by one provisioner. Use as a context manager: leaving it ends the kernel.
+    """A kernel of one provisioner. A context manager: leaving it ends the kernel.
 
-    What asks the kernel raises SandboxLost where its sandbox ended, by no fault of the kernel's.
+    Requests raise SandboxLost if the sandbox ended through no fault of the kernel's.
 
-    provisioning  what the kernel spec's metadata say of it: `provisioner_name` and `config`
-    spent         seconds of a `Stopwatch` in which kernels of this session were waited for
-    room          bytes of outputs that are still kept
+    provisioning  `provisioner_name` and `config`, as in a kernel spec's metadata
+    spent         seconds of a `Stopwatch` spent waiting for this session's kernels
+    room          bytes of outputs that may still be kept
     """
 
     def __init__(self, kernel_name: str, provisioning: dict[str, Any], cwd: Path, limits: Limits) -> None:
@@ -99,11 +99,11 @@ class Session:
 
     @property
     def provisioner(self) -> Any:
-        """The running kernel's provisioner; None where there is no kernel."""
+        """The running kernel's provisioner, or None."""
         return None if self._manager is None else self._manager.provisioner
 
     def start(self) -> None:
-        """Start a fresh kernel in place of the one there is. Raises RuntimeError where none can be had."""
+        """Replace the kernel with a fresh one. Raises RuntimeError if none starts."""
         self.stop()
         self._malformed = 0
         manager = _Manager(kernel_name=self.kernel_name)
@@ -112,11 +112,11 @@ class Session:
             raise RuntimeError(f"no kernel named {self.kernel_name!r} is installed")
         spec.metadata = {**spec.metadata, "kernel_provisioner": self.provisioning}
         manager._kernel_spec = spec
-        if os.name == "posix":  # sockets in a private directory instead of ports that anybody can connect to
+        if os.name == "posix":  # sockets in a private directory, not ports that anybody can connect to
             self._sockets = tempfile.TemporaryDirectory(prefix="k")
             manager.transport, manager.ip = "ipc", f"{self._sockets.name}/k"
         self._manager = manager
-        # One thread: those that wait for a busy machine take ten times longer. No memory: it is a learner's
+        # One thread: on a busy machine, more take ten times longer. Saved progress is for learners
         settings = {"OMP_NUM_THREADS": "1", "ATTENTION_MEMORY": "off"}
         manager.start_kernel(cwd=str(self.cwd), env={**os.environ, **settings})
         self.wait_until_ready()
@@ -126,7 +126,7 @@ class Session:
         for channel in channels:
             channel.close()
         if manager is not None:
-            with contextlib.suppress(Exception):  # a kernel that is gone already
+            with contextlib.suppress(Exception):  # it is already gone
                 manager.shutdown_kernel(now=True)
             manager.cleanup_resources()
         if self._sockets is not None:
@@ -134,7 +134,7 @@ class Session:
             self._sockets = None
 
     def run(self, code: str, seconds: float | None = None, *, keep: bool = True) -> CellRun:
-        """Run one cell; keep: its outputs. Raises KernelDied where the kernel did not outlive it."""
+        """Run a cell; keep: its outputs. Raises KernelDied if the kernel ends."""
         ran, seconds = CellRun(), seconds or self.limits.cell
         collector = Collector(ran, self.limits.output, self.room if keep else 0)
         message = self._request(code=code, silent=False, store_history=True)
@@ -148,15 +148,17 @@ class Session:
         return ran
 
     def ask(self, programs: list[Program], seconds: float) -> list[Observation]:
-        """Have programs run in the kernel, together in `seconds`. Raises NoAnswer, and KernelDied where there is no
-        kernel after it."""
+        """Run programs in the kernel, within `seconds` in all.
+
+        Raises NoAnswer, or KernelDied if there is no kernel afterwards.
+        """
         try:
             return codec.decode_reply(self.evaluate(codec.expression(programs), seconds), len(programs))
         except MalformedReply:
             raise NoAnswer("the kernel gave no readable answer") from None
 
     def evaluate(self, expression: str, seconds: float) -> Any:
-        """What the kernel says to be the text of an expression's value, which is not to be trusted. Raises as `ask`."""
+        """An expression's value as text, which is not to be trusted. Raises as `ask`."""
         message = self._request(code="", silent=True, store_history=False, user_expressions={"answer": expression})
         content = self._await(message, seconds, None)
         if content is None:
@@ -172,20 +174,20 @@ class Session:
         return data.get("text/plain") if isinstance(data, dict) else None
 
     def wait_until_ready(self) -> None:
-        """Ready: a reply has come, what is published arrives too, and what calls need is imported."""
+        """Wait for a reply, for published messages, and for the imports of calls."""
         begun = self.spent
         self._connect()
         while self.spent < begun + self.limits.start:
             if self._await(self._send("kernel_info_request", {}), 0.25, None) is not None:
                 break
             if not self.alive:
-                self._not_started()
+                self._raise_not_started()
         message = self._request(code=PREPARE, silent=True, store_history=False)
         if self._await(message, max(1.0, begun + self.limits.start - self.spent), None) is None:
             raise RuntimeError("the kernel did not get ready")
 
     def _connect(self) -> None:
-        """Connect as soon as the kernel listens, which an ordinary one does some time after it was started."""
+        """Connect once the kernel listens, some time after its start."""
         assert self._manager is not None
         info, watch = self._manager.get_connection_info(), Stopwatch(getattr(self.provisioner, "pid", None))
         ports = {"DEALER": info["shell_port"], "SUB": info["iopub_port"]}
@@ -198,12 +200,12 @@ class Session:
                 while self._channels:
                     self._channels.pop().close()
                 if not self.alive or watch.look() > self.limits.start:
-                    self._not_started()
+                    self._raise_not_started()
                 time.sleep(0.02)
         self.spent += watch.seconds
 
     def _request(self, **content: Any) -> str:
-        """Ask the kernel to execute something; returns the message's id. Raises KernelDied where there is none."""
+        """Ask the kernel to execute; return the message id. Raises KernelDied."""
         return self._send("execute_request", {**content, "allow_stdin": False, "stop_on_error": False})
 
     def _send(self, kind: str, content: dict[str, Any]) -> str:
@@ -224,7 +226,7 @@ class Session:
         raise KernelDied(f"{why}, and could not be interrupted")
 
     def _await(self, message: str, seconds: float, collector: Collector | None) -> bytes | None:
-        """The reply's content once the kernel is idle again; None when the time is over or too much was printed."""
+        """The reply once the kernel is idle; None past its time or output limit."""
         watch = Stopwatch(getattr(self.provisioner, "pid", None))
         try:
             return self._reply(message, seconds, watch, collector)
@@ -243,18 +245,18 @@ class Session:
                     self.stop()
                     raise KernelStarved(f"the machine was too busy: in {watch.wall:.0f} seconds the kernel hardly ran")
                 looked = watch.wall
-            for one in self._messages():
-                if one.kind in ("execute_reply", "kernel_info_reply"):
-                    if one.parent == message:
-                        reply, seconds = one.content, min(seconds, watch.seconds + GRACE)
-                elif one.kind == "status" and one.parent == message:
-                    idle = parsed(one.content).get("execution_state") == "idle"
-                elif collector is not None and not collector.add(one.kind, one.content, one.size):
+            for incoming in self._messages():
+                if incoming.kind in ("execute_reply", "kernel_info_reply"):
+                    if incoming.parent == message:
+                        reply, seconds = incoming.content, min(seconds, watch.seconds + GRACE)
+                elif incoming.kind == "status" and incoming.parent == message:
+                    idle = parsed(incoming.content).get("execution_state") == "idle"
+                elif collector is not None and not collector.add(incoming.kind, incoming.content, incoming.size):
                     return None
         return reply
 
     def _messages(self) -> Iterator[Message]:
-        """Messages that are there now, within so many bytes that no flood keeps the clock from being read."""
+        """Yield messages that are there now, bounded so that the clock is still read."""
         zmtp.wait(self._channels, 0.1)
         for channel in self._channels:
             try:
@@ -266,7 +268,7 @@ class Session:
                 self._give_up(self._why_gone(str(broken)))
 
     def _read(self, parts: list[bytes]) -> Message | None:
-        """The message, if it is one that a kernel with our key may send."""
+        """Parse a message; None unless it is one that a kernel with our key may send."""
         assert self._manager is not None
         session = self._manager.session
         try:
@@ -277,14 +279,14 @@ class Session:
             kind, parent = message["header"]["msg_type"], message["parent_header"].get("msg_id", "")
             if isinstance(kind, str) and isinstance(parent, str):
                 return Message(kind, parent, rest[4], sum(map(len, parts)))
-        except Exception:  # deserialize raises whatever a stranger's bytes make it raise
+        except Exception:  # deserialize may raise anything on malformed bytes
             pass
         self._malformed += 1
         if self._malformed > MAX_MALFORMED:
             self._give_up("sent messages that cannot be read")
         return None
 
-    def _not_started(self) -> NoReturn:
+    def _raise_not_started(self) -> NoReturn:
         why = f"the kernel did not start: {self._why_gone()}"
         raise SandboxLost(why) if getattr(self.provisioner, "lost", False) else RuntimeError(why)
 
@@ -294,7 +296,7 @@ class Session:
         raise SandboxLost(why) if lost else KernelDied(why)
 
     def _why_gone(self, otherwise: str = "") -> str:
-        """Why the kernel has ended, which is told a moment after its sockets close; `otherwise` where it has not."""
+        """Why the kernel ended, waiting a moment for the report; else `otherwise`."""
         patience = time.monotonic() + (END_TOLD if otherwise else 0.0)
         while self.alive and time.monotonic() < patience:
             time.sleep(0.02)

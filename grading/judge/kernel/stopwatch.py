@@ -1,9 +1,9 @@
-"""How long a kernel has had for what it was asked: a busy machine's delays are not the student's.
+"""Time that a kernel has had, without the delays of a busy machine.
 
-While some process of a kernel wants to run, its time is the processor time that the kernel and all that it started
-get; while they all sleep, it is what passes. So a call without end and one that sleeps come to their limit alike, and a
-right answer on a machine that is busy with something else does not. Both are read from outside the kernel: nothing
-that student code says counts. Where the system does not tell them (it is not Linux), time is what passes.
+While a process of the kernel wants to run, the CPU time of the kernel and its descendants counts; while all of them
+sleep, wall-clock time counts. So an endless call and a sleeping call both reach their limit, but a right answer on a
+busy machine does not. Both are read from outside the kernel, so student code cannot fake them. Off Linux, where the
+system does not report them, wall-clock time counts.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import time
 
 from grading.sandbox import processes
 
-LATE = 0.5  # seconds that count at most between two looks: whoever looks later than that was kept waiting too
+LATE = 0.5  # most seconds that count between two looks: if a look is late, this process was delayed too
 
 
 class Stopwatch:
-    """Runs from when it is made. `pid`: the kernel's process as this process sees it, None where that is not known."""
+    """Runs from creation. `pid`: the kernel's process id here, None if unknown."""
 
     def __init__(self, pid: int | None) -> None:
         self.pid = pid
         self._begun = self._looked = time.monotonic()
         self._counted = 0.0
-        self._used: float | None = None  # seconds of processor time at the last look
+        self._used: float | None = None  # CPU seconds at the last look
 
     def look(self) -> float:
-        """Seconds that count so far. To be asked often: what a process does is known for the moment of a look only."""
+        """Count up to now and return the seconds. Call it often to be exact."""
         used, wanting = self._activity()
         passed = self._since()
         if wanting and used is not None and self._used is not None:
@@ -37,19 +37,19 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """What counts, without a new look."""
+        """Seconds that count, without a new look."""
         return self._counted + self._since()
 
     @property
     def wall(self) -> float:
-        """Seconds that have passed."""
+        """Seconds of wall-clock time."""
         return time.monotonic() - self._begun
 
     def _since(self) -> float:
         return min(time.monotonic() - self._looked, LATE)
 
     def _activity(self) -> tuple[float | None, bool]:
-        """Processor time of the kernel and all that it started, and whether any of them wants to run."""
+        """CPU time of the kernel and its descendants, and whether one wants to run."""
         if self.pid is None or sys.platform != "linux":
             return None, False
         family = processes.families({self.pid})[self.pid]

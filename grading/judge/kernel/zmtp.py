@@ -1,11 +1,11 @@
-"""ZeroMQ's wire protocol on the asking side, reading no more of a kernel than there is room for.
+"""The client side of ZeroMQ's wire protocol, with bounds on what it reads.
 
-libzmq reads whatever comes as it comes. It bounds a frame's bytes and the number of whole messages, but not the bytes
-of a message in many frames, which a process that writes to its socket by itself need never finish. Here bytes are read
-when they are asked for, a message has a size, and the rest waits with whoever sends it.
+libzmq reads everything that arrives. It bounds the bytes of a frame and the number of whole messages, but not the bytes
+of a message in many frames, which a process that writes to its socket directly need never finish. Here bytes are read
+on request, a message has a maximum size, and the rest waits at the sender.
 
-Covers ZMTP 3.0 (https://rfc.zeromq.org/spec/23/) without encryption, as a DEALER or a SUB. Does not cover: what a
-message says (`session`).
+Covers ZMTP 3.0 (https://rfc.zeromq.org/spec/23/) without encryption, as a DEALER or a SUB. Does not cover: the content
+of messages (`session`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from collections.abc import Iterable, Iterator
 
 from ...errors import ConnectionBroken
 
-AT_ONCE = 2**18  # bytes that are read before they are looked at
-MAX_FRAMES = 64  # of one message; Jupyter's have six, and one for each buffer of a widget
+AT_ONCE = 2**18  # bytes per read
+MAX_FRAMES = 64  # per message; Jupyter's have six, plus one per buffer of a widget
 GREETING = 64  # bytes
-MORE, LONG, COMMAND = 1, 2, 4  # flags of a frame
+MORE, LONG, COMMAND = 1, 2, 4  # frame flags
 NULL = b"NULL".ljust(20, b"\0")
 
 
 class Incoming:
-    """Messages out of the bytes that were fed. Holds no more than those, of which `most` may be one message's.
+    """Assembles messages of at most `most` bytes from the bytes fed to it.
 
-    ready: whether the other side has said that it is, before which it takes no message
+    ready: whether the other side has sent READY; it accepts no message before
     """
 
     def __init__(self, most: int) -> None:
@@ -39,12 +39,12 @@ class Incoming:
         self._bytes += data
 
     def messages(self) -> Iterator[list[bytes]]:
-        """Whole messages, as lists of frames. Raises ConnectionBroken."""
+        """Yield whole messages as lists of frames. Raises ConnectionBroken."""
         if not self._greeted and len(self._bytes) >= GREETING:
-            self._greet(self._cut(0, GREETING))
-        while self._greeted and (frame := self._frame()):
+            self._check_greeting(self._cut(0, GREETING))
+        while self._greeted and (frame := self._next_frame()):
             flags, content = frame
-            if flags & COMMAND:  # READY; later versions have others, which nobody asked for
+            if flags & COMMAND:  # READY; later versions have other commands, which we never ask for
                 self.ready = True
                 continue
             self._frames.append(content)
@@ -54,13 +54,13 @@ class Incoming:
                 whole, self._frames = self._frames, []
                 yield whole
 
-    def _greet(self, greeting: bytes) -> None:
+    def _check_greeting(self, greeting: bytes) -> None:
         if greeting[0] != 0xFF or not greeting[9] & 1 or greeting[10] < 3 or greeting[12:32] != NULL:
             raise ConnectionBroken("no greeting of ZMTP 3")
         self._greeted = True
 
-    def _frame(self) -> tuple[int, bytes] | None:
-        """Flags and content of the next frame, once it is there as a whole."""
+    def _next_frame(self) -> tuple[int, bytes] | None:
+        """Flags and content of the next frame; None until it is complete."""
         start = 9 if self._bytes and self._bytes[0] & LONG else 2
         if len(self._bytes) < start:
             return None
@@ -79,31 +79,31 @@ class Incoming:
 
 
 class Channel:
-    """A connection to one of a kernel's sockets. kind: "DEALER", or "SUB", which then gets all that is published.
+    """A connection to one of a kernel's sockets. Raises OSError if nobody listens.
 
-    Raises OSError where nobody listens.
+    kind: "DEALER", or "SUB", which gets everything that is published
     """
 
     def __init__(self, address: str | tuple[str, int], kind: str, most: int) -> None:
-        self.socket = _connected(address)
+        self.socket = _connect(address)
         self._incoming = Incoming(most)
         self._outgoing = bytearray(_greeting(kind))
-        self._held = bytearray(_framed(0, b"\x01") if kind == "SUB" else b"")
+        self._held = bytearray(_encode_frame(0, b"\x01") if kind == "SUB" else b"")
         self.flush()
 
     @property
     def pending(self) -> bool:
-        """Whether something waits for room to be sent."""
+        """Whether data still waits to be sent."""
         return bool(self._outgoing)
 
     def send(self, frames: list[bytes]) -> None:
-        """Send a message as far as the other side takes it now; `flush` sends the rest."""
+        """Send as much of a message as fits now; `flush` sends the rest."""
         for number, frame in enumerate(frames, 1):
-            self._held += _framed(MORE if number < len(frames) else 0, frame)
+            self._held += _encode_frame(MORE if number < len(frames) else 0, frame)
         self.flush()
 
     def flush(self) -> None:
-        """Send what can be sent without waiting. That nobody is left to read it is for `receive` to tell."""
+        """Send what fits without waiting. A lost connection shows in `receive`."""
         if self._incoming.ready:
             self._outgoing += self._held
             self._held.clear()
@@ -116,7 +116,7 @@ class Channel:
             self._outgoing.clear()
 
     def receive(self) -> Iterator[list[bytes]]:
-        """The messages that are there now, of a bounded number of bytes. Raises ConnectionBroken."""
+        """Yield the messages of one bounded read. Raises ConnectionBroken."""
         try:
             data = self.socket.recv(AT_ONCE)
         except BlockingIOError:
@@ -134,37 +134,37 @@ class Channel:
 
 
 def wait(channels: Iterable[Channel], seconds: float) -> None:
-    """Return when one of the channels has something to read, or can send what is pending, or when the time is over."""
+    """Wait until a channel can be read or can send pending data, or time is up."""
     with selectors.DefaultSelector() as selector:
         for channel in channels:
             selector.register(channel.socket, selectors.EVENT_READ | (selectors.EVENT_WRITE if channel.pending else 0))
         selector.select(seconds)
 
 
-def _connected(address: str | tuple[str, int]) -> socket.socket:
+def _connect(address: str | tuple[str, int]) -> socket.socket:
     if not isinstance(address, str):
-        made = socket.create_connection(address)
+        sock = socket.create_connection(address)
     else:
-        made = socket.socket(socket.AF_UNIX)
+        sock = socket.socket(socket.AF_UNIX)
         try:
-            made.connect(address)
+            sock.connect(address)
         except OSError:
-            made.close()
+            sock.close()
             raise
-    made.setblocking(False)
-    return made
+    sock.setblocking(False)
+    return sock
 
 
 def _greeting(kind: str) -> bytes:
-    """The greeting and the READY command, which a client of the NULL mechanism may send at once."""
+    """The greeting and READY, which a client using NULL may send at once."""
     version = b"\x03\x00"
     greeting = b"\xff" + bytes(8) + b"\x7f" + version + NULL
     name, value = b"Socket-Type", kind.encode()
     ready = b"\x05READY" + bytes([len(name)]) + name + len(value).to_bytes(4, "big") + value
-    return greeting.ljust(GREETING, b"\0") + _framed(COMMAND, ready)
+    return greeting.ljust(GREETING, b"\0") + _encode_frame(COMMAND, ready)
 
 
-def _framed(flags: int, content: bytes) -> bytes:
+def _encode_frame(flags: int, content: bytes) -> bytes:
     size = len(content)
     head = bytes([flags, size]) if size < 256 else bytes([flags | LONG]) + size.to_bytes(8, "big")
     return head + content
