@@ -15,12 +15,12 @@ def course_root(start: Path | None = None) -> Path:
 
     `start` defaults to the working directory. Raises NoCourseError.
     """
-    first = (start or Path.cwd()).resolve()
-    for folder in (first, *first.parents):
+    begun = (start or Path.cwd()).resolve()
+    for folder in (begun, *begun.parents):
         if (folder / CONFIG).is_file():
             return folder
     raise NoCourseError(
-        f"no course here: neither {first} nor a directory above it has an {CONFIG}. Go to your course's directory, "
+        f"no course here: neither {begun} nor a directory above it has an {CONFIG}. Go to your course's directory, "
         "where source/ and grader_tests/ lie beside that file, name it by --course, or make one by `grading init DIR`."
     )
 
