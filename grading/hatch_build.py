@@ -15,6 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CONFIG = "nbgrader_config.py"  # of every course, which `grading init` writes
 SUFFIXES = {".py", ".css", ".j2", ".tpl"}
+DATA = {"same_grades.json", "shipped_proofs.json"}
 
 
 class Package(BuildHookInterface[Any]):
@@ -23,6 +24,7 @@ class Package(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "standard":
             root = Path(self.root)
-            files = (file for file in root.rglob("*") if file.suffix in SUFFIXES and file != Path(__file__))
+            every = (file for file in root.rglob("*") if file.suffix in SUFFIXES or file.name in DATA)
+            files = (file for file in every if file != Path(__file__))
             build_data["force_include"][str(root.parent / CONFIG)] = f"grading/templates/{CONFIG}"
             build_data["force_include"] |= {str(file): f"grading/{file.relative_to(root)}" for file in files}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from grading.authoring.build import hold_to_the_rules, read_lesson
+from grading.authoring.build import hold_to_the_rules
+from grading.authoring.lesson_text import read_lesson
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import autograde, scores
 from grading.errors import BuildError, ExerciseError

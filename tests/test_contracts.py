@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from grading.authoring.build import read_lesson
+from grading.authoring.lesson_text import read_lesson
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import grade_id
 

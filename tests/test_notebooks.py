@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade
 
-from grading.authoring.build import read_lesson
+from grading.authoring.lesson_text import read_lesson
 from grading.coordinator.demo_class import correct_answers, write_answers
 from grading.exercises.lesson import load_lesson
 from grading.notebooks.cells import grade_id

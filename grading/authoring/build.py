@@ -1,7 +1,7 @@
 """Builds the assignments from their texts, and exports what the learner's own `check` needs.
 
     source/NN_lesson.py        -> source/NN_lesson/NN_lesson.ipynb   (for nbgrader generate_assignment)
-    grader_tests/NN_lesson/    -> course/examples/NN_lesson.examples, NN_lesson/<exercise>.practice   (see `export.py`)
+    grader_tests/NN_lesson/    -> course/examples/NN_lesson.examples, NN_lesson/<exercise>.practice (check_data.py)
 
 Outside of a checkout the package has the examples of its own lessons, and those of another lie beside its notebook,
 with which nbgrader releases them.
@@ -11,48 +11,30 @@ Same input, same bytes: cell ids come from the cells' places, nothing comes from
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterable
 from pathlib import Path
 
-import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-import course
-import grading
 from course.notebook import catalog
 
-from ..course_dir.fingerprints import Ledger, digest, sources
+from ..course_dir.fingerprints import FingerprintFile, Packages, code_digest, packages, python_files
 from ..errors import BuildError
 from ..exercises.lesson import Lesson, load_lesson
 from ..grader.cell_code import defines
 from ..notebooks.cells import check_call, check_of, grade_id
 from .check_data import export_lesson, same_examples
+from .lesson_text import FOLDED, HEADING, read_lesson
 from .student_install import delivery, insert_setup_cell, origin
 
-EXPORTED = "exported.json"  # beside the graders, and committed with them: a fresh clone need not make them anew
-ENGINE, PACKAGE = Path(grading.__file__).parent, Path(course.__file__).parent
-EXPORTERS = (
-    *(PACKAGE / part for part in ("check_data.py", "sample_models", "checkers", "harness")),
-    *(
-        ENGINE / part
-        for part in (
-            "authoring/check_data.py",
-            "authoring/build.py",
-            "course_dir/paths.py",
-            "errors.py",
-            "exercises",
-            "grader",
-        )
-    ),
-)
-KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+EXPORTER = "grading/authoring/check_data.py"
+FINGERPRINTS = "fingerprints.json"  # beside the lessons in grader_tests, and committed with them
 # Sums in another order, and functions by other instructions, differ in their last digits: examples are computed with
 # what every x86-64 processor in use has (AVX2 at most), on one thread, whatever this one is and how many it has.
 ON_ANY_MACHINE = {
@@ -64,23 +46,6 @@ ON_ANY_MACHINE = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX,-FMA,-FMA4",  # exp, sin and the like
     "PYTHONHASHSEED": "0",
 }
-FOLDED = re.compile(r"# @title \S")  # this line stands for the cell until it is unfolded
-HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
-
-
-def read_lesson(path: Path) -> NotebookNode:
-    """A lesson's text as a notebook with stable cell ids."""
-    notebook: NotebookNode = jupytext.read(path, fmt="py:percent")
-    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNELSPEC))
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    for cell, name in zip(notebook.cells, _ids(notebook), strict=True):
-        cell["id"] = name
-        cell.metadata.pop("lines_to_next_cell", None)  # jupytext's own bookkeeping
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-        if FOLDED.match(cell.source):
-            cell.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab's word, and Colab's
-    return notebook
 
 
 def build_lesson(root: Path, name: str) -> bool:
@@ -92,68 +57,84 @@ def build_lesson(root: Path, name: str) -> bool:
     insert_setup_cell(notebook, f"{name}.ipynb", origin(delivery(root)))
     target = root / "source" / name / f"{name}.ipynb"
     changed = _write(target, (nbformat.writes(notebook, version=4) + "\n").encode())
-    folder = _place_of_examples(root, name, notebook)
+    folder = place_of_check_data(root, name)
     return (folder is not None and export(tests, folder)) or changed
 
 
-def export(tests: Path, folder: Path) -> bool:
-    """Write a lesson's examples and practice into a folder, unless they are there and are made of what there is now;
-    returns whether anything changed. Raises BuildError."""
-    ledger, changed = Ledger(tests.parent / EXPORTED), False
-    if ledger.read().get(tests.name) == exported(tests, folder):
+def export(tests: Path, folder: Path, only: Container[str] | None = None) -> bool:
+    """Write a lesson's check data into a folder where it is out of date; returns whether a file changed.
+
+    only  names of exercises, and "" for the lesson's examples: all else stays as it is
+
+    Raises BuildError.
+    """
+    stale = stale_exports(tests, folder)
+    wanted = [name for name in stale if only is None or name in only]
+    if not wanted:
         return False
-    for file, made in build_examples(tests).items():
+    changed = False
+    for file, made in build_examples(tests, filter(None, wanted)).items():
         path = folder / file
         if not (path.exists() and same_examples(made, path.read_bytes())):
             changed = _write(path, made) or changed
-    ledger.add({tests.name: exported(tests, folder)})
+    current = export_fingerprints(tests, folder)
+    fingerprint_file(tests.parent).add({_key(tests, name): current[name] for name in ("", *wanted)})
     return changed
 
 
-def exported(tests: Path, folder: Path) -> str:
-    """A digest of what a lesson's examples and practice are made of, and of the files themselves."""
-    made = [folder / f"{tests.name}{catalog.ENDING}", *sorted((folder / tests.name).glob("*.practice"))]
-    makers = sources(*EXPORTERS, tests, tests.parent / "shared")
-    return digest([*makers, *(path for path in made if path.exists())])
+def stale_exports(tests: Path, folder: Path, code: Packages | None = None) -> list[str]:
+    """The exercises of a lesson whose practice is out of date; "" stands for the lesson's examples."""
+    known, current = fingerprint_file(tests.parent).read(), export_fingerprints(tests, folder, code)
+    return [name for name, made in current.items() if known.get(_key(tests, name)) != made]
 
 
-def _place_of_examples(root: Path, name: str, notebook: NotebookNode) -> Path | None:
-    """Where a learner's `check` finds them; None where the package that is installed has them, or nothing asks."""
+def export_fingerprints(tests: Path, folder: Path, code: Packages | None = None) -> dict[str, str]:
+    """For each exercise a hash of what its practice is made of, and of the file; for "" the same of the examples."""
+    code, settings = code or packages(tests.parent), [f"{name}={value}" for name, value in ON_ANY_MACHINE.items()]
+    names = load_lesson(tests).known
+
+    def made_of(file: Path, *modules: Path) -> str:
+        held = code_digest(file) if file.is_file() else ""
+        return code.fingerprint(EXPORTER, *modules, about=[*settings, held])
+
+    every = [module for name in names for module in python_files(tests / name)]
+    practice = {n: made_of(folder / tests.name / f"{n}.practice", *python_files(tests / n)) for n in names}
+    return {"": made_of(folder / f"{tests.name}{catalog.ENDING}", *every), **practice}
+
+
+def fingerprint_file(grader_tests: Path) -> FingerprintFile:
+    """What committed data was made of: a fresh clone need not make it again."""
+    return FingerprintFile(grader_tests / FINGERPRINTS)
+
+
+def _key(tests: Path, name: str) -> str:
+    return f"check data of {tests.name}" + (f"/{name}" if name else "")
+
+
+def place_of_check_data(root: Path, name: str) -> Path | None:
+    """Where a learner's `check` finds it; None where the package that is installed has it, or nothing asks."""
     if (root / "course").is_dir():
         return root / "course" / "examples"
-    begins = any(cell.cell_type == "code" and f'begin("{name}")' in cell.source for cell in notebook.cells)
+    text = (root / "source" / f"{name}.py").read_text(encoding="utf-8")
+    begins = re.search(rf'^[^#\n]*\bbegin\("{name}"\)', text, re.MULTILINE)
     known = (catalog.EXAMPLES / f"{name}{catalog.ENDING}").exists()
     return root / "source" / name if begins and not known else None
 
 
-def build_examples(tests: Path) -> dict[str, bytes]:
+def build_examples(tests: Path, only: Iterable[str] = ()) -> dict[str, bytes]:
     """`export_lesson` in a process of its own, whose numbers are the same on every x86-64 machine.
+
+    only  exercises whose practice is made; all if none is named
 
     Raises BuildError, with all that the process had to say.
     """
     with tempfile.TemporaryDirectory(prefix="grading-") as made:
-        command = [sys.executable, "-m", __name__, str(tests.resolve()), made]
+        command = [sys.executable, "-m", __name__, str(tests.resolve()), made, *only]
         done = subprocess.run(command, env={**os.environ, **ON_ANY_MACHINE}, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             raise BuildError(f"{tests.name}: the examples could not be made\n{done.stderr.strip()}")
         files = sorted(path for path in Path(made).rglob("*") if path.is_file())
         return {path.relative_to(made).as_posix(): path.read_bytes() for path in files}
-
-
-def _ids(notebook: NotebookNode) -> Iterator[str]:
-    """A graded cell's id is its grade_id; any other's tells its heading and its place under it."""
-    heading, place = "top", 0
-    taken: set[str] = set()
-    for cell in notebook.cells:
-        found = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
-        if found:
-            heading, place = re.sub(r"[^a-z0-9]+", "-", found.group(1).lower()).strip("-")[:40] or "section", 0
-        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id(cell)) or f"{heading}-{place}"
-        place += 1
-        if name in taken:
-            name = f"{name[:50]}-{hashlib.sha256(f'{heading}{place}{len(taken)}'.encode()).hexdigest()[:8]}"
-        taken.add(name)
-        yield name[:64]
 
 
 def hold_to_the_rules(notebook: NotebookNode, text: Path, lesson: Lesson) -> None:
@@ -205,5 +186,5 @@ def _write(path: Path, content: bytes) -> bool:
 
 
 if __name__ == "__main__":
-    for file, content in export_lesson(Path(sys.argv[1])).items():
+    for file, content in export_lesson(Path(sys.argv[1]), sys.argv[3:] or None).items():
         _write(Path(sys.argv[2]) / file, content)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -39,9 +39,11 @@ EXAMPLE_SEED = 0
 PRACTICE_SEED = 1 << 56  # one more than any that is made of a course's secret (`seeds.seed_of`)
 
 
-def export_lesson(tests: Path) -> dict[str, bytes]:
+def export_lesson(tests: Path, only: Container[str] | None = None) -> dict[str, bytes]:
     """Files under course/examples, by name, of exercises and challenges. Their numbers are this machine's, to the last
     digit; see `build.py`.
+
+    only  exercises whose practice is made; the examples are those of the whole lesson
 
     Raises CheckDataError.
     """
@@ -51,8 +53,9 @@ def export_lesson(tests: Path) -> dict[str, bytes]:
         examples["challenges"] = {n: exported_examples(e) for n, e in lesson.challenges.items()}
     made = {f"{lesson.name}.examples": pack(examples)}
     for name, exercise in lesson.known.items():
-        packed = exported_practice(exercise)
-        made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
+        if only is None or name in only:
+            packed = exported_practice(exercise)
+            made[f"{lesson.name}/{name}.practice"] = b"".join(zlib.compress(part, 9) for part in packed)
     return made
 
 

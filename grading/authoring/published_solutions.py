@@ -19,7 +19,7 @@ from ..errors import CourseError
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
 from ..notebooks.cells import grade_id
-from .build import read_lesson
+from .lesson_text import read_lesson
 
 FILE = "solutions.toml"
 LESSON_SOLUTION = "solution"

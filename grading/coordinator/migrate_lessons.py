@@ -173,7 +173,7 @@ def _replace(source: Path, target: Path) -> None:
 
 def _check_exercises(root: Path, trial: Path, names: list[str]) -> None:
     """Raise StepFailed if the new version has other exercises than submissions have."""
-    from ..authoring.build import read_lesson  # it imports torch
+    from ..authoring.lesson_text import read_lesson  # it imports torch
 
     directory = CourseDirectory(config=configuration(root))
     refused = []

@@ -20,7 +20,6 @@ from traitlets.config import Config
 from ..course_dir.paths import list_lessons
 from ..course_dir.seeds import find_seed
 from ..errors import NotHandedIn, SubmissionNotGraded
-from ..gradebook.grade_inputs import differences
 from ..gradebook.store import StoredGrade
 from ..grader.verdict import ExerciseVerdict
 from ..nbgrader_plugins.execute import lesson_freshness
@@ -101,8 +100,9 @@ def _verify_lesson(
         except SubmissionNotGraded as error:
             yield Regraded(lesson, stored.student, failed=str(error))
         else:
-            changed = differences(dict(stored.made_of), standing.made_of(stored.student))
-            yield Regraded(lesson, stored.student, list(otherwise(stored.verdicts, found)), changed)
+            yield Regraded(
+                lesson, stored.student, list(otherwise(stored.verdicts, found)), standing.differences(stored)
+            )
 
 
 def _seed_of(stored: StoredGrade) -> str:

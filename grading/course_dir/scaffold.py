@@ -34,6 +34,7 @@ feedback/
 downloaded/
 # built from source/*.py
 source/*/
+build/
 .proved
 .grading-lock
 .grading-at-work

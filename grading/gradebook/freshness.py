@@ -15,7 +15,7 @@ from grading.judge.client import Job
 from grading.notebooks.released import ReleasedNotebook
 
 from .accommodations import accommodations
-from .grade_inputs import differences, digest_of_file, made_of, of_lesson
+from .grade_inputs import bytes_of_graders, differences, digest_of_file, made_of, of_lesson
 from .store import StoredGrade, stored_grades
 from .view import load_released
 
@@ -57,7 +57,7 @@ class LessonFreshness:
 
     def made_of(self, student: str) -> dict[str, str]:
         """The inputs that a regrade would use now (`grade_inputs.made_of`)."""
-        return made_of(self._of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
+        return made_of(self.of_lesson, self._file(self.coursedir.submitted_directory, student), self._late(student))
 
     def stale_reasons(self, student: str) -> list[str]:
         """Why a submission has to be graded, in words; none if it is up to date."""
@@ -65,7 +65,14 @@ class LessonFreshness:
         if stored is None:
             return [NOT_YET]
         missing = digest_of_file(self._file(self.coursedir.autograded_directory, student)) != stored.digest
-        return differences(dict(stored.made_of), self.made_of(student)) + ([NO_FILE] if missing else [])
+        return self.differences(stored) + ([NO_FILE] if missing else [])
+
+    def differences(self, stored: StoredGrade) -> list[str]:
+        """Which inputs have changed since this grade was made, in words."""
+        before = dict(stored.made_of)
+        if before.get("graders") == self._bytes_of_graders:  # graded with version 0.1.0, and the same files
+            before["graders"] = self.of_lesson["graders"]
+        return differences(before, self.made_of(stored.student))
 
     def job(self) -> Job:
         """The job of a judge of one submission, with today's graders and settings."""
@@ -80,7 +87,12 @@ class LessonFreshness:
         return self.job()
 
     @cached_property
-    def _of_lesson(self) -> dict[str, str]:
+    def _bytes_of_graders(self) -> str:
+        return bytes_of_graders(Path(self.graders))
+
+    @cached_property
+    def of_lesson(self) -> dict[str, str]:
+        """The inputs of all grades of the lesson, as they are now (`grade_inputs.of_lesson`)."""
         return of_lesson(self._work)
 
     def _late(self, student: str) -> str:

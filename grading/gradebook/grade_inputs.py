@@ -1,4 +1,4 @@
-"""What a grade is made of, as hashes: whether one is up to date is told by content, never by the times of files.
+"""What a grade is made of, as hashes: graders by what their code means, all else by content, never by times of files.
 
 A file of a student's is read here as bytes, to be hashed, and nothing in it is looked at.
 """
@@ -13,10 +13,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from grading.course_dir.fingerprints import Packages
 from grading.errors import Unreadable
-from grading.judge.client import SHARED, Job
+from grading.judge.client import GRADERS, SHARED, Job
 from grading.notebooks.submitted_file import MAX_BYTES, resolve
 from grading.sandbox.policy import to_dict
+
+from .same_grades import same_grade
 
 WORDS = {
     "submission": "what was handed in",
@@ -37,7 +40,7 @@ def of_lesson(work: Job) -> dict[str, str]:
     request = work.request
     settings = {key: request[key] for key in ("device", "sandboxed", "limits", "cell_seconds", "notebook_seconds")}
     return {
-        "graders": _graders(work.about["graders"]),
+        "graders": graders_fingerprint(Path(work.about["graders"])),
         "release": _digest(request["released"], _files(work.root / "release" / request["lesson"])),
         "seed": _digest(request["seed"]),
         "settings": _digest(settings, to_dict(work.policy)),
@@ -54,7 +57,7 @@ def made_of(lesson: Mapping[str, str], handed_in: Path, late: str) -> dict[str, 
 
 def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """What is not as it was, as ends of a sentence with "since"."""
-    return [f"{words} changed" for key, words in WORDS.items() if before.get(key) != now.get(key)]
+    return [f"{words} changed" for key, words in WORDS.items() if not same_grade(key, before.get(key), now.get(key))]
 
 
 def digest_of_file(path: Path) -> str:
@@ -82,13 +85,17 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _graders(folder: str) -> str:
-    """Of a lesson's graders and of what they share."""
-    place = Path(folder)
-    files = sorted(file for part in (place, place.parent / SHARED) for file in part.rglob("*.py"))
+def bytes_of_graders(folder: Path) -> str:
+    """The hash of a lesson's graders and of all that lessons share as version 0.1.0 recorded it, by their bytes."""
+    files = sorted(file for part in (folder, folder.parent / SHARED) for file in part.rglob("*.py"))
     return _digest(
-        [(os.path.relpath(file, place.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
+        [(os.path.relpath(file, folder.parent), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
     )
+
+
+def graders_fingerprint(folder: Path) -> str:
+    """Of what a lesson's graders mean, and of what these import within grader_tests."""
+    return Packages({GRADERS: folder.parent}).fingerprint(*sorted(folder.rglob("*.py")))
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

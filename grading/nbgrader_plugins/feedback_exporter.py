@@ -27,7 +27,7 @@ from ..gradebook.view import known_to_gradebook, lesson_of
 
 
 class FeedbackExporter(Exporter):
-    """Reads no notebook in this process, so it ignores preprocessors. It also ignores nbconvert's templates, whose names
+    """Reads no notebook in this process, so it ignores preprocessors. Ignores nbconvert's templates, too, whose names
     the formgrader sets."""
 
     lesson_text = Bool(False, help="Repeat the lesson's own text and code around the answers.").tag(config=True)

@@ -1,4 +1,4 @@
-"""docs/mistakes.md: what goes wrong, a page for teachers, made of what `grader_tests` says."""
+"""What goes wrong: a page for teachers, made of what `grader_tests` says."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from pathlib import Path
 from ..course_dir.paths import list_lessons
 from ..exercises.exercise import Exercise
 from ..exercises.lesson import load_lesson
+from .report_data import REPORTS
 
 HEAD = """# What goes wrong
 
-All mistakes that the graders know, by exercise; after each, what a learner who makes it loses and is told. Written by
-`grading build` from `grader_tests/`; how to add one is in [CONTRIBUTING.md](../CONTRIBUTING.md).
+All mistakes that the graders know, by exercise; after each, what a learner who makes it loses and is told.
 """
 
 
-def write(root: Path) -> bool:
-    """Write the page, in a checkout; returns whether it changed."""
-    path, text = root / "docs" / "mistakes.md", page(root)
-    if not path.parent.is_dir() or (path.exists() and path.read_text(encoding="utf-8") == text):
-        return False
-    path.write_text(text, encoding="utf-8")
-    return True
+def write(root: Path) -> None:
+    """Write the page into build/reports."""
+    path = root / REPORTS / "mistakes.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(root), encoding="utf-8")
 
 
 def page(root: Path) -> str:

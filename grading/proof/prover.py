@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from course.harness.program import Program
 from course.harness.runner import encode_reply
 
-from ..authoring.build import read_lesson
+from ..authoring.lesson_text import read_lesson
 from ..errors import EquivalentsFileError
 from ..exercises.answer_text import GIVEN, Answer
 from ..exercises.case import Case, Draw

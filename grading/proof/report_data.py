@@ -1,24 +1,24 @@
-"""How strong the graders are, in figures: plain data of each exercise, and docs/strength.md made of it.
+"""How strong the graders are, in figures: plain data of each exercise, and the pages made of it.
 
-Does not cover: how the figures are come by (`prover.py`, `exactness.py`), the files (`publish.py`).
+Does not cover: how the figures are come by (`prover.py`, `error_margins.py`), the files (`write_reports.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from .error_margins import Exactness
 from .prover import Proof
 
+REPORTS = Path("build") / "reports"  # in a course's directory: pages that are made of it, and are in no repository
 Figures = dict[str, Any]
-HEAD = """# How strong the graders are
+HEAD = """# How strong the graders are, exercise by exercise
 
-What `grading sync --measure` measured of every exercise; the same figures are in [strength.json](strength.json).
-A *mutant* is a right answer with one small change; one that loses nothing stands in the exercise's `equivalent.toml`
-with the reason why it is as right as the original. How an answer is judged is in [judging.md](judging.md); all known
-mistakes are in [mistakes.md](mistakes.md).
+What `grading sync --measure` measured of every exercise. A *mutant* is a right answer with one small change; one that
+loses nothing is listed in the exercise's `equivalent.toml` with the reason why it is as right as the original.
 """
 
 
@@ -64,9 +64,9 @@ def measured(found: Exactness) -> Figures:
 
 
 def page(strength: Mapping[str, Any]) -> str:
-    """docs/strength.md."""
+    """The page with all figures."""
     exercises: Mapping[str, Figures] = strength["exercises"]
-    parts = (_summary, _criteria, _mutants, _names, _tolerances, _seeds)
+    parts = (_sums, _criteria, _mutants, _names, _tolerances, _seeds)
     sections = [HEAD, *("\n".join(part(exercises)) + "\n" for part in parts), _devices(strength)]
     return "\n".join(sections)
 
@@ -79,7 +79,13 @@ def _row(cells: Iterable[object]) -> str:
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def _summary(exercises: Mapping[str, Figures]) -> Iterator[str]:
+def headline(strength: Mapping[str, Any]) -> str:
+    """The sums over all exercises, with what they were measured with."""
+    measured_with = f"Measured on {strength['date']} by `grading sync --measure`, with torch {strength['torch']}."
+    return "\n".join([measured_with, "", *_sums(strength["exercises"])])
+
+
+def _sums(exercises: Mapping[str, Figures]) -> Iterator[str]:
     def total(*path: str) -> int:
         found: list[Any] = list(exercises.values())
         for key in path:
@@ -142,7 +148,7 @@ def _tolerances(exercises: Mapping[str, Figures]) -> Iterator[str]:
     yield "## Tolerances\n"
     yield "The largest error of a right answer, as a share of what is allowed, and the smallest of a mistake in a"
     yield "criterion that it must lose by its values, as a multiple. Above a million is a million.\n"
-    yield "![errors of right answers and of mistakes beside what is allowed](images/tolerances.png)\n"
+    yield "![errors of right answers and of mistakes beside what is allowed](tolerances.png)\n"
     yield from _table("exercise", "cases", "dtype", "right", "whose", "wrong", "whose")
     for name, one in _with_seeds(exercises):
         for dtype in sorted({*one["right"], *one["wrong"]}):

@@ -1,16 +1,18 @@
 """Proves lessons before they are released: `grading prove`, and what `grading release` asks for.
 
-Exercises are proved side by side. What is proved is remembered by its content: the lesson's code, the exercise's grader
-tests, the judge, and the versions that they run in. An exercise of which none has changed needs no new proof.
+Exercises are proved side by side. What is proved is remembered by its fingerprint: the lesson's code, the exercise's
+modules, the prover and all that these import, and the versions that they run in. An exercise of which none has changed
+needs no new proof. The lessons that are shipped are proved already with the tested versions (`shipped_proofs.json`).
 
 Does not cover: how one exercise is proved (`prover.py`).
 """
 
 from __future__ import annotations
 
+import json
 import platform
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,11 +20,8 @@ from typing import Any
 
 import torch
 
-import course.harness
-
-from .. import exercises, grader
 from ..authoring.build import build_lesson
-from ..course_dir.fingerprints import Ledger, digest, sources
+from ..course_dir.fingerprints import FingerprintFile, Packages, packages, python_files, text_digest
 from ..exercises.lesson import load_lesson
 from ..grader.verdict_report import to_report
 from .equivalents import FILE as LIST
@@ -30,19 +29,33 @@ from .equivalents import read_equivalents, written
 from .parallel import side_by_side
 from .prover import Problem, Proof, Prover, own_code
 from .report_data import figures
+from .verdict_records import compact
 
 FILE = ".proved"  # in the course's directory: lesson/exercise -> what was proved, in JSON
+SHIPPED = Path(__file__).with_name("shipped_proofs.json")  # lesson/exercise -> fingerprint, and the versions
+PROVER = "grading/proof/prover.py"
+Wanted = tuple[str, str]
+"""A lesson and an exercise of it."""
 
 
 @dataclass
 class Found:
-    """What was found about one exercise, as plain data; `figures` is what is published (`strength.figures`)."""
+    """What was found about one exercise, as plain data.
+
+    figures   what is published of it (`report_data.figures`)
+    verdicts  of each known answer, as they are recorded (`Proof.in_short`)
+    """
 
     lesson: str
     exercise: str
     told: str
     problems: list[Problem]
     figures: dict[str, Any] = field(default_factory=dict)
+    verdicts: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"{self.lesson}/{self.exercise}"
 
 
 def check(
@@ -69,26 +82,30 @@ def check(
         build_lesson(root, name)
     for one in found:
         print(one.told, flush=True)
-    ledger = Ledger(root / FILE)
-    known = ledger.read()
-    current = {_key(root, name, e): made for name in names for e, made in fingerprints(root, name).items()}
-    exercises = _exercises(root, names, only)
-    left = [one for one in exercises if again or known.get(_key(*one)) != current[_key(*one)]]
-    if kept := len(exercises) - len(left):
+    every = exercises_of(root, names, only)
+    left = every if again else [one for one in not_proved(root, names) if one in every]
+    if kept := len(every) - len(left):
         print(f"proved as they are, and not again without `--again`: {kept}", flush=True)
-    for (_, lesson, exercise, *_), done in side_by_side(proved, [(*one, mutate, verbose) for one in left]):
-        one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
+    for one in prove(root, left, mutate=mutate, verbose=verbose):
         print(one.told, flush=True)
         found.append(one)
-        if mutate and not one.problems:
-            key = _key(root, lesson, exercise)
-            ledger.add({key: current[key]})
     return found
+
+
+def prove(root: Path, wanted: Iterable[Wanted], *, mutate: bool = True, verbose: bool = False) -> Iterator[Found]:
+    """Prove exercises side by side, and remember those without a problem."""
+    tasks = [(root, lesson, exercise, mutate, verbose) for lesson, exercise in wanted]
+    current = {f"{name}/{e}": f for name in {task[1] for task in tasks} for e, f in fingerprints(root, name).items()}
+    for (_, lesson, exercise, *_), done in side_by_side(proved, tasks):
+        one = _failed(lesson, exercise, done) if isinstance(done, Exception) else done
+        if mutate and not one.problems:
+            FingerprintFile(root / FILE).add({one.key: with_versions(current[one.key])})
+        yield one
 
 
 def survivors(root: Path, names: Iterable[str], only: str = "") -> None:
     """Print the mutants that lose nothing as `equivalent.toml` has them, with the reasons that are known."""
-    for _, done in side_by_side(surviving, _exercises(root, names, only)):
+    for _, done in side_by_side(surviving, [(root, *one) for one in exercises_of(root, names, only)]):
         if isinstance(done, Exception):
             raise done
         print(done, end="", flush=True)
@@ -105,23 +122,67 @@ def surviving(root: Path, lesson: str, name: str) -> str:
 
 def unproved(root: Path, names: Iterable[str]) -> list[str]:
     """The lessons with an exercise that has changed, or runs in other versions, since it was proved."""
-    known = Ledger(root / FILE).read()
-
-    def proved_as_it_is(name: str) -> bool:
-        return all(known.get(f"{name}/{e}") == made for e, made in fingerprints(root, name).items())
-
-    return [name for name in names if not (_described(root, name) and proved_as_it_is(name))]
+    described = [name for name in names if _described(root, name)]
+    left = {lesson for lesson, _ in not_proved(root, described)}
+    return [name for name in names if name not in described or name in left]
 
 
-def fingerprints(root: Path, name: str) -> dict[str, str]:
-    """For each exercise of a lesson a hash of all that its proof depends on."""
-    tests = root / "grader_tests"
-    engine = [Path(part).parent for part in (grader.__file__, exercises.__file__, course.harness.__file__, __file__)]
-    of_course = [engine[2].parent / part for part in ("sample_models", "checkers", "check_data.py")]
-    common = sources(*of_course, *sorted((tests / name).glob("*.py")), tests / "shared", *engine)
-    about = [torch.__version__, platform.python_version(), *(cell.source for cell in own_code(root, name))]
-    every = load_lesson(tests / name).known
-    return {exercise: digest([*sources(tests / name / exercise), *common], *about) for exercise in every}
+def not_proved(root: Path, names: Iterable[str], code: Packages | None = None) -> list[Wanted]:
+    """The exercises that were not proved as they are now, neither here nor before they were shipped."""
+    here, shipped, code = FingerprintFile(root / FILE).read(), shipped_proofs(), code or packages(root / "grader_tests")
+    now = {(name, e): made for name in names for e, made in fingerprints(root, name, code).items()}
+    left = {one for one, made in now.items() if here.get("/".join(one)) != with_versions(made)}
+    return [one for one in exercises_of(root, names) if one in left and shipped.get("/".join(one)) != now[one]]
+
+
+def fingerprints(root: Path, name: str, code: Packages | None = None) -> dict[str, str]:
+    """For each exercise of a lesson a hash of what its proof depends on, but for the versions of Python and torch."""
+    tests, code = root / "grader_tests", code or packages(root / "grader_tests")
+    own = [text_digest(cell.source) for cell in own_code(root, name)]
+
+    def made_of(folder: Path) -> str:
+        listed = [path for path in [folder / LIST] if path.is_file()]
+        return code.fingerprint(PROVER, *python_files(folder), *listed, about=own)
+
+    return {exercise: made_of(tests / name / exercise) for exercise in load_lesson(tests / name).known}
+
+
+def shipped_proofs() -> dict[str, str]:
+    """The fingerprints of what was proved before it was shipped; none if that was with other versions."""
+    known = read_shipped(SHIPPED)
+    return known["exercises"] if known["versions"] == versions() else {}
+
+
+def read_shipped(path: Path) -> dict[str, dict[str, str]]:
+    """The versions, and the fingerprint of each exercise; nothing where there is no such file."""
+    if not path.is_file():
+        return {"versions": {}, "exercises": {}}
+    known: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    return known
+
+
+def write_shipped(path: Path, proofs: Mapping[str, str]) -> None:
+    record = {"versions": versions(), "exercises": dict(sorted(proofs.items()))}
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    """What a proof that is shipped holds for: a torch for other devices computes the same on the processor."""
+    return {
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "torch": torch.__version__.partition("+")[0],
+    }
+
+
+def exercises_of(root: Path, names: Iterable[str], only: str = "") -> list[Wanted]:
+    """All exercises and challenges of these lessons; the last lessons take longest, and come first."""
+    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).known)
+    return [(name, e) for name, e in every if only in ("", e)]
+
+
+def with_versions(fingerprint: str) -> str:
+    """What a proof here is of: a fingerprint, and the exact versions."""
+    return f"{fingerprint} Python {platform.python_version()} torch {torch.__version__}"
 
 
 def _described(root: Path, name: str) -> bool:
@@ -130,16 +191,6 @@ def _described(root: Path, name: str) -> bool:
 
 def _missing(name: str) -> Problem:
     return Problem(f"grader_tests/{name}", "there is none", "Describe the lesson's exercises; see docs/authors.md.")
-
-
-def _key(root: Path, lesson: str, exercise: str) -> str:
-    return f"{lesson}/{exercise}"
-
-
-def _exercises(root: Path, names: Iterable[str], only: str) -> list[tuple[Path, str, str]]:
-    """(root, lesson, exercise) of all; the last lessons take longest, and are begun first."""
-    every = ((name, e) for name in reversed(list(names)) for e in load_lesson(root / "grader_tests" / name).known)
-    return [(root, name, e) for name, e in every if only in ("", e)]
 
 
 @lru_cache(maxsize=2)
@@ -152,7 +203,7 @@ def proved(root: Path, lesson: str, name: str, mutate: bool, verbose: bool) -> F
     made = prover(root, lesson)
     proof = made.prove(made.lesson.known[name], mutate=mutate)
     told = "\n".join([f"{lesson} {proof}", *(_reports(proof) if verbose else ())])
-    return Found(lesson, name, told, proof.problems, figures(proof))
+    return Found(lesson, name, told, proof.problems, figures(proof), compact(proof))
 
 
 def _failed(lesson: str, name: str, error: Exception) -> Found:

@@ -1,54 +1,56 @@
-"""`grading sync --measure`: proves and measures, and writes what teachers read of it.
+"""Measures how strong the graders are, and writes what teachers read of it.
 
-    docs/strength.json          the figures of every exercise
-    docs/strength.md            the same as a page
-    docs/images/tolerances.png  errors of right and wrong answers beside what is allowed
-    docs/mistakes.md            all known mistakes with their sentences
+    build/reports/strength.json    the figures of every exercise
+    build/reports/strength.md      the same as a page
+    build/reports/tolerances.png   errors of right and wrong answers beside what is allowed
+    docs/grader-quality.md         the sums, in a course that has the page; the picture is in docs/images
 
-Lessons and exercises that are not named keep the figures that they had.
+Exercises that are not measured keep the figures that they had.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import torch
 from matplotlib.figure import Figure
+from rich.progress import Progress
 
 from ..course_dir.paths import list_lessons
 from ..exercises.lesson import load_lesson
-from . import devices, mistakes_page
+from . import devices
+from .author_tables import filled_in
 from .error_margins import FRESH, measure
 from .parallel import side_by_side
-from .report_data import Figures, measured, page
-from .runner import Found, check, prover
+from .report_data import REPORTS, Figures, headline, measured, page
+from .runner import Found, prover, with_versions
+
+QUALITY = Path("docs") / "grader-quality.md"
+SEEDS = len(FRESH)  # that points and errors are measured with
 
 
-def publish(root: Path, names: Iterable[str], only: str = "", *, seeds: int) -> list[Found]:
-    """Prove and measure these lessons, and write all pages; what was found, with its problems.
+def publish(root: Path, found: Iterable[Found], made_of: Mapping[str, str], progress: Progress) -> None:
+    """Measure the exercises that were proved, and write all pages.
 
-    only   name of one exercise
-    seeds  how many fresh ones points and errors are measured with, at most a hundred; 0 leaves those figures out
+    made_of  lesson/exercise -> its fingerprint
     """
-    found = check(root, names, only)
-    strength = _before(root)
-    proved = {f"{one.lesson}/{one.exercise}": one.figures for one in found}
-    if not seeds:
-        strength["exercises"] |= proved
-    last_first = sorted(found, key=lambda one: one.lesson, reverse=True)  # the last lessons take longest
-    wanted = [(root, one.lesson, one.exercise, seeds) for one in last_first if seeds and one.exercise]
-    for (_, lesson, exercise, _), done in side_by_side(measured_of, wanted):
+    strength, proved = _before(root), {one.key: one for one in found if not one.problems}
+    last_first = sorted(proved, reverse=True)  # the last lessons take longest
+    row = progress.add_task("exercises measured", total=len(proved))
+    for (_, lesson, exercise, _), done in side_by_side(
+        measured_of, [(root, *key.split("/"), SEEDS) for key in last_first]
+    ):
         if isinstance(done, Exception):
             raise done
-        print(f"{lesson} {exercise}: measured", flush=True)
         key = f"{lesson}/{exercise}"
-        strength["exercises"][key] = proved[key] | done
+        strength["exercises"][key] = proved[key].figures | done | {"made of": with_versions(made_of[key])}
         _save(root, strength)  # whoever is interrupted keeps these, and what there was of those that are left
+        progress.advance(row)
     write(root, strength)
-    return found
 
 
 def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
@@ -64,31 +66,45 @@ def measured_of(root: Path, lesson: str, name: str, seeds: int) -> Figures:
 
 def write(root: Path, strength: dict[str, Any]) -> None:
     """Write the figures, in the lessons' order, and the pages that are made of them."""
-    described = [root / "grader_tests" / lesson for lesson in list_lessons(root)]
-    order = [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
-    exercises = strength["exercises"]
+    order, exercises = _exercises(root), strength["exercises"]
     strength["exercises"] = {name: exercises[name] for name in order if name in exercises}
-    (root / "docs" / "images").mkdir(parents=True, exist_ok=True)
     _save(root, strength)
-    _write(root / "docs" / "strength.md", page(strength))
-    mistakes_page.write(root)
-    picture(strength["exercises"]).savefig(root / "docs" / "images" / "tolerances.png", metadata={"Software": None})
+    (root / REPORTS / "strength.md").write_text(page(strength), encoding="utf-8")
+    drawn = picture(strength["exercises"])
+    drawn.savefig(root / REPORTS / "tolerances.png", metadata={"Software": None})
+    quality = root / QUALITY
+    if quality.is_file() and list(strength["exercises"]) == order:
+        text = filled_in(quality.read_text(encoding="utf-8"), {"figures": headline(strength)})
+        quality.write_text(text, encoding="utf-8")
+        drawn.savefig(quality.parent / "images" / "tolerances.png", metadata={"Software": None})
+
+
+def read_figures(root: Path) -> dict[str, Figures]:
+    """The figures that there are, by lesson/exercise."""
+    path = root / REPORTS / "strength.json"
+    known: dict[str, Figures] = json.loads(path.read_text(encoding="utf-8"))["exercises"] if path.is_file() else {}
+    return known
+
+
+def _exercises(root: Path) -> list[str]:
+    described = [root / "grader_tests" / lesson for lesson in list_lessons(root)]
+    return [f"{path.name}/{name}" for path in described if path.exists() for name in load_lesson(path).known]
 
 
 def _before(root: Path) -> dict[str, Any]:
     """The figures that there are, with what is measured with from now on."""
-    path = root / "docs" / "strength.json"
-    known = json.loads(path.read_text(encoding="utf-8"))["exercises"] if path.exists() else {}
-    return {"torch": torch.__version__, "cuda": devices.in_words(), "exercises": known}
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "torch": torch.__version__,
+        "cuda": devices.in_words(),
+        "exercises": read_figures(root),
+    }
 
 
 def _save(root: Path, strength: dict[str, Any]) -> None:
-    _write(root / "docs" / "strength.json", json.dumps(strength, indent=1, ensure_ascii=False))
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    (root / REPORTS).mkdir(parents=True, exist_ok=True)
+    text = json.dumps(strength, indent=1, ensure_ascii=False) + "\n"
+    (root / REPORTS / "strength.json").write_text(text, encoding="utf-8")
 
 
 def picture(exercises: Mapping[str, Figures]) -> Figure:

@@ -21,6 +21,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..course_dir.paths import list_lessons
 from ..errors import SiteError
+from ..proof import mistakes_page
+from ..proof.report_data import REPORTS
 from .executed import executed
 from .pages import Page, about, page
 
@@ -80,12 +82,25 @@ def build_site(root: Path, out: Path, console: Console, *, workers: int, named: 
             shutil.copy(file, text)
         first = root / OWN / "index.md"
         heading = first.read_text(encoding="utf-8") if first.is_file() else f"# {root.resolve().name}\n"
-        others = [file.stem for file in own if file.stem != "index"]
+        others = [*(file.stem for file in own if file.stem != "index"), *_write_reports(root, text)]
         (text / "index.md").write_text(f"{heading}\n{_contents(listed, others)}", encoding="utf-8")
         _sphinx(text, made, heading.lstrip("# ").partition("\n")[0].strip())
         _replace(out, made)
     console.print(f"{out / 'index.html'}: written, {len(names)} lessons")
     return out / "index.html"
+
+
+def _write_reports(root: Path, text: Path) -> list[str]:
+    """Write the pages that are made of grader_tests, and the picture in one; their names."""
+    names = []
+    if (root / "grader_tests").is_dir():
+        (text / "mistakes.md").write_text(mistakes_page.page(root), encoding="utf-8")
+        names.append("mistakes")
+    if (root / REPORTS / "strength.md").is_file():  # measured here
+        for file in ("strength.md", "tolerances.png"):
+            shutil.copy(root / REPORTS / file, text)
+        names.append("strength")
+    return names
 
 
 def _contents(listed: list[Page], others: list[str]) -> str:

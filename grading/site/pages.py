@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from ..authoring.build import FOLDED
+from ..authoring.lesson_text import FOLDED
 from ..notebooks.cells import grade_id
 
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")

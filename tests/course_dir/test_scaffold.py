@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.authoring.build import FOLDED, read_lesson
+from grading.authoring.lesson_text import FOLDED, read_lesson
 from grading.cli import main
 from grading.coordinator.demo_class import correct_answers, hand_in, write_answers
 from grading.coordinator.nbgrader_api import scores

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from rich.progress import Progress
 
-from grading.authoring.build import build_lesson
-from grading.cli import main
 from grading.exercises.exercise import Exercise, call, exercise
-from grading.proof import devices, mistakes_page, write_reports
+from grading.proof import devices, write_reports
 from grading.proof.equivalents import written
 from grading.proof.error_margins import Exactness, measure
 from grading.proof.parallel import side_by_side
 from grading.proof.report_data import measured
+from grading.proof.runner import Found, check
+from grading.proof.sync import sync
 from grading.proof.write_reports import measured_of, write
 
 from ..support.tiny_course import LESSONS, make_course
@@ -89,47 +90,65 @@ def test_without_a_device_it_says_that_nothing_was_run():
 
 
 @pytest.mark.slow
-def test_strength_writes_figures_pages_and_a_picture(tmp_path: Path, monkeypatch, capsys):
+def test_measuring_writes_figures_pages_and_a_picture_and_again_nothing(tmp_path: Path, monkeypatch, capsys):
     root = make_course(tmp_path / "course")
     (root / HERE / "equivalent.toml").write_text(written(SURVIVORS, dict.fromkeys(SURVIVORS, WHY)))
-    monkeypatch.chdir(root)
-    assert main.main(["strength", LESSONS[0], "--seeds", "2"]) == 0
-    docs = root / "docs"
-    known = json.loads((docs / "strength.json").read_text())
-    double = known["exercises"]["01_double/double"]
+    monkeypatch.setattr(write_reports, "SEEDS", 2)
+    (root / "docs" / "images").mkdir(parents=True)
+    quality = root / "docs" / "grader-quality.md"
+    quality.write_text("# Quality\n\n<!-- generated: figures -->\n<!-- end -->\n")
+    before = quality.read_text()
+    assert sync(root, [LESSONS[0]], measure=True) == 0
+    reports = root / "build" / "reports"
+    double = json.loads((reports / "strength.json").read_text())["exercises"]["01_double/double"]
     assert double["mutants"]["equivalent"] == dict.fromkeys(SURVIVORS, WHY)
     assert double["seeds"]["seeds"] == 2
     assert [c["name"] for c in double["criteria"]] == ["values", "gradients"]
-    page = (docs / "strength.md").read_text()
+    page = (reports / "strength.md").read_text()
     assert f"- 01_double/double: {WHY} (2)" in page
     assert "| 01_double/double | gradients | 2 |" in page
-    assert (docs / "images" / "tolerances.png").stat().st_size > 5000
-    assert "- **squares** (values): That is the *square*." in (docs / "mistakes.md").read_text()
-    assert (docs / "mistakes.md").read_text() == mistakes_page.page(root)
-    # another exercise's figures are added to these, and what fails is told by the exit status
-    assert main.main(["strength", *LESSONS, "--exercise", "halve", "--seeds", "0"]) == 1
-    known = json.loads((docs / "strength.json").read_text())
-    assert list(known["exercises"]) == ["01_double/double", "02_halve/halve"]
-    assert known["exercises"]["01_double/double"] == double
-    assert known["exercises"]["02_halve/halve"]["mutants"]["survived"]
-    assert build_lesson(root, LESSONS[0]) is False
+    assert (reports / "tolerances.png").stat().st_size > 5000
+    assert "- **squares** (values): That is the *square*." in (reports / "mistakes.md").read_text()
+    assert quality.read_text() == before  # which has the sums of all exercises
+
+    # a problem is told by the exit status, and has no figures
+    assert sync(root, ["halve"], measure=True) == 1
+    assert "✗ grader_tests/02_halve/halve/equivalent.toml: a mutant loses nothing" in capsys.readouterr().out
+    assert list(json.loads((reports / "strength.json").read_text())["exercises"]) == ["01_double/double"]
+
+    # the other exercise's figures are added to these, which are not measured again
+    survivors = [str(p.fault).partition(": ")[2] for one in check(root, [LESSONS[1]]) for p in one.problems]
+    folder = root / "grader_tests" / LESSONS[1] / "halve"
+    (folder / "equivalent.toml").write_text(written(survivors, dict.fromkeys(survivors, WHY)))
+    measured_now = []
+    monkeypatch.setattr(write_reports, "measured_of", lambda *task: measured_now.append(task) or measured_of(*task))
+    assert sync(root, measure=True) == 0
+    known = json.loads((reports / "strength.json").read_text())["exercises"]
+    assert list(known) == ["01_double/double", "02_halve/halve"]
+    assert known["01_double/double"] == double
+    assert "| known mistakes, all losing what they should | 4 |" in quality.read_text()
+    assert (root / "docs" / "images" / "tolerances.png").is_file()
+    assert [task[2] for task in measured_now] == ["halve"]
 
 
 @pytest.mark.slow
 def test_who_is_interrupted_keeps_what_was_measured_now_and_before(tmp_path: Path, monkeypatch):
     root = make_course(tmp_path / "course")
-    (root / "docs").mkdir(exist_ok=True)
+    reports = root / "build" / "reports"
+    reports.mkdir(parents=True)
     before = {"seeds": {"seeds": 7}}
-    (root / "docs" / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
+    (reports / "strength.json").write_text(json.dumps({"exercises": {"01_double/double": before}}))
 
     def interrupted_after_the_first(task, wanted):
         yield from side_by_side(task, wanted[:1])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(write_reports, "side_by_side", interrupted_after_the_first)
-    with pytest.raises(KeyboardInterrupt):
-        write_reports.publish(root, LESSONS, seeds=1)
-    known = json.loads((root / "docs" / "strength.json").read_text())["exercises"]
+    monkeypatch.setattr(write_reports, "SEEDS", 1)
+    found = [Found(lesson, name, "", []) for lesson, name in zip(LESSONS, ("double", "halve"), strict=True)]
+    with pytest.raises(KeyboardInterrupt), Progress(disable=True) as progress:
+        write_reports.publish(root, found, {one.key: "" for one in found}, progress)
+    known = json.loads((reports / "strength.json").read_text())["exercises"]
     assert known["02_halve/halve"]["seeds"]["seeds"] == 1
     assert known["01_double/double"] == before
 
@@ -151,6 +170,7 @@ def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
     write(
         root,
         {
+            "date": "",
             "torch": "",
             "cuda": "",
             "exercises": {
@@ -158,7 +178,7 @@ def test_a_challenge_is_measured_as_exercises_are(tmp_path: Path):
             },
         },
     )
-    assert "| 02_halve/halve |" in (root / "docs" / "strength.md").read_text()
+    assert "| 02_halve/halve |" in (root / "build" / "reports" / "strength.md").read_text()
 
 
 def test_every_value_of_a_constant_goes_by_the_name_of_its_mistake():

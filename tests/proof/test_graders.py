@@ -17,9 +17,9 @@ from grading.coordinator.nbgrader_api import autograde, scores
 from grading.exercises.lesson import load_lesson
 from grading.proof import SEEDS, Prover
 from grading.proof.equivalents import read_equivalents
+from grading.proof.verdict_records import compact, recorded
 
 from ..conftest import LESSONS, ROOT
-from ..support.verdicts import compact, recorded
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_a_grader_is_proved_and_says_what_it_said_before(lesson, name):
     proof = found.prove(found.lesson.known[name], mutate=False, replay=random.random() < 1 / 3)
     assert not proof.problems, str(proof)
     assert proof.named == len(proof.exercise.mistakes)
-    assert compact(proof) == recorded(lesson, seed)[name]
+    assert compact(proof) == recorded(ROOT, lesson, seed)[name]
 
 
 @pytest.mark.parametrize(("lesson", "name"), EXERCISES)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from grading.exercises.lesson import load_lesson
+from grading.proof.verdict_records import known_answers, read_records, record
 
 from ..conftest import LESSONS, ROOT
-from ..support.verdicts import RECORDS
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_exactly_the_known_answers_have_a_recorded_verdict(lesson):
-    recorded = json.loads((RECORDS / f"{lesson}.json").read_text(encoding="utf-8"))
-    known = {
-        name: {
-            "solution",
-            "oracle",
-            *(f"alternative {right.name}" for right in exercise.alternatives),
-            *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.each),
-        }
-        for name, exercise in load_lesson(ROOT / "grader_tests" / lesson).known.items()
-    }
-    assert {name: set(answers) for name, answers in recorded.items()} == known
+    known = {name: known_answers(made) for name, made in load_lesson(ROOT / "grader_tests" / lesson).known.items()}
+    assert {name: set(answers) for name, answers in read_records(ROOT, lesson).items()} == known
+
+
+def test_what_is_recorded_again_gives_the_same_bytes(tmp_path):
+    for folder in ("tests/verdicts", "grader_tests"):
+        (tmp_path / folder).parent.mkdir(exist_ok=True)
+        (tmp_path / folder).symlink_to(ROOT / folder) if folder == "grader_tests" else (tmp_path / folder).mkdir()
+    record(tmp_path, LESSONS[2], read_records(ROOT, LESSONS[2]))
+    file = f"tests/verdicts/{LESSONS[2]}.json"
+    assert (tmp_path / file).read_bytes() == (ROOT / file).read_bytes()

@@ -62,6 +62,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "docs" / "glossary.md", root / "docs")
     (root / "docs" / "course.md").write_text("# The road through\n\nOne, then the other.\n")
     (root / CONFIG).write_text("c = get_config()\n")
+    (root / "grader_tests" / "01_alike").mkdir(parents=True)
+    (root / "grader_tests" / "01_alike" / "__init__.py").write_text("EXERCISES = ()\n")
+    reports = root / "build" / "reports"
+    reports.mkdir(parents=True)
+    (reports / "strength.md").write_text("# How strong\n\n![a picture](tolerances.png)\n")
+    shutil.copy(ROOT / "docs" / "images" / "tolerances.png", reports)
     build_site(root, root / "site", Console(quiet=True), workers=2)
     return root
 
@@ -90,6 +96,8 @@ def test_the_first_page_lists_the_lessons_with_their_questions_and_times(course)
     glossary = parsed(course / "site" / "glossary.html")
     assert {"for-learners", "for-maintainers"} <= {element.get("id") for element in glossary.iter()}
     assert "One, then the other." in (course / "site" / "course.html").read_text(encoding="utf-8")
+    assert "All mistakes that the graders know" in (course / "site" / "mistakes.html").read_text(encoding="utf-8")
+    assert 'alt="a picture"' in (course / "site" / "strength.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.long

@@ -1,0 +1,48 @@
+"""A lesson's text in source/ read as a notebook. Same text, same bytes: cell ids come from the cells' places."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+from nbformat import NotebookNode
+
+from ..notebooks.cells import grade_id
+
+KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+FOLDED = re.compile(r"# @title \S")  # this line stands for the cell until it is unfolded
+HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*$", re.M)
+
+
+def read_lesson(path: Path) -> NotebookNode:
+    """A lesson's text as a notebook with stable cell ids."""
+    notebook: NotebookNode = jupytext.read(path, fmt="py:percent")
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNELSPEC))
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell, name in zip(notebook.cells, _ids(notebook), strict=True):
+        cell["id"] = name
+        cell.metadata.pop("lines_to_next_cell", None)  # jupytext's own bookkeeping
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        if FOLDED.match(cell.source):
+            cell.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab's word, and Colab's
+    return notebook
+
+
+def _ids(notebook: NotebookNode) -> Iterator[str]:
+    """A graded cell's id is its grade_id; any other's tells its heading and its place under it."""
+    heading, place = "top", 0
+    taken: set[str] = set()
+    for cell in notebook.cells:
+        found = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+        if found:
+            heading, place = re.sub(r"[^a-z0-9]+", "-", found.group(1).lower()).strip("-")[:40] or "section", 0
+        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id(cell)) or f"{heading}-{place}"
+        place += 1
+        if name in taken:
+            name = f"{name[:50]}-{hashlib.sha256(f'{heading}{place}{len(taken)}'.encode()).hexdigest()[:8]}"
+        taken.add(name)
+        yield name[:64]

@@ -1,0 +1,55 @@
+"""Keep existing grades up to date if a new version changes lessons but no grades.
+
+    python -m grading.coordinator.record_same_grades [LESSON ...]
+
+Run this in a checkout before each new version, with the lessons whose grades it does change. It releases every lesson
+in a temporary course, and records the inputs of its grades in `gradebook/same_grades.json`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+
+from ..authoring.build import build_lesson
+from ..course_dir.paths import CONFIG, course_root, list_lessons
+from ..gradebook.same_grades import FILE, record_value
+from ..nbgrader_plugins.execute import lesson_freshness
+from .nbgrader_api import configuration, release
+
+KEYS = ("graders", "release")
+
+
+def record_same_grades(root: Path, changed: Iterable[str] = (), file: Path = FILE) -> None:
+    """Record today's inputs of the grades of each lesson.
+
+    changed  lessons whose grades differ from the previous version's
+    """
+    different = set(list_lessons(root, changed)) if changed else set()
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        course = Path(folder)
+        shutil.copy(root / CONFIG, course)
+        for name in ("source", "grader_tests"):
+            shutil.copytree(root / name, course / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for lesson in list_lessons(course):
+            for key, value in inputs_of(course, lesson).items():
+                record_value(key, lesson, value, changed=lesson in different, file=file)
+            print(f"{lesson}: recorded", flush=True)
+
+
+def inputs_of(course: Path, lesson: str) -> dict[str, str]:
+    """Build and release a lesson in this course; returns the inputs of its grades."""
+    build_lesson(course, lesson)
+    release(course, lesson)
+    config = configuration(course)
+    made_of = lesson_freshness(CourseDirectory(config=config), config, lesson).of_lesson
+    return {key: made_of[key] for key in KEYS}
+
+
+if __name__ == "__main__":
+    record_same_grades(course_root(), sys.argv[1:])

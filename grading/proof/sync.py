@@ -1,0 +1,211 @@
+"""`grading sync`: makes all that is derived from `source/` and `grader_tests/`, where it is out of date.
+
+    check data           course/examples, or beside the notebook of a lesson of one's own
+    recorded verdicts    tests/verdicts, in a course that has the folder
+    shipped proofs       grading/proof/shipped_proofs.json, in a checkout of the engine
+    tables of authors    docs/authors.md, in a checkout
+    page of mistakes     build/reports/mistakes.md
+    strength figures     build/reports/strength.json and its pages, if they are asked for
+
+Whether something is out of date is decided by fingerprints (`course_dir.fingerprints`), without running anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..authoring.build import export, fingerprint_file, place_of_check_data, stale_exports
+from ..course_dir.fingerprints import digest, packages
+from ..course_dir.paths import list_lessons
+from ..errors import CourseError
+from ..exercises.lesson import load_lesson
+from . import author_tables, mistakes_page, verdict_records, write_reports
+from .runner import (
+    SHIPPED,
+    Found,
+    Wanted,
+    fingerprints,
+    not_proved,
+    prove,
+    read_shipped,
+    versions,
+    with_versions,
+    write_shipped,
+)
+
+CHECK_DATA, VERDICTS, PROOFS = "check data", "recorded verdicts", "shipped proof"
+
+
+@dataclass
+class Plan:
+    """What is out of date, and what decides on it.
+
+    exercises   lesson -> its exercises that are looked at
+    folders     lesson -> where its check data is, if it has any
+    proofs      lesson/exercise -> what its proof is made of now
+    check_data  lesson -> the exercises whose check data is out of date; "" stands for the lesson's examples
+    verdicts    exercises whose recorded verdicts are out of date
+    shipped     exercises whose shipped proof is out of date
+    measured    exercises whose strength figures are out of date, if they are asked for
+    """
+
+    exercises: dict[str, list[str]]
+    folders: dict[str, Path] = field(default_factory=dict)
+    proofs: dict[str, str] = field(default_factory=dict)
+    check_data: dict[str, list[str]] = field(default_factory=dict)
+    verdicts: list[Wanted] = field(default_factory=list)
+    shipped: list[Wanted] = field(default_factory=list)
+    measured: list[Wanted] = field(default_factory=list)
+
+
+def sync(root: Path, exercises: Iterable[str] = (), *, check: bool = False, measure: bool = False) -> int:
+    """Make what is out of date; the exit status: 1 if a proof fails.
+
+    exercises  lessons ("02_softmax") and exercises ("softmax" or "02_softmax/softmax"); all if none is named
+    check      write nothing, but list what is out of date and committed; the exit status is 1 if anything is
+    measure    measure the strength of graders, too, over a hundred seeds
+
+    Raises CourseError.
+    """
+    plan = _plan(root, _chosen(root, exercises), measure)
+    if check:
+        listed = [*_listed(plan), *author_tables.stale(root)]
+        print("\n".join(listed) or "up to date")
+        return min(1, len(listed))
+    console = Console()
+    with _progress(console) as progress:
+        _make_check_data(plan, root, progress)
+        found = _prove(plan, root, progress)
+        if measure:
+            write_reports.publish(root, found, plan.proofs, progress)
+    mistakes_page.write(root)
+    author_tables.write(root)
+    for one in found:
+        if one.problems:
+            console.print(one.told, markup=False, highlight=False, soft_wrap=True)
+    problems = sum(len(one.problems) for one in found)
+    console.print(f"{problems} problem{'s' * (problems != 1)}" if problems else "up to date")
+    return min(1, problems)
+
+
+def _chosen(root: Path, named: Iterable[str]) -> dict[str, list[str]]:
+    """Lesson -> those of its exercises that are named."""
+    described = [name for name in list_lessons(root) if (root / "grader_tests" / name).is_dir()]
+    every = {name: list(load_lesson(root / "grader_tests" / name).known) for name in described}
+    wanted = list(named)
+    forms = {(lesson, e): {lesson, e, f"{lesson}/{e}"} for lesson in every for e in every[lesson]}
+    if unknown := [name for name in wanted if not any(name in form for form in forms.values())]:
+        raise CourseError(f"no lesson or exercise called {', '.join(unknown)}")
+    if not wanted:
+        return every
+    chosen = [one for one, form in forms.items() if form & set(wanted)]
+    return {lesson: [e for name, e in chosen if name == lesson] for lesson in dict.fromkeys(name for name, _ in chosen)}
+
+
+def _plan(root: Path, exercises: dict[str, list[str]], measure: bool) -> Plan:
+    tests, plan = root / "grader_tests", Plan(exercises)
+    code, known = packages(tests), fingerprint_file(tests).read()
+    figures = write_reports.read_figures(root) if measure else {}
+    for lesson, names in exercises.items():
+        folder = place_of_check_data(root, lesson)
+        if folder is not None:
+            plan.folders[lesson] = folder
+            stale = stale_exports(tests / lesson, folder, code)
+            ours = [name for name in stale if name in names]
+            if ours or stale == [""]:
+                plan.check_data[lesson] = ["", *ours]
+        if not (measure or _records_verdicts(root) or _ships_proofs(root)):
+            continue
+        made_of = fingerprints(root, lesson, code)
+        records = verdict_records.read_records(root, lesson)
+        shipped = read_shipped(_shipped(root))["exercises"]
+        for name in names:
+            key = f"{lesson}/{name}"
+            plan.proofs[key] = made_of[name]
+            recorded = _verdicts(made_of[name], records.get(name))
+            if _records_verdicts(root) and known.get(f"verdicts of {key}") != recorded:
+                plan.verdicts.append((lesson, name))
+            if _ships_proofs(root) and shipped.get(key) != made_of[name]:
+                plan.shipped.append((lesson, name))
+            if measure and figures.get(key, {}).get("made of") != with_versions(made_of[name]):
+                plan.measured.append((lesson, name))
+    return plan
+
+
+def _listed(plan: Plan) -> Iterator[str]:
+    """What is out of date and committed, a line for each exercise."""
+    kinds: dict[str, list[str]] = {}
+    for lesson, names in plan.check_data.items():
+        for name in [name for name in names if name] or [""]:  # the examples are out of date with any exercise
+            kinds.setdefault(f"{lesson}/{name}".rstrip("/"), []).append(CHECK_DATA)
+    for kind, stale in ((VERDICTS, plan.verdicts), (PROOFS, plan.shipped)):
+        for one in stale:
+            kinds.setdefault("/".join(one), []).append(kind)
+    for name, out in sorted(kinds.items()):
+        yield f"{name}: out of date: {', '.join(out)}. Run `grading sync {name}`."
+
+
+def _make_check_data(plan: Plan, root: Path, progress: Progress) -> None:
+    row = progress.add_task("check data", total=len(plan.check_data))
+
+    def make(lesson: str) -> None:  # in a process of its own
+        export(root / "grader_tests" / lesson, plan.folders[lesson], plan.check_data[lesson])
+        progress.advance(row)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(make, reversed(plan.check_data)))  # the last lessons take longest
+
+
+def _prove(plan: Plan, root: Path, progress: Progress) -> list[Found]:
+    """Prove what has no proof, verdicts or figures, and record what was found."""
+    fresh = read_shipped(_shipped(root))["versions"] != versions() and bool(plan.shipped)
+    every = [(lesson, name) for lesson, names in plan.exercises.items() for name in names]
+    unshipped = every if fresh else plan.shipped
+    unproved = not_proved(root, plan.exercises) if unshipped else []
+    needed = {*plan.verdicts, *plan.measured, *(one for one in unproved if one in unshipped)}
+    last_first = sorted(needed, reverse=True)  # the last lessons take longest
+    row, found = progress.add_task("exercises proved", total=len(needed)), []
+    for one in prove(root, last_first):
+        found.append(one)
+        if _records_verdicts(root) and not one.problems:
+            verdict_records.record(root, one.lesson, {one.exercise: one.verdicts})
+            made = _verdicts(plan.proofs[one.key], one.verdicts)
+            fingerprint_file(root / "grader_tests").add({f"verdicts of {one.key}": made})
+        progress.advance(row)
+    if unshipped:
+        failed = {one.key for one in found if one.problems}
+        kept = {} if fresh else read_shipped(_shipped(root))["exercises"]
+        proofs = kept | {key: plan.proofs[key] for key in map("/".join, unshipped)}
+        there = {key: made for key, made in proofs.items() if (root / "grader_tests" / key).is_dir()}
+        write_shipped(_shipped(root), {key: made for key, made in there.items() if key not in failed})
+    return found
+
+
+def _verdicts(proof: str, recorded: verdict_records.Verdicts | None) -> str:
+    """What recorded verdicts are made of, and what they are."""
+    return digest([proof, json.dumps(recorded)])
+
+
+def _records_verdicts(root: Path) -> bool:
+    return (root / verdict_records.FOLDER).is_dir()
+
+
+def _ships_proofs(root: Path) -> bool:
+    return _shipped(root).parent.is_dir()
+
+
+def _shipped(root: Path) -> Path:
+    return root / "grading" / "proof" / SHIPPED.name
+
+
+def _progress(console: Console) -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=console)

@@ -1,0 +1,67 @@
+"""The recorded verdicts on every known answer: a change that is not meant to change a grade changes none of them.
+
+tests/verdicts/NN_lesson.json holds, for each exercise and answer, one verdict for all seeds or one for each, as
+`Proof.in_short` writes them. `grading sync` records them, in a course that has the folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..exercises.exercise import Exercise
+from ..exercises.lesson import load_lesson
+from .prover import SEEDS, Proof
+
+FOLDER = Path("tests") / "verdicts"
+Verdicts = dict[str, list[str]]
+"""Answer -> its verdicts."""
+
+
+def compact(proof: Proof) -> Verdicts:
+    """The verdicts of a proof as they are recorded: one, where all seeds agree."""
+    found = {answer: v if len(set(v)) > 1 else v[:1] for answer, v in proof.in_short().items()}
+    return {answer: v for answer, v in found.items() if not answer.startswith("base ")}
+
+
+def known_answers(exercise: Exercise) -> set[str]:
+    """The names of all answers that have a recorded verdict."""
+    return {
+        "solution",
+        "oracle",
+        *(f"alternative {right.name}" for right in exercise.alternatives),
+        *(f"mistake {wrong.name}" for mistake in exercise.mistakes for wrong in mistake.each),
+    }
+
+
+def read_records(root: Path, lesson: str) -> dict[str, Verdicts]:
+    """Exercise -> its recorded verdicts; none if the lesson has no record."""
+    path = root / FOLDER / f"{lesson}.json"
+    known: dict[str, Verdicts] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return known
+
+
+def recorded(root: Path, lesson: str, seed: int) -> dict[str, Verdicts]:
+    """Exercise -> answer -> its recorded verdict with this seed, in a list."""
+    at = SEEDS.index(seed)
+    return {
+        name: {answer: v[at : at + 1] or v for answer, v in answers.items()}
+        for name, answers in read_records(root, lesson).items()
+    }
+
+
+def record(root: Path, lesson: str, new: Mapping[str, Verdicts]) -> None:
+    """Record the verdicts of these exercises; those of the lesson's others stay."""
+    known = {**read_records(root, lesson), **new}
+    order = [name for name in load_lesson(root / "grader_tests" / lesson).known if name in known]
+    blocks = [
+        f" {json.dumps(name)}: {{\n"
+        + ",\n".join(
+            f"  {json.dumps(answer)}: {json.dumps(v, ensure_ascii=False)}" for answer, v in known[name].items()
+        )
+        + "\n }"
+        for name in order
+    ]
+    text = "{\n" + ",\n".join(blocks) + "\n}\n"
+    (root / FOLDER / f"{lesson}.json").write_text(text, encoding="utf-8")

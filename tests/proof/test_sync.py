@@ -1,0 +1,223 @@
+"""What is derived is made again where it is out of date, and `--check` lists it without running anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grading.authoring import build
+from grading.authoring.build import export
+from grading.cli import main
+from grading.course_dir.paths import CourseError
+from grading.exercises.lesson import load_lesson
+from grading.proof import author_tables, runner
+from grading.proof.equivalents import written
+from grading.proof.runner import prove, unproved, versions
+from grading.proof.sync import sync
+
+from ..conftest import LESSONS as SHIPPED_LESSONS
+from ..conftest import ROOT
+from ..support.tiny_course import ALTERNATIVES, CONTRACT, LESSONS, MISTAKES, make_course, write_lesson
+
+ONE, TWO = LESSONS
+WHY = "Only float32 is asked for here."
+
+
+class Operations(TorchDispatchMode):
+    """Counts what torch computes."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_nothing_that_is_committed_is_out_of_date(capsys):
+    assert sync(ROOT, check=True) == 0, capsys.readouterr().out
+    assert capsys.readouterr().out == "up to date\n"
+
+
+def test_a_check_computes_nothing(capsys):
+    for lesson in SHIPPED_LESSONS:
+        load_lesson(ROOT / "grader_tests" / lesson)
+    with Operations() as operations:
+        sync(ROOT, check=True)
+    assert operations.count == 0
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course like the repository, of two lessons, in which all that is derived was made."""
+    root = make_course(tmp_path_factory.mktemp("sync") / "course")
+    for folder in ("course", "tests/verdicts", "grading/proof"):
+        (root / folder).mkdir(parents=True)
+    for one in prove(root, [(ONE, "double"), (TWO, "halve")]):
+        survivors = [problem.fault.partition(": ")[2] for problem in one.problems]
+        listed = written(survivors, dict.fromkeys(survivors, WHY))
+        (root / "grader_tests" / one.lesson / one.exercise / "equivalent.toml").write_text(listed)
+    assert sync(root) == 0
+    return root
+
+
+@pytest.fixture
+def course(made: Path) -> Iterator[Path]:
+    """The same, with its files put back afterwards: a lesson is read once per process and place."""
+    kept = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
+    yield made
+    for path in [path for path in made.rglob("*") if path.is_file() and path not in kept]:
+        path.unlink()
+    for path, content in kept.items():
+        path.write_bytes(content)
+
+
+@pytest.fixture
+def work(monkeypatch) -> list[str]:
+    """What is computed from now on: lessons exported and exercises proved."""
+    done: list[str] = []
+
+    def exported(tests, only=(), real=build.build_examples):
+        names = list(only)
+        done.append(f"export {tests.name}: {', '.join(names)}")
+        return real(tests, names)
+
+    def proved(task, wanted, real=runner.side_by_side):
+        done.extend(f"prove {lesson}/{name}" for _, lesson, name, *_ in wanted)
+        return real(task, wanted)
+
+    monkeypatch.setattr(build, "build_examples", exported)
+    monkeypatch.setattr(runner, "side_by_side", proved)
+    return done
+
+
+@pytest.mark.slow
+def test_all_is_made_and_then_up_to_date(course, work, capsys):
+    shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
+    assert shipped["versions"] == versions()
+    assert list(shipped["exercises"]) == [f"{ONE}/double", f"{TWO}/halve"]
+    assert json.loads((course / "tests" / "verdicts" / f"{ONE}.json").read_text())["double"]["solution"] == ["11"]
+    assert (course / "course" / "examples" / ONE / "double.practice").is_file()
+    assert "**squares**" in (course / "build" / "reports" / "mistakes.md").read_text()
+    assert sync(course, check=True) == sync(course) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "up to date"
+    assert work == []
+
+
+@pytest.mark.slow
+def test_a_comment_makes_nothing_stale_and_a_constant_its_exercise(course, work, capsys):
+    contract = course / "grader_tests" / ONE / "double" / "contract.py"
+    rewrite(contract, "import call, exercise", "import (call,  # said more clearly\n    exercise)")
+    assert sync(course, check=True) == 0
+    rewrite(contract, "points=2", "points=2.0")
+    capsys.readouterr()
+    assert sync(course, check=True) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{ONE}/double: out of date: check data, recorded verdicts, shipped proof. Run `grading sync {ONE}/double`.",
+    ]
+    assert work == []
+    assert sync(course, [TWO]) == 0
+    assert work == []
+    assert sync(course, ["double"]) == 0
+    assert work == [f"export {ONE}: double", f"prove {ONE}/double"]
+    assert sync(course, check=True) == 0
+
+
+@pytest.mark.slow
+def test_files_that_somebody_wrote_into_are_made_again(course, work, capsys):
+    kept = {
+        path: path.read_bytes()
+        for path in (
+            course / "tests" / "verdicts" / f"{ONE}.json",
+            course / "course" / "examples" / TWO / "halve.practice",
+            course / "course" / "examples" / f"{TWO}.examples",
+        )
+    }
+    rewrite(next(iter(kept)), '"11"', '"10"')
+    for path in list(kept)[1:]:
+        path.write_bytes(b"of somebody's hand")
+    assert sync(course, check=True) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{ONE}/double: out of date: recorded verdicts. Run `grading sync {ONE}/double`.",
+        f"{TWO}/halve: out of date: check data. Run `grading sync {TWO}/halve`.",
+    ]
+    assert sync(course) == 0
+    assert work == [f"export {TWO}: halve", f"prove {ONE}/double"]
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+@pytest.mark.slow
+def test_what_fails_is_told_and_not_shipped(course, capsys):
+    (course / "grader_tests" / ONE / "double" / "equivalent.toml").unlink()
+    verdicts = (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes()
+    assert sync(course) == 1
+    assert f"grader_tests/{ONE}/double/equivalent.toml: a mutant loses nothing" in capsys.readouterr().out
+    shipped = json.loads((course / "grading" / "proof" / "shipped_proofs.json").read_text())
+    assert list(shipped["exercises"]) == [f"{TWO}/halve"]
+    assert (course / "tests" / "verdicts" / f"{ONE}.json").read_bytes() == verdicts
+    assert sync(course, check=True) == 1
+
+
+@pytest.mark.slow
+def test_what_was_proved_before_it_was_shipped_is_released_without_a_proof(course, work, monkeypatch, capsys):
+    (course / ".proved").unlink()
+    assert unproved(course, LESSONS) == LESSONS
+    monkeypatch.setattr(runner, "SHIPPED", course / "grading" / "proof" / "shipped_proofs.json")
+    assert unproved(course, LESSONS) == []
+    monkeypatch.chdir(course)
+    assert main.main(["release", ONE]) == 0
+    assert "Not proved" not in capsys.readouterr().out
+    assert work == []
+    rewrite(course / "grader_tests" / TWO / "halve" / "contract.py", "points=2", "points=2.0")
+    assert unproved(course, LESSONS) == [TWO]
+    monkeypatch.setattr(runner, "versions", lambda: {**versions(), "torch": "0.4"})
+    assert unproved(course, LESSONS) == LESSONS
+
+
+@pytest.mark.slow
+def test_of_a_lesson_only_the_stale_exercises_are_exported(tmp_path, work):
+    texts = [
+        tuple(t.format(name=name, right=right, other=right) for t in (CONTRACT, ALTERNATIVES, MISTAKES))
+        for name, right in (("double", "(2 * x)"), ("halve", "(x / 2)"))
+    ]
+    tests = write_lesson(tmp_path / "grader_tests" / ONE, dict(zip(("double", "halve"), texts, strict=True)))
+    folder = tmp_path / "examples"
+    assert export(tests, folder)
+    assert not export(tests, folder)
+    rewrite(tests / "halve" / "contract.py", "draw.normal(4)", "draw.normal(5)")
+    assert not export(tests, folder, ["double"])
+    export(tests, folder)
+    examples = folder / f"{ONE}.examples"
+    content = examples.read_bytes()
+    examples.write_bytes(b"of somebody's hand")
+    assert export(tests, folder, [""])
+    assert examples.read_bytes() == content
+    assert work == [f"export {ONE}: double, halve", f"export {ONE}: halve", f"export {ONE}: "]
+
+
+def test_a_name_that_is_no_lesson_and_no_exercise_is_refused(tmp_path):
+    with pytest.raises(CourseError, match="no lesson or exercise called triple"):
+        sync(make_course(tmp_path / "course"), ["double", "triple"], check=True)
+
+
+def test_tables_of_authors_are_compared_and_written(tmp_path, capsys):
+    root = make_course(tmp_path / "course")
+    page = root / author_tables.PAGE
+    page.parent.mkdir()
+    page.write_text((ROOT / author_tables.PAGE).read_text(encoding="utf-8"), encoding="utf-8")
+    before = page.read_text(encoding="utf-8")
+    rewrite(page, "| `normal(", "| `abnormal(")
+    assert sync(root, check=True) == 1
+    assert capsys.readouterr().out == "docs/authors.md: out of date: the table 'draw'. Run `grading sync`.\n"
+    author_tables.write(root)
+    assert page.read_text(encoding="utf-8") == before
