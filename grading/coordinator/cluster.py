@@ -121,7 +121,7 @@ class Cluster:
         return validate_remote(got, task)
 
     def _bundle(self, task: GradingTask) -> Any:
-        """The lesson bundle on the workers; a new one if a file in it has changed."""
+        """The lesson bundle on the workers; sent again if a file in it has changed."""
         key = (task.work.request["lesson"], task.made_of["graders"], task.made_of["release"])
         if key not in self._bundles:
             self._bundles = {key: self._client.submit(_identity, cluster_bundle.pack(task), pure=False)}
@@ -164,5 +164,5 @@ def is_private(address: str) -> bool:
         return False
 
 
-def _one_line(said: str | BaseException) -> str:
-    return one_line(" ".join(str(said).split())) or type(said).__name__
+def _one_line(message: str | BaseException) -> str:
+    return one_line(" ".join(str(message).split())) or type(message).__name__

@@ -137,13 +137,13 @@ class _CourseTurns:
         self._now, self._at_work = "", 0
 
     @contextmanager
-    def of(self, what: str) -> Iterator[None]:
+    def of(self, digest: str) -> Iterator[None]:
         ticket = object()
         with self._change:
             self._line.append(ticket)
-            self._change.wait_for(lambda: self._line[0] is ticket and (self._now == what or not self._at_work))
+            self._change.wait_for(lambda: self._line[0] is ticket and (self._now == digest or not self._at_work))
             self._line.popleft()
-            self._now, self._at_work = what, self._at_work + 1
+            self._now, self._at_work = digest, self._at_work + 1
             self._change.notify_all()
         try:
             yield

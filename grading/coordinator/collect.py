@@ -28,20 +28,20 @@ def collect(root: Path, archives: Iterable[Path], lesson: str, console: Console)
     lesson: "" to detect it from the names in them. Raises StepFailed, IdentityTableError, CourseLocked.
     """
     config = configuration(root)
-    whose = IdentityTable(root / FILE)
+    identities = IdentityTable(root / FILE)
     with exclusive(root), ExitStack() as opened:
-        lister = DownloadReader(TolerantExtractor(config=config).budget, whose, opened)
+        reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
         for path in archives:
             if not path.exists():
                 raise StepFailed(f"{path} is not there. Name zips or folders as they were downloaded.")
-            lister.path(path)
-        config.CourseDirectory.assignment_id = lesson = lesson or _detect_lesson(lister.found, list_lessons(root))
-        asked, people = about(CourseDirectory(config=config), whose)
-        outcomes = Collecting(asked, people, whose).outcomes(lister.found)
-        total = len(lister.found.submissions)
+            reader.path(path)
+        config.CourseDirectory.assignment_id = lesson = lesson or _detect_lesson(reader.found, list_lessons(root))
+        collected_lesson, roster = about(CourseDirectory(config=config), identities)
+        outcomes = Collecting(collected_lesson, roster, identities).outcomes(reader.found)
+        total = len(reader.found.submissions)
         collected = list(track(outcomes, f"{lesson}: collecting", total, console=console, transient=True))
-    whose.save()
-    show(collected, console, str(root / FILE), REMEDY.format(lesson=lesson, notebook=asked.notebooks[0]))
+    identities.save()
+    show(collected, console, str(root / FILE), REMEDY.format(lesson=lesson, notebook=collected_lesson.notebooks[0]))
     return collected
 
 

@@ -131,7 +131,7 @@ def _table(outcome: ClassOutcome, unsettled: Container[tuple[str, str]]) -> Tabl
         table.add_column(head, justify="right")
     whole = [*outcome.graded, *outcome.up_to_date]
     for lesson in sorted({lesson for lesson, _ in (*whole, *outcome.failed)}):
-        open_ = [whose for whose in whole if whose in unsettled]
+        open_ = [pair for pair in whole if pair in unsettled]
         counts = (sum(name == lesson for name, _ in some) for some in (outcome.graded, outcome.up_to_date, open_))
         left = [student for name, student in outcome.failed if name == lesson]
         table.add_row(lesson, *map(str, counts), str(len(left)) if all(left) else "all")

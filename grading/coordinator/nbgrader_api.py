@@ -106,10 +106,10 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[float, float]]:
     with open_gradebook(root) as gradebook:
         graded = {(grade.student, grade.lesson) for grade in stored_grades(gradebook)}
         return {
-            whose: (s.score - s.late_submission_penalty, s.max_score)
+            pair: (s.score - s.late_submission_penalty, s.max_score)
             for assignment in gradebook.assignments
             for s in gradebook.assignment_submissions(assignment.name)
-            if (whose := (s.student.id, s.assignment.name)) in graded
+            if (pair := (s.student.id, s.assignment.name)) in graded
         }
 
 

@@ -57,17 +57,17 @@ def hand_back(root: Path, lesson: str, downloads: Iterable[Path], out: Path, con
 
 def _feedback_names(root: Path, lesson: str, downloads: Iterable[Path]) -> dict[str, list[str]]:
     """Names of feedback files by student, last attempt last; "": nobody's names."""
-    config, whose = configuration(root), IdentityTable(root / FILE)
+    config, identities = configuration(root), IdentityTable(root / FILE)
     config.CourseDirectory.assignment_id = lesson
-    _, people = about(CourseDirectory(config=config), whose)
+    _, people = about(CourseDirectory(config=config), identities)
     found: dict[str, ParsedName] = {}
     with ExitStack() as opened:
         for path in downloads:
             if not path.exists():
                 raise StepFailed(f"{path} is not there. Name the zip or folder of submissions as it was downloaded.")
-            lister = DownloadReader(TolerantExtractor(config=config).budget, whose, opened)
-            lister.path(path)
-            for submission in lister.found.submissions:
+            reader = DownloadReader(TolerantExtractor(config=config).budget, identities, opened)
+            reader.path(path)
+            for submission in reader.found.submissions:
                 if submission.owner.platform in TAKES_BACK:
                     found |= submission.tops
     if not found:

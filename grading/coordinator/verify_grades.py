@@ -48,11 +48,11 @@ class Regraded:
     failed: str = ""
 
     def __str__(self) -> str:
-        whose = f"{self.lesson}, {self.student}"
+        name = f"{self.lesson}, {self.student}"
         if self.failed:
-            return f"{whose}: not computed, {self.failed}"
+            return f"{name}: not computed, {self.failed}"
         since = f" (since then: {' and '.join(self.changed)})" if self.changed else ""
-        return f"{whose}: {'; '.join(self.differs) or 'the same, to the last criterion'}{since}"
+        return f"{name}: {'; '.join(self.differs) or 'the same, to the last criterion'}{since}"
 
 
 def verify_grades(

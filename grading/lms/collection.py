@@ -57,7 +57,7 @@ class Collecting:
     """One collection of one lesson. The caller saves `whose`, which gets the open questions."""
 
     def __init__(self, lesson: Lesson, people: Roster, whose: IdentityTable) -> None:
-        self._assignment, self._people, self._whose = lesson, people, whose
+        self._lesson, self._roster, self._identities = lesson, people, whose
 
     def outcomes(self, listing: DownloadIndex) -> Iterator[Outcome]:
         """Collect all listed submissions, one after the other."""
@@ -67,7 +67,7 @@ class Collecting:
         for download, why in listing.unread:
             yield Outcome(SKIPPED, download, why=f"the download cannot be read: {why}")
         submissions = [_identify_by_content(submission) for submission in listing.submissions]
-        matches = self._people.whose(submission.owner for submission in submissions)
+        matches = self._roster.whose(submission.owner for submission in submissions)
         of_student: dict[str, list[Submission]] = {}
         for submission in submissions:
             match = matches[submission.owner]
@@ -87,7 +87,7 @@ class Collecting:
                 yield from self._ask_about_several(student, sure)
                 continue
             for owner in owners:
-                self._people.remember(owner, matches[owner])
+                self._roster.remember(owner, matches[owner])
             yield self._collect(student, sure, matches[owners[0]])
 
     def _ask_about_several(self, student: str, several: list[Submission]) -> Iterator[Outcome]:
@@ -96,7 +96,7 @@ class Collecting:
             yield self._ask(submission, f"it would be {printable(student)}'s, and so would {other}")
 
     def _ask(self, submission: Submission, why: str) -> Outcome:
-        self._whose.ask(submission.owner, why)
+        self._identities.ask(submission.owner, why)
         return Outcome(ASKED, str(submission), why=why)
 
     def _collect(self, student: str, several: list[Submission], match: Match) -> Outcome:
@@ -107,8 +107,8 @@ class Collecting:
         try:
             if submission.refused:
                 raise ArchiveError(submission.refused)
-            is_known = match.sure or self._people.knows(student)
-            with closing(Selection(submission, self._assignment.notebooks, is_one_persons=is_known)) as chosen:
+            is_known = match.sure or self._roster.knows(student)
+            with closing(Selection(submission, self._lesson.notebooks, is_one_persons=is_known)) as chosen:
                 if not chosen.contents:
                     raise ArchiveError(
                         some(chosen.trouble) or f"no notebook of this lesson in it: {some(chosen.passed_over)}"
@@ -122,7 +122,7 @@ class Collecting:
             return Outcome(SKIPPED, str(submission), student, why=str(why))
 
     def _put(self, student: str, submission: Submission, chosen: Selection) -> Outcome:
-        folder, counting = self._assignment.folder(student), list(chosen.best.values())
+        folder, counting = self._lesson.folder(student), list(chosen.best.values())
         before, stamp = folder.exists() and any(folder.glob("*.ipynb")), submitted_dir.stamp(folder)
         same, there = submitted_dir.holds(folder, chosen.contents), submitted_dir.time_of(stamp)
         told = max((candidate.top.when for candidate in counting if candidate.top.when), default=None)
@@ -132,14 +132,14 @@ class Collecting:
         when = told or self._late(counting, there)
         time = stamp if stamp and (same or when is None) else submitted_dir.text_of(when) if when else ""
         if not same or time != stamp:
-            self._assignment.put(student, chosen.contents, time)
+            self._lesson.put(student, chosen.contents, time)
         repaired = any(candidate.form for candidate in counting)
         what = SAME if same else REPLACED if before else REPAIRED if repaired else TAKEN
         return Outcome(what, str(submission), student, time, "; ".join(_notes(submission, chosen)))
 
     def _late(self, counting: list[Candidate], there: datetime | None) -> datetime | None:
         """A time for work that is only marked late: just after the due date. None if the one there is later."""
-        due = self._assignment.due
+        due = self._lesson.due
         if due is None or not any(candidate.top.late for candidate in counting):
             return None
         return None if there and there > due else due + timedelta(seconds=1)

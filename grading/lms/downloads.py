@@ -41,7 +41,7 @@ class DownloadReader:
     """Lists downloads; `budget` makes a budget for each submission."""
 
     def __init__(self, budget: Callable[[], Budget], whose: IdentityTable, opened: ExitStack) -> None:
-        self._budget, self._whose, self._opened = budget, whose, opened
+        self._budget, self._identities, self._opened = budget, whose, opened
         self.found = DownloadIndex()
 
     def path(self, path: Path) -> None:
@@ -78,7 +78,7 @@ class DownloadReader:
                 yield from islice(in_folder(item, root), self._budget().max_files + 1)
 
     def _holds_several(self, folder: str) -> bool:
-        return self._whose.is_several(folder) or bool(GRADESCOPE.fullmatch(folder) or GITHUB.fullmatch(folder))
+        return self._identities.is_several(folder) or bool(GRADESCOPE.fullmatch(folder) or GITHUB.fullmatch(folder))
 
     def _inside(self, folder: Path) -> list[Path]:
         try:
@@ -109,8 +109,8 @@ class DownloadReader:
             if not tops:
                 self.found.nobodys.setdefault(download, []).append(printable(entry.path[0]))
             for top in tops:
-                if top.owner.platform == "folder" and self._whose.is_several(top.owner.name):
-                    inner.setdefault(top.owner.name, []).extend([_without(entry, 1)] if len(entry.path) > 1 else [])
+                if top.owner.platform == "folder" and self._identities.is_several(top.owner.name):
+                    inner.setdefault(top.owner.name, []).extend([_strip_path(entry, 1)] if len(entry.path) > 1 else [])
                 else:
                     by_owner.setdefault(top.owner, Submission(top.owner, download, self._budget())).add(entry, top)
         for submission in by_owner.values():
@@ -127,7 +127,7 @@ class Owners:
         self._entries, self._called = entries, called
         self._tables: dict[str, list[ParsedName]] | None = None
         self._slug = ""
-        self._platforms_own: set[str] = set()
+        self._platform_files: set[str] = set()
         self._blackboard: dict[str, Submitter] = {}
         self._unwrap()
         self._read_exports()
@@ -136,10 +136,10 @@ class Owners:
         tops = {entry.path[0] for entry in self._entries}
         folder = next(iter(tops)) if len(tops) == 1 else ""
         github = GITHUB.fullmatch(folder)
-        inside = [_without(entry, 1) for entry in self._entries if len(entry.path) > 1]
-        if GRADESCOPE.fullmatch(folder) or (github and _all_begin(inside, f"{github['slug']}-")):
+        inside = [_strip_path(entry, 1) for entry in self._entries if len(entry.path) > 1]
+        if GRADESCOPE.fullmatch(folder) or (github and _all_have_prefix(inside, f"{github['slug']}-")):
             self._entries, self._called = inside, folder
-        if (github := GITHUB.fullmatch(self._called)) and _all_begin(self._entries, f"{github['slug']}-"):
+        if (github := GITHUB.fullmatch(self._called)) and _all_have_prefix(self._entries, f"{github['slug']}-"):
             self._slug = f"{github['slug']}-"
 
     def _read_exports(self) -> None:
@@ -153,11 +153,11 @@ class Owners:
                 self._blackboard |= {head: owner} if owner else {}
             else:
                 continue
-            self._platforms_own.add(name)
+            self._platform_files.add(name)
 
     def told(self) -> Iterator[tuple[Entry, list[ParsedName]]]:
         for entry in self._entries:
-            if entry.path[0] not in self._platforms_own:
+            if entry.path[0] not in self._platform_files:
                 yield entry, self._of(entry)
 
     def _of(self, entry: Entry) -> list[ParsedName]:
@@ -175,8 +175,8 @@ class Owners:
         return [top] if top else []
 
 
-def _all_begin(entries: list[Entry], beginning: str) -> bool:
-    """Whether all that lies at the top are folders whose names begin so."""
+def _all_have_prefix(entries: list[Entry], beginning: str) -> bool:
+    """Whether all top-level entries are folders with this prefix."""
     return bool(entries) and all(
         entry.path[0].startswith(beginning)
         and entry.path[0] != beginning
@@ -185,7 +185,7 @@ def _all_begin(entries: list[Entry], beginning: str) -> bool:
     )
 
 
-def _without(entry: Entry, names: int) -> Entry:
+def _strip_path(entry: Entry, names: int) -> Entry:
     return Entry(entry.path[names:], entry.unfit, entry.size, entry.open)
 
 

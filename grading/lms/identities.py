@@ -1,7 +1,7 @@
 """The identity table: `whose.csv` in the course directory, for a teacher to complete.
 
 A row without a student's id is a question, and `why` says what is unclear. Answers are kept and used by the next
-collect. The table also remembers which student a platform's number belonged to, so that it stays that person's.
+collect. The table also remembers which student a platform's number belonged to, so that it stays that student's.
 """
 
 from __future__ import annotations

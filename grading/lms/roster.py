@@ -54,7 +54,7 @@ class Roster:
     """The class list, indexed by ids and names in downloads, and the identity table."""
 
     def __init__(self, students: Iterable[Student], whose: IdentityTable) -> None:
-        self._whose = whose
+        self._identities = whose
         self._ids: dict[str, str] = {}
         self._numbers: dict[str, str] = {}
         self._emails: dict[str, str] = {}
@@ -86,16 +86,16 @@ class Roster:
                 found[owner] = self._match_by_name(owner, matched)
         for owner, match in found.items():
             if not match.students:
-                self._whose.ask(owner, match.why)
+                self._identities.ask(owner, match.why)
         return found
 
     def remember(self, owner: Submitter, match: Match) -> None:
         """Remember a match by name in the table, once nothing contradicts it."""
-        known = any(row.students == match.students for row in self._whose.rows_of_name(owner))
+        known = any(row.students == match.students for row in self._identities.rows_of_name(owner))
         if match.sure or owner.platform == "folder" or (owner.platform in RENUMBERED and known):
-            self._whose.forget(owner)
+            self._identities.forget(owner)
         else:
-            self._whose.remember(owner, match.students, BY_NAME if self.knows(match.students[0]) else NEW)
+            self._identities.remember(owner, match.students, BY_NAME if self.knows(match.students[0]) else NEW)
 
     def knows(self, student: str) -> bool:
         return student in self._ids
@@ -112,9 +112,9 @@ class Roster:
 
     def _row(self, owner: Submitter) -> Row | None:
         """The owner's row in the table. If numbers change, the row of its name, if only one person has it."""
-        row = self._whose.row(owner)
+        row = self._identities.row(owner)
         if row is None and owner.platform in RENUMBERED and self._namesakes[owner.platform, letters(owner.name)] == 1:
-            rows = self._whose.rows_of_name(owner)
+            rows = self._identities.rows_of_name(owner)
             row = rows[0] if len(rows) == 1 else None
         return row
 
@@ -164,7 +164,7 @@ class Roster:
         if len(namesakes) == 1 and namesakes <= taken:
             (student,) = namesakes
             return Match(why=f"it is {student}'s name, and something else was handed in under {student}'s own id")
-        several = owner.platform in RENUMBERED and len(self._whose.rows_of_name(owner)) > 1
+        several = owner.platform in RENUMBERED and len(self._identities.rows_of_name(owner)) > 1
         if several or self._namesakes[owner.platform, letters(owner.name)] > 1:
             return Match(why="several people are called so, or several names are alike")
         if len(namesakes) > 1:
@@ -189,7 +189,7 @@ class Roster:
         if owner.platform == "canvas" and student in self._numbers.values():
             return True  # the student's own number would have matched
         return owner.platform in LASTING and any(
-            row.platform == owner.platform and row.number != owner.number for row in self._whose.known_as(student)
+            row.platform == owner.platform and row.number != owner.number for row in self._identities.known_as(student)
         )
 
     def _match_new(self, owner: Submitter) -> Match:
@@ -202,7 +202,7 @@ class Roster:
             return Match(why="its name has no letter or digit")
         if len(student.encode()) > LONGEST_ID:
             return Match(why="its name is too long")
-        others = [row for row in self._whose.known_as(student) if row.platform == owner.platform]
+        others = [row for row in self._identities.known_as(student) if row.platform == owner.platform]
         if others and not any(row.name == owner.name and owner.platform not in LASTING for row in others):
             return Match(why=f"{student} is {others[0].name} ({others[0].number}) already")
         return Match((student,))

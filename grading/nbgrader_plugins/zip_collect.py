@@ -47,13 +47,13 @@ class TolerantExtractor(ExtractorPlugin):
             submitted_dir.write(Path(extracted_path) / student, contents, "")
             self.times[student] = time if submitted_dir.time_of(time) else ""
 
-        whose = IdentityTable(Path(course.root) / FILE)
-        lesson, people = about(course, whose, put)
+        identities = IdentityTable(Path(course.root) / FILE)
+        lesson, roster = about(course, identities, put)
         with ExitStack() as opened:
-            lister = DownloadReader(self.budget, whose, opened)
-            lister.archive_folder(Path(archive_path))
-            self.outcomes: list[Outcome] = list(Collecting(lesson, people, whose).outcomes(lister.found))
-        whose.save()
+            reader = DownloadReader(self.budget, identities, opened)
+            reader.archive_folder(Path(archive_path))
+            self.outcomes: list[Outcome] = list(Collecting(lesson, roster, identities).outcomes(reader.found))
+        identities.save()
         show(self.outcomes, Console(), FILE, REMEDY.format(lesson=course.assignment_id, notebook=lesson.notebooks[0]))
 
     def budget(self) -> Budget:
