@@ -42,11 +42,11 @@ class Unnamed:
 
 def named(answers: Iterable[Answer]) -> list[Named]:
     """All known mistakes in the answers, most frequent first. If an answer has two, both count."""
-    made: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
+    by_name: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
     for a in answers:
         for name in filter(None, (a.verdict.mistake, a.verdict.also)):
-            made[a.lesson, a.exercise, name].append(a)
-    found = [_summarize(key, group) for key, group in made.items()]
+            by_name[a.lesson, a.exercise, name].append(a)
+    found = [_summarize(key, group) for key, group in by_name.items()]
     return sorted((row for row in found if row.count), key=lambda row: (-row.count, row.lesson, row.exercise, row.name))
 
 

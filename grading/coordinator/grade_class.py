@@ -1,6 +1,6 @@
 """Grade a class, with progress shown.
 
-A broken submission is reported and never stops the others; a grade that is up to date is not made again.
+A broken submission is reported and never stops the others; up-to-date grades are not computed again.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def grade_class(
     dry: bool = False,
     report: Callable[[dict[str, str]], object] = lambda record: None,
 ) -> ClassOutcome:
-    """Grade the submissions that have no grade that is up to date.
+    """Grade the submissions without an up-to-date grade.
 
     again      grade all submissions
     workers    submissions at a time (default: one per processor)
@@ -92,8 +92,8 @@ def grade_class(
 
     Raises SandboxUnavailable, and grades nothing, if this machine cannot confine student code, unless `unsandboxed` or
     the course's configuration says to grade without the sandbox, or a cluster grades. Raises CourseLocked if another
-    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster does not go on:
-    finished grades are kept.
+    process grades this course, CannotWrite if grades cannot be written, ClusterLost if the cluster fails: finished
+    grades are kept.
     """
     config = configuration(root, unsandboxed=unsandboxed)
     if config.JudgedExecute.get("unsandboxed", False):
@@ -102,7 +102,7 @@ def grade_class(
         require()
     coursedir, outcome = CourseDirectory(config=config), ClassOutcome(report)
     by = threads(workers or cpu_count()) if dry or not scheduler else _cluster(scheduler)
-    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as judges:
+    with exclusive(root), progress_bars(console) as progress, log_above(progress.console), by as executors:
         for name in list_lessons(root, names):
             chosen = [who for who in handed_in(root, name) if students is None or who in students]
             if chosen and not is_registered(root, name):
@@ -116,7 +116,7 @@ def grade_class(
                 if dry:
                     _show_plan(plan, progress.console)
                 else:
-                    _grade_lesson(plan, config, judges, progress, outcome)
+                    _grade_lesson(plan, config, executors, progress, outcome)
     if not dry and (outcome.graded or outcome.failed):
         console.print(_table(outcome, {(lesson, student) for student, lesson, _ in needs_manual_grading(root)}))
     failed = outcome.failed.items()

@@ -62,8 +62,8 @@ def _check_verdict(cell: NotebookNode, task: GradingTask) -> None:
     """Check a cell's verdict. Raises LookupError if it is missing, ValueError if it or its report is wrong."""
     verdict: Any = verdict_of(cell)
     expected = copy.deepcopy(cell)
-    judged = verdict.status != "needs a person"
-    if verdict.sandboxed != task.sandboxed or (judged and verdict.seed != task.seed):
+    has_verdict = verdict.status != "needs a person"
+    if verdict.sandboxed != task.sandboxed or (has_verdict and verdict.seed != task.seed):
         raise ValueError(f"{grade_id(cell)} was judged in another way than was asked")
     if not write_bounded(expected, verdict.to_json(), verdict.seed) or expected.outputs != cell.outputs:
         raise ValueError(f"{grade_id(cell)} has no verdict within its points, with the report of it")
